@@ -3,6 +3,7 @@ package providers
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"toolscope/providers/dialect"
 	"toolscope/providers/executed"
@@ -132,3 +133,66 @@ func (in *Inspector) NotRun() []executed.NotRun { return in.executed.join.NotRun
 
 // Ran is what is known of a request to run a tool, and of the call that it is of; nil where it is none.
 func (in *Inspector) Ran(r *mcp.Request) *executed.Ask { return in.executed.join.Ask(r) }
+
+// Got is what a tool got of a call, and what came of that, as far as it was known at the moment of a view.
+type Got struct {
+	stream.Got
+	How          string // it is known that it is this call, in words
+	Server, Tool string
+	Args         []byte // or their beginning
+	ArgsSize     int
+	Altered      bool
+	Path         string // of the first value that differs
+	At           time.Duration
+	Took         time.Duration // negative where it was not answered
+	State        string        // what became of it
+	Failed       bool
+	Text         string // of the answer, or its beginning
+	Size         int    // of all its text
+	Shape        int    // of its structured content
+	Told         bool   // the model was told a result
+	ToldSize     int
+	Verdict      string // what of the answer that is
+}
+
+// Got is what tools got of a call, in the order in which they did.
+func (v *View) Got(c *stream.Call) (all []Got) {
+	log := &v.in.executed.log
+	for _, g := range c.Got {
+		if g.Request >= len(log.Requests) {
+			continue
+		}
+		r := log.Requests[g.Request]
+		a := v.in.Ran(r)
+		if v.past != nil {
+			r = r.As(int32(v.past.events))
+		}
+		if a == nil || r == nil {
+			continue
+		}
+		got := Got{
+			Got: g, How: a.How(), Server: r.Server.Name, Tool: r.Tool, Args: r.Args, ArgsSize: r.ArgsSize, Altered: a.Args == "altered",
+			Path: a.Path, At: r.Asked, Took: r.Took(), State: r.State.String(), Failed: r.Failed, Text: r.Text, Size: r.TextSize, Shape: r.ShapeSize,
+		}
+		if r.Error != "" {
+			got.Text, got.Size = r.Error, len(r.Error)
+		}
+		if a.Told && a.ToldAt < v.Moment() {
+			got.Told, got.ToldSize, got.Verdict = true, a.Got, string(a.Result)
+		}
+		all = append(all, got)
+	}
+	return all
+}
+
+// Since is how long after a moment of its call a tool got it, in words; "" where that is not known.
+func (g *Got) Since(at time.Duration, of string) string {
+	if at < 0 || g.At < 0 {
+		return ""
+	}
+	word := "after"
+	if g.At < at {
+		word = "before"
+	}
+	return fmt.Sprintf("%s %s %s", executed.Span((g.At - at).Abs()), word, of)
+}

@@ -123,7 +123,7 @@ func told(r *mcp.Request, got []byte, media int) Verdict {
 		return same
 	case isText && contains(said, text), isShape && (contains(said, shape) || containsAll(said, shape)):
 		return wrapped
-	case len(got) < size && (hasSome(said, text) || hasSome(said, stringsIn(shape)) || hasSome(said, shape)):
+	case len(got) < size && (bytes.Contains(text, got) || bytes.Contains(shape, got) || hasSome(said, text) || hasSome(said, stringsIn(shape)) || hasSome(said, shape)):
 		return Cut
 	case len(got) < size/4 && size > 4<<10:
 		return Cut // words that say where the rest is

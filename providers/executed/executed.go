@@ -40,7 +40,7 @@ type Join struct {
 	asks     []*Ask
 	byNumber map[int]*Ask
 	not      []NotRun
-	unrun    []*Call // that the model was given a result of, and no request is known of
+	unrun    []*Call  // that the model was given a result of, and no request is known of
 	declared []string // names of tools that models were given
 	blind    bool     // bytes of a model's answer were not seen
 }

@@ -71,7 +71,7 @@ func (j *Join) judgeArgs(of *Call, a *Ask) {
 	case of.syntax == stream.SyntaxPrefix, of.syntax == stream.SyntaxBroken:
 		j.found(of, a, cut.Finding("%s was run with %d bytes of arguments, while those that the model wrote are %s", a.Tool, a.ArgsSize, of.syntax))
 	case of.LastAt >= 0 && a.Asked+j.skew(of, a) < of.LastAt:
-		j.found(of, a, cut.Finding("%s was run with %d bytes of arguments, %s before the last of %d came", a.Tool, a.ArgsSize, span(of.LastAt-a.Asked), of.Size))
+		j.found(of, a, cut.Finding("%s was run with %d bytes of arguments, %s before the last of %d came", a.Tool, a.ArgsSize, Span(of.LastAt-a.Asked), of.Size))
 	case whole:
 		at := a.Path
 		if at == "" {
@@ -88,11 +88,11 @@ func (j *Join) judgeTime(of *Call, a *Ask) {
 	case a.Asked < 0:
 		return
 	case of.SealedAt >= 0 && late < of.SealedAt:
-		j.found(of, a, early.As(stream.Error).Finding("%s was run %s before its arguments were final", a.Tool, span(of.SealedAt-a.Asked)))
+		j.found(of, a, early.As(stream.Error).Finding("%s was run %s before its arguments were final", a.Tool, Span(of.SealedAt-a.Asked)))
 	case !of.closed:
 		return
 	case of.ClosedAt >= 0 && late < of.ClosedAt && of.Phase == stream.TurnComplete:
-		j.found(of, a, early.Finding("%s was run %s before its turn had ended", a.Tool, span(of.ClosedAt-a.Asked)))
+		j.found(of, a, early.Finding("%s was run %s before its turn had ended", a.Tool, Span(of.ClosedAt-a.Asked)))
 	}
 	if of.closed && !of.muted && of.Phase != stream.TurnComplete && of.Phase != stream.TurnIsOpen {
 		when := "and then its turn was"
@@ -198,7 +198,8 @@ func structured(size int) string {
 	return fmt.Sprintf(" of text and %d structured", size)
 }
 
-func span(d time.Duration) string {
+// Span is a time in words.
+func Span(d time.Duration) string {
 	if d < time.Second {
 		return fmt.Sprintf("%.1f ms", float64(d.Microseconds())/1000)
 	}

@@ -20,7 +20,7 @@ var demos embed.FS
 // scenario is one embedded capture, of our own writing, and what it shows.
 type scenario struct{ name, shows string }
 
-// scenarios are in the order in which the tour shows them.
+// scenarios are in the order in which the tour shows them; the last is played by its name alone.
 var scenarios = []scenario{
 	{"malformed", "arguments that stop being JSON at a byte one can point at"},
 	{"cut", "the token limit ends a call in the middle of a string"},
@@ -32,10 +32,14 @@ var scenarios = []scenario{
 	{"protocols", "one call as six protocols send it: text, patches, binary, all at once"},
 	{"compare", "three models that were asked the same, and differ"},
 	{"parallel", "two calls of one clean turn, one of them writing a program"},
+	{"executed", "a tool that was run with the beginning of its arguments, and what the model was told"},
 }
 
-// tour is the scenario that is all of them, one after the other.
+// tour is the scenario that is all of them but one, one after the other.
 const tour = "tour"
+
+// byName is the scenario that the tour does not show: what is seen of it stands beside the model's turns.
+const byName = "executed"
 
 func (a *app) demoCommand() *cobra.Command {
 	list, save := false, ""
@@ -65,7 +69,7 @@ func (a *app) demoCommand() *cobra.Command {
 }
 
 func (a *app) listDemos() {
-	a.stdout.linef("  %-12s %s", tour, "all of these, with what there is to say of each")
+	a.stdout.linef("  %-12s %s", tour, "all of these but "+byName+", with what there is to say of each")
 	for _, s := range scenarios {
 		a.stdout.linef("  %-12s %s", s.name, s.shows)
 	}
@@ -103,7 +107,7 @@ func (a *app) playDemo(ctx context.Context, name string) error {
 func demo(ctx context.Context, name string) (capture.Source, error) {
 	var parts []capture.Source
 	for _, s := range scenarios {
-		if name != tour && name != s.name {
+		if name != s.name && (name != tour || s.name == byName) {
 			continue
 		}
 		data, err := demos.ReadFile("demo/" + s.name + ".tsc")

@@ -33,6 +33,7 @@ type executorsKey struct {
 	kept                stream.Keeping
 	closed              bool
 	open                stream.Executor
+	got                 int
 	all                 int // events of all turns, while the pane is shown: it compares calls
 }
 
@@ -149,7 +150,7 @@ func (x *Executors) Extend(s *Scene, w, h int) {
 		key.kept, key.closed, key.events = c.Turn.Kept, c.Turn.Closed(), c.Turn.Events
 	}
 	if c.Call != nil {
-		key.size, key.phase = len(c.Call.Args()), c.Call.Phase()
+		key.size, key.phase, key.got = len(c.Call.Args()), c.Call.Phase(), gotKey(s.View, c.Call)
 	}
 	if h > titleRow {
 		key.all = s.View.Events()
@@ -190,6 +191,7 @@ func (x *Executors) make(s *Scene, c Choice, w int) {
 			x.detail(s, c, e, w)
 		}
 	}
+	x.lines = append(x.lines, gotRules(s.View, c.Turn, c.Call, w, s.Pen)...)
 	x.lines = append(x.lines, latencyLines(s, c, w)...)
 	if x.key.all > 0 {
 		x.lines = append(x.lines, x.times.lines(s, c, w)...)

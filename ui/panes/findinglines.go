@@ -35,6 +35,7 @@ type findingsKey struct {
 	width  int
 	size   int // arguments of the call so far
 	back   int // how often it was sent back
+	got    int // what tools got of it
 	phase  stream.Phase
 	closed bool // the turn has ended
 }
@@ -44,7 +45,7 @@ type findingsState struct {
 	of             stream.Ref
 	events, source int // of the turn; and findings of no turn
 	kept           stream.Keeping
-	width          int
+	width, got     int
 }
 
 // mostFindings is how many are shown; a broken stream can make one a frame.
@@ -56,6 +57,9 @@ func (f *Findings) Extend(scene *Scene, width, height int) {
 	state := findingsState{of: c.ref(), source: len(scene.View.Session().Findings), width: width}
 	if c.Turn != nil {
 		state.events, state.kept = c.Turn.Events, c.Turn.Kept
+	}
+	if c.Call != nil {
+		state.got = gotKey(scene.View, c.Call)
 	}
 	if state != f.state || f.lines == nil {
 		f.state = state
@@ -73,6 +77,7 @@ func (f *Findings) update(scene *Scene, c Choice, width int) {
 	}
 	if c.Call != nil {
 		key.size, key.phase, key.back = len(c.Call.Args()), c.Call.Phase(), len(c.Call.SentBack)
+		key.got = f.state.got
 	}
 	calls := callsOf(c)
 	for _, call := range calls {
@@ -101,6 +106,7 @@ func (f *Findings) update(scene *Scene, c Choice, width int) {
 		f.lines = append(f.lines, findingLine{of: ours, role: screen.Muted, text: nothing})
 	}
 	if c.Call != nil {
+		f.lines = append(f.lines, gotLines(v, c.Turn, c.Call, width, p)...)
 		f.lines = append(f.lines, returnLines(v, c.Call, width, p)...)
 	}
 }

@@ -25,6 +25,7 @@ type StopKind uint8
 const (
 	Begins StopKind = iota // a state
 	Finding
+	Runs   // a tool got the call
 	Starts // the turn
 	Ends
 )
@@ -79,6 +80,9 @@ func callStops(v *providers.View, t *stream.Turn, c *stream.Call) (stops []Stop)
 	}
 	if over {
 		state(end, c.Status())
+	}
+	for _, g := range c.Got[:min(len(c.Got), mostFindings)] {
+		stops = append(stops, Stop{Event: g.Event, Mark: true, Is: Runs, ByCall: int32(c.Number)})
 	}
 	for _, f := range c.Findings[:min(len(c.Findings), mostFindings)] {
 		stops = append(stops, Stop{Event: f.Event, Is: Finding, Found: f.Severity, ByCall: int32(c.Number)})

@@ -1,6 +1,7 @@
 package panes
 
 import (
+	"slices"
 	"time"
 
 	"toolscope/stream"
@@ -21,7 +22,7 @@ func (s *Strip) Draw(p *screen.Pen, y int) {
 	case row < len(s.all) && row < s.lanes:
 		s.drawLane(p, &s.all[row])
 	case row == s.lanes:
-		drawLegend(p)
+		drawLegend(p, s.ran())
 	default:
 		for i, told := range s.told {
 			if told.Width() < p.Left && (i > 0 || told.Width() < p.Left/2) {
@@ -179,22 +180,32 @@ func TimeSigns(g *screen.Glyphs) []Sign {
 	return []Sign{
 		{g.Idle, display.Lit("nothing yet")}, {g.Coming, display.Lit("arguments")}, {g.Silent, display.Lit("silent")},
 		{g.Usable, display.Lit("actionable")}, {g.Headers, display.Lit("headers")}, {g.Token, display.Lit("first token")}, {g.End, display.Lit("end")},
-		{g.Here, display.Lit("the moment")},
+		{g.Here, display.Lit("the moment")}, {ranSign, display.Lit("run")},
 	}
 }
 
 // drawLegend says what the signs are, and the line that follows a state; those of the response only
 // where there is room for all.
-func drawLegend(p *screen.Pen) {
+func drawLegend(p *screen.Pen, ran bool) {
 	st, signs := p.Glyph.Status, TimeSigns(p.Glyph)
 	idle, coming := signs[0].Sign, signs[1].Sign
 	text := display.Join(
 		display.Lit(" "), st[stream.Waiting], idle, display.Lit(" waiting  "), st[stream.Streaming], coming, display.Lit(" streaming  "),
 		signs[2].Sign, display.Lit(" silent  "), st[stream.LooksDone], display.Lit(" looks done  "), st[stream.Complete], display.Lit(" complete  ! finding"))
 	p.Say(screen.Muted, text)
-	for _, s := range signs[3 : len(signs)-1] {
+	more := slices.Clone(signs[3 : len(signs)-2])
+	if ran {
+		more = slices.Insert(more, 0, signs[len(signs)-1])
+	}
+	for _, s := range more {
 		if more := display.Join(s.Sign.Between("  ", " "), s.Word); more.Width() < p.Left {
 			p.Say(screen.Muted, more)
 		}
 	}
+}
+
+// ran reports whether a tool got some call of the turn.
+func (s *Strip) ran() bool {
+	t := s.At.Live.Session().Turn(s.At.Turn)
+	return t != nil && slices.ContainsFunc(t.Calls, func(c *stream.Call) bool { return len(c.Got) > 0 })
 }

@@ -40,8 +40,16 @@ func (s *Strip) callCells(t *stream.Turn, c *stream.Call, p *screen.Pen) []laneC
 			}
 		}
 	}
+	for _, stop := range stops {
+		if stop.Is == Runs { // when it was run is never hidden by what was found of that
+			cells[s.axis.cell(s.axis.at(stop.Event))] = laneCell{ranSign, screen.Accent}
+		}
+	}
 	return cells
 }
+
+// ranSign stands where a tool got the call.
+var ranSign = display.Lit("R")
 
 // bracket marks what is of the response and of no call: its head, the first that it brought, and its
 // end. What a call does stands over it.
