@@ -16,7 +16,11 @@ func checkPast(t *testing.T, in *Inspector) {
 	t.Helper()
 	total := in.Timeline.Len()
 	rng := rand.New(rand.NewPCG(9, uint64(total)))
-	looked := func(int) bool { return total <= 400 || rng.IntN(total) < 40 }
+	every := 400
+	if os.Getenv("TOOLSCOPE_LONG") != "" {
+		every = 2000
+	}
+	looked := func(n int) bool { return n <= every && (total <= 400 || every > 400) || rng.IntN(total) < 40 }
 	var growing stream.Session
 	tl := stream.Timeline{Every: 1 + rng.IntN(1+total/20)}
 	type moment struct {

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -114,6 +115,11 @@ func TestMomentFrames(t *testing.T) {
 
 // TestCorpusMomentFrames: so it is of recorded streams.
 func TestCorpusMomentFrames(t *testing.T) {
+	eachCapture(t, func(t *testing.T, records []stream.Record) { checkMoments(t, records, 140, 40, 6) })
+}
+
+// eachCapture runs a test with the lines of each recorded stream, of which a long one is cut off.
+func eachCapture(t *testing.T, test func(*testing.T, []stream.Record)) {
 	root := os.Getenv("TOOLSCOPE_CORPUS")
 	if root == "" {
 		t.Skip("set TOOLSCOPE_CORPUS to a folder of recorded streams")
@@ -135,9 +141,48 @@ func TestCorpusMomentFrames(t *testing.T) {
 			for line := range strings.SplitAfterSeq(string(wire[:min(len(wire), 200<<10)]), "\n") {
 				records = append(records, stream.Record{Exchange: 1, At: time.Duration(len(records)) * time.Millisecond, Data: []byte(line)})
 			}
-			checkMoments(t, records, 140, 40, 6)
+			test(t, records)
 		})
 	}
+}
+
+// mostEvery is up to which event every moment is looked at, where there is time.
+const mostEvery = 2000
+
+// TestCorpusEveryMoment: so it is at every moment of the first 2,000 events, forth and then back; the
+// screen that was there then went on growing.
+func TestCorpusEveryMoment(t *testing.T) {
+	if os.Getenv("TOOLSCOPE_LONG") == "" {
+		t.Skip("every moment is looked at with TOOLSCOPE_LONG=1")
+	}
+	eachCapture(t, func(t *testing.T, records []stream.Record) {
+		walks := newScreen(t, 140, 40).feed(records...).press(" ")
+		then := newScreen(t, 140, 40).resize(140, 40-walks.stripRows())
+		level := func(s *rig) []string {
+			s.setFollow(true)
+			s.list.Top, s.doc.Top, s.wire.Top = 0, 0, 0
+			s.refresh()
+			return s.bodyRows()
+		}
+		was := map[int][]string{}
+		for _, r := range records {
+			if n := then.in.Timeline.Len(); n > 0 && n <= mostEvery {
+				was[n] = level(then)
+			}
+			then.feed(r)
+		}
+		moments := slices.Sorted(maps.Keys(was))
+		back := slices.Clone(moments)
+		slices.Reverse(back)
+		for _, n := range append(moments, back...) {
+			walks.walkTo(n)
+			walks.send(nil)
+			if diff := cmp.Diff(was[n], level(walks)); diff != "" {
+				t.Fatalf("%d events of %d (-then +moment):\n%s", n, walks.in.Timeline.Len(), diff)
+			}
+		}
+		t.Logf("%d moments", len(moments))
+	})
 }
 
 // TestHeldTakesAll: what comes while the screen is held is counted, changes nothing that is shown, and
