@@ -3,88 +3,18 @@ package ui
 import (
 	"time"
 
+	tea "github.com/charmbracelet/bubbletea"
+
 	"toolscope/providers"
 	"toolscope/providers/price"
 	"toolscope/stream"
-	"toolscope/themes"
 	"toolscope/ui/compare"
 	"toolscope/ui/display"
 	"toolscope/ui/modes"
 	"toolscope/ui/panes"
 	"toolscope/ui/screen"
 	"toolscope/ui/send"
-
-	tea "github.com/charmbracelet/bubbletea"
-	"github.com/muesli/termenv"
 )
-
-// Options is what the program is started with.
-type Options struct {
-	Source   string                     // what is looked at, in a word or two: a file name, "stdin", "demo"
-	Inbox    Inbox                      // where records come from; nil when there is no source yet
-	Playback Playback                   // the clock of a source that is played; nil for others
-	Await    *Await                     // what a live source waits for, shown while nothing has come; may be nil
-	Status   func() []Word              // what whoever feeds the inbox has to say; asked at each frame; may be nil
-	Demo     Demo                       // brings the demo when there is nothing else to see; may be nil
-	Stage    bool                       // the source is the demo, to be shown to a room
-	Speed    float64                    // at which the demo is shown; 1 when 0
-	Prepare  func(*providers.Inspector) // how what comes is read; nil for as its bytes say
-	Recent   []Recent                   // recordings to choose from, where there is no source; may be nil
-	Copy     Copy                       // puts a text into the clipboard; may be nil
-	Save     Save                       // writes a new file; may be nil
-	Edit     Edit                       // opens a text in an editor; may be nil
-	Pipe     Pipe                       // gives a text to a command; may be nil
-	Forms    []modes.Form               // in which what is chosen can be taken
-	Remember Remember                   // keeps a theme for the next time; may be nil
-	Break    modes.Breakpoint           // holds answers back; nil where none pass through
-	Cut      Cut                        // may be nil; never without Save
-	Send     Send                       // sends a request; may be nil
-	Answers  Inbox                      // where what was sent arrives, and what comes back; never nil with Send
-	Places   []send.Place               // where to
-	Suspend  func()                     // stops the program until it is continued; may be nil
-	Theme    themes.Theme
-	Themes   []themes.Theme   // the user's own
-	Keys     UserKeys         // in place of those that are built in
-	Asked    bool             // for that theme, by name
-	Terminal Ground           // as far as it is known
-	Depth    termenv.Profile  // colours the terminal has
-	ASCII    bool             // draw with ASCII only
-	Calm     bool             // little moves by itself
-	Layout   Layout           // as the screen was left the last time
-	Large    bool             // few words and much room, for who sits at the back of a room
-	Written  func() int64     // bytes that the terminal was given, so that it is not given too many; nil where nobody counts
-	Keep     int64            // bytes that turns may hold that ended and cannot be read again; 0 for all
-	Prices   *price.Table     // what tokens cost; the embedded prices when nil
-	Journal  *Journal         // has what was noted before; a new one when nil
-	Now      func() time.Time // the clock; time.Now when nil
-}
-
-// Cut is a recording of what there was at the moment of a view, which ends there.
-type Cut func(at *providers.View) ([]byte, error)
-
-// Copy puts a text into the clipboard and says by which ways.
-type Copy func(text []byte) (ways string, err error)
-
-// Save writes a new file of about that name, and says which it became. It never writes over one
-// that is there.
-type Save func(name string, data []byte) (path string, err error)
-
-// Pipe gives a text to a command of the shell's, and returns what that prints.
-type Pipe func(command string, data []byte) (output []byte, err error)
-
-// Remember keeps the name of a theme for the next time, and says where.
-type Remember func(theme string) (where string, err error)
-
-// Demo brings the demo: in an inbox of its own, or else among what the source brings.
-type Demo func(ownInbox bool) Inbox
-
-// Playback is a clock that can be slowed, hurried and stopped.
-type Playback interface {
-	Pause(bool)
-	Paused() bool
-	SetSpeed(float64)
-	Speed() float64
-}
 
 // Model is the program. It is the only tea.Model; Update routes, and what changes is done by the
 // methods it routes to.
@@ -178,33 +108,6 @@ func New(o Options) *Model {
 		m.curtain()
 	}
 	return m
-}
-
-// Ground is what the background of the terminal is.
-type Ground struct{ Known, Dark bool }
-
-// Paints reports whether a theme paints its own background there: where the terminal's has another
-// lightness, or nobody knows and the theme was asked for.
-func (g Ground) Paints(t themes.Theme, asked bool) bool {
-	if g.Known {
-		return g.Dark != t.Dark
-	}
-	return asked
-}
-
-// penOf is the pen of a theme. Any other than that at the start was asked for.
-func (m *Model) penOf(t themes.Theme) screen.Pen {
-	asked := m.opt.Asked || t.Name != m.opt.Theme.Name
-	paints := m.opt.Terminal.Paints(t, asked)
-	if m.opt.Large {
-		t.Muted = themes.Ink{}
-	}
-	return screen.NewPen(t, m.opt.Depth, m.draw, paints)
-}
-
-// paint has everything drawn in a theme.
-func (m *Model) paint(t themes.Theme) {
-	m.pen = m.penOf(t)
 }
 
 // Err is why the source ended, if that was an error.

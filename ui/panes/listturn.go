@@ -1,63 +1,15 @@
 package panes
 
 import (
-	"fmt"
 	"path"
-	"regexp"
-	"strings"
 	"time"
 
 	"toolscope/providers"
 	"toolscope/providers/lane"
-	"toolscope/providers/price"
 	"toolscope/stream"
 	"toolscope/ui/display"
 	"toolscope/ui/screen"
 )
-
-// cast is who is in the list: rows say only what is not the same in all.
-type cast struct {
-	several bool // agents
-	files   bool // several
-	agent   string
-	file    string
-	widest  int // cells of the longest name of an agent
-}
-
-// mostAgent is how many cells the column of agents has at most.
-const mostAgent = 8
-
-// extend takes turns that are new, or all.
-func (w *cast) extend(v *providers.View, turns []*stream.Turn, again bool) {
-	if again {
-		*w = cast{}
-		turns = v.Session().Turns
-	}
-	for _, t := range turns {
-		if name := agentName(t.Ask); name != "" {
-			w.several = w.several || w.agent != "" && w.agent != name
-			w.agent = name
-			w.widest = max(w.widest, min(display.Clean(screen.Short(name)).Width(), mostAgent))
-		}
-		if x := v.Exchange(t.Exchange); x != nil && x.Head.File != "" {
-			w.files = w.files || w.file != "" && w.file != x.Head.File
-			w.file = x.Head.File
-		}
-	}
-}
-
-// agentName is what people call the agent of a request, "" where it has none.
-func agentName(a *stream.Ask) string {
-	switch {
-	case a == nil || a.Agent == "":
-		return ""
-	case a.Title != "":
-		return a.Title
-	case a.Agent == "/root":
-		return lane.Main
-	}
-	return path.Base(a.Agent)
-}
 
 // drawTurn writes a turn: its number and state, when it began, whose it is, the model, and what for;
 // flush right how it went wrong, what it cost, and how long it took.
@@ -229,48 +181,6 @@ func bodySize(v *providers.View, t *stream.Turn) display.Text {
 // leastSeconds is the room from which on a clock has seconds beside an agent.
 const leastSeconds = 48
 
-// shortCost is a cost for its column: three digits that count, or, while it is not final, three
-// decimals.
-func shortCost(p *screen.Pen, f price.Figure) display.Text {
-	if f.Source == price.Free {
-		return p.Clean(f.String())
-	}
-	return p.Clean(dollars(f.USD, f.Approximate))
-}
-
-// totalCost is a sum in the same way, and of how many turns nothing is known.
-func totalCost(p *screen.Pen, t price.Total) display.Text {
-	if t.Paid == 0 {
-		return p.Clean(t.String())
-	}
-	text := p.Clean(dollars(t.USD, t.Approximate))
-	if t.Unknown > 0 {
-		text = display.Join(text, p.Format(" + %d unknown", t.Unknown))
-	}
-	return text
-}
-
-// dollars is an amount in eight cells.
-func dollars(usd float64, approximate bool) string {
-	switch {
-	case approximate && usd >= 100:
-		return fmt.Sprintf("~$%.0f", usd)
-	case approximate && usd >= 0.00005 && usd < 0.001:
-		return fmt.Sprintf("~$%.4f", usd)
-	case approximate:
-		return fmt.Sprintf("~$%.3f", usd)
-	}
-	decimals := 2
-	for least := 0.995; usd < least && decimals < 5; least /= 10 { // three digits that count
-		decimals++
-	}
-	text := fmt.Sprintf("$%.*f", decimals, usd)
-	for decimals > 2 && strings.HasSuffix(text, "0") {
-		text, decimals = text[:len(text)-1], decimals-1
-	}
-	return text
-}
-
 // turnTime is when a turn began: by the clock, where that is wanted and its source has one.
 func turnTime(v *providers.View, t *stream.Turn, clock, seconds bool) display.Text {
 	if at, ok := v.Clock(t.OpenedAt); clock && ok && seconds {
@@ -286,43 +196,4 @@ func turnTime(v *providers.View, t *stream.Turn, clock, seconds bool) display.Te
 	default:
 		return screen.Time(d).Between("+", "")
 	}
-}
-
-var modelDate = regexp.MustCompile(`[-@](?:20\d{6}|20\d\d-\d\d-\d\d|\d{2}-\d{2})(?:-v\d+(?::\d+)?)?$|-v\d+(?::\d+)?$`)
-
-// ShortModel is the name of a model without its vendor and date.
-func ShortModel(model string) string {
-	short := model[strings.LastIndexByte(model, '/')+1:]
-	for _, vendor := range []string{"us.", "eu.", "apac.", "global.", "anthropic.", "claude-"} {
-		short = strings.TrimPrefix(short, vendor)
-	}
-	if short = modelDate.ReplaceAllString(short, ""); short == "" {
-		return model
-	}
-	return short
-}
-
-// TurnTitle is a turn in a few words: its request, or its file, or its model.
-func TurnTitle(x *providers.Exchange, t *stream.Turn) string {
-	switch {
-	case t.Parent != "":
-		return "inside " + t.Parent
-	case x != nil && x.Head.Method != "" && x.Head.URL != "":
-		return screen.Short(x.Head.Method) + " " + screen.Short(shortURL(x.Head.URL))
-	case t.Model != "":
-		return t.Model
-	case x != nil && x.Head.File != "":
-		return path.Base(x.Head.File)
-	}
-	return t.Dialect
-}
-
-// shortURL is a URL without scheme and host.
-func shortURL(u string) string {
-	if _, rest, ok := strings.Cut(u, "://"); ok {
-		if i := strings.IndexByte(rest, '/'); i >= 0 {
-			return rest[i:]
-		}
-	}
-	return u
 }

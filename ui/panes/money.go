@@ -1,0 +1,52 @@
+package panes
+
+import (
+	"fmt"
+	"strings"
+
+	"toolscope/providers/price"
+	"toolscope/ui/display"
+	"toolscope/ui/screen"
+)
+
+// shortCost is a cost for its column: three digits that count, or, while it is not final, three
+// decimals.
+func shortCost(p *screen.Pen, f price.Figure) display.Text {
+	if f.Source == price.Free {
+		return p.Clean(f.String())
+	}
+	return p.Clean(dollars(f.USD, f.Approximate))
+}
+
+// totalCost is a sum in the same way, and of how many turns nothing is known.
+func totalCost(p *screen.Pen, t price.Total) display.Text {
+	if t.Paid == 0 {
+		return p.Clean(t.String())
+	}
+	text := p.Clean(dollars(t.USD, t.Approximate))
+	if t.Unknown > 0 {
+		text = display.Join(text, p.Format(" + %d unknown", t.Unknown))
+	}
+	return text
+}
+
+// dollars is an amount in eight cells.
+func dollars(usd float64, approximate bool) string {
+	switch {
+	case approximate && usd >= 100:
+		return fmt.Sprintf("~$%.0f", usd)
+	case approximate && usd >= 0.00005 && usd < 0.001:
+		return fmt.Sprintf("~$%.4f", usd)
+	case approximate:
+		return fmt.Sprintf("~$%.3f", usd)
+	}
+	decimals := 2
+	for least := 0.995; usd < least && decimals < 5; least /= 10 { // three digits that count
+		decimals++
+	}
+	text := fmt.Sprintf("$%.*f", decimals, usd)
+	for decimals > 2 && strings.HasSuffix(text, "0") {
+		text, decimals = text[:len(text)-1], decimals-1
+	}
+	return text
+}

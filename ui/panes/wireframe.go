@@ -1,0 +1,202 @@
+package panes
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+
+	"toolscope/providers"
+	"toolscope/stream"
+	"toolscope/ui/display"
+	"toolscope/ui/screen"
+)
+
+// drawFrame writes row n of the selected frame's own bytes.
+func (w *Wire) drawFrame(p *screen.Pen, v *providers.View, n int) {
+	t := w.now().Turn
+	if w.At >= len(w.Events) || t == nil {
+		return
+	}
+	x := v.Exchange(t.Exchange)
+	e := v.Begin(int(w.Events[w.At]), 0)
+	if e.Kind == stream.SentBack {
+		if n == 0 {
+			p.Say(screen.Muted, p.Format("%s no frame here: %s has it", display.Repeat(p.Glyph.Line, 2), RequestName(v, stream.PayloadOf[stream.Resent](e).Exchange)))
+		}
+		return
+	}
+	if e.Kind == stream.Ran {
+		if n == 0 {
+			p.Say(screen.Muted, p.Format("%s no frame here: it was seen at the tool's server", display.Repeat(p.Glyph.Line, 2)))
+		}
+		return
+	}
+	if x == nil || int(e.Frame) >= x.Response.Frames() {
+		if n == 0 {
+			p.Say(screen.Muted, p.Format("%s its bytes are not kept", display.Repeat(p.Glyph.Line, 2)))
+		}
+		return
+	}
+	start, end := x.Response.FrameSpan(e.Frame)
+	if n == 0 {
+		record, _ := x.Response.RecordAt(start)
+		dot, line := p.Glyph.Dot.Between(" ", " "), display.Repeat(p.Glyph.Line, 2)
+		p.Say(screen.Muted, p.Format("%s frame %d%srecord %d%sbytes %s to %s", line, e.Frame+1, dot, record+1, dot,
+			screen.Count(int(start)), screen.Count(int(end))))
+		return
+	}
+	rows := w.frameParts(&x.Response, start, min(end, start+maxFrameShown))
+	rows.point(payloadAt(rows.text, v.Begin(int(w.Events[w.At]), maxFrameShown)))
+	width := max(p.Left-1, 1)
+	for i := 1; i < n && rows.left() > 0; i++ {
+		rows.skip(lineLen(p.Drawer, rows.text, width))
+	}
+	p.Spaces(screen.Bare, 1)
+	rows.draw(p, lineLen(p.Drawer, rows.text, width))
+}
+
+// frameParts is a frame's own bytes, and what stood around them in the line of the log that they were
+// found in.
+func (w *Wire) frameParts(of *stream.Wire, start, end int64) (rows framed) {
+	for at := start; at < end; {
+		n, _ := of.RecordAt(at)
+		next := end
+		if from := of.RecordStart(n + 1); from > at && from < end {
+			next = from
+		}
+		data := of.Bytes(at, next)
+		before, after := of.Sides(n)
+		if len(before)+len(after) == 0 {
+			rows.add(screen.Bare, screen.Plain, data)
+		} else if data = bytes.Trim(data, "\r\n"); len(data) > 0 {
+			rows.add(screen.Bare, screen.Muted, before)
+			rows.add(screen.Linked, screen.Plain, data)
+			rows.add(screen.Bare, screen.Muted, append(bytes.TrimRight(after, "\r\n"), '\n'))
+		}
+		at = next
+	}
+	if len(rows.parts) > 0 && rows.parts[0].ground == screen.Bare { // a frame that ended with a CR left its LF to this one
+		for rows.left() > 0 && (rows.text[0] == '\r' || rows.text[0] == '\n') {
+			rows.skip(1)
+		}
+	}
+	return rows
+}
+
+// payloadAt is where in a frame the bytes stand that an event tells of, as JSON writes them; a size of
+// 0 where they are not there as they are.
+func payloadAt(frame []byte, e stream.Event) (at, size int) {
+	text := e.Text
+	if origin := stream.PayloadOf[stream.Origin](e); origin.Wire != "" {
+		text = origin.Wire
+	}
+	if text == "" {
+		return 0, 0
+	}
+	quoted, err := json.Marshal(text)
+	if err != nil {
+		return 0, 0
+	}
+	for _, form := range [][]byte{quoted, unescaped(quoted), []byte(text)} {
+		if at = bytes.LastIndex(frame, form); at >= 0 && len(form) >= leastPayload {
+			return at, len(form)
+		}
+	}
+	return 0, 0
+}
+
+// leastPayload is how many bytes a payload has that is looked for: shorter ones are anywhere.
+const leastPayload = 3
+
+// frameLines is how many rows the selected frame takes when shown whole, up to most.
+func (w *Wire) frameLines(v *providers.View, draw display.Drawer, width, most int) (n int) {
+	t := w.now().Turn
+	if t == nil || w.At >= len(w.Events) {
+		return 0
+	}
+	x, e := v.Exchange(t.Exchange), v.Begin(int(w.Events[w.At]), 0)
+	n = 1
+	if x == nil || e.Kind.After() || int(e.Frame) >= x.Response.Frames() {
+		return n
+	}
+	start, end := x.Response.FrameSpan(e.Frame)
+	for rows := w.frameParts(&x.Response, start, min(end, start+maxFrameShown)); rows.left() > 0 && n < most; n++ {
+		rows.skip(lineLen(draw, rows.text, max(width-1, 1)))
+	}
+	return n
+}
+
+// unescaped is JSON text with the characters as they are that Go escapes for the sake of HTML.
+func unescaped(text []byte) []byte {
+	for _, c := range [][2]string{{`\u003c`, "<"}, {`\u003e`, ">"}, {`\u0026`, "&"}} {
+		text = bytes.ReplaceAll(text, []byte(c[0]), []byte(c[1]))
+	}
+	return text
+}
+
+// framed is a text in parts that look different.
+type framed struct {
+	text  []byte
+	parts []framePart
+}
+
+type framePart struct {
+	ground screen.Ground
+	role   screen.Role
+	size   int
+}
+
+func (f *framed) left() int { return len(f.text) }
+
+func (f *framed) add(g screen.Ground, r screen.Role, text []byte) {
+	f.text = append(f.text, text...)
+	f.parts = append(f.parts, framePart{g, r, len(text)})
+}
+
+// point marks a payload, where nothing else is marked.
+func (f *framed) point(at, size int) {
+	if size == 0 || slices.ContainsFunc(f.parts, func(p framePart) bool { return p.ground != screen.Bare }) {
+		return
+	}
+	f.parts = []framePart{{screen.Bare, screen.Plain, at}, {screen.Linked, screen.Plain, size}, {screen.Bare, screen.Plain, len(f.text) - at - size}}
+}
+
+// skip goes over so many bytes.
+func (f *framed) skip(n int) {
+	f.text = f.text[n:]
+	for n > 0 && len(f.parts) > 0 {
+		k := min(n, f.parts[0].size)
+		f.parts[0].size -= k
+		if n -= k; f.parts[0].size == 0 {
+			f.parts = f.parts[1:]
+		}
+	}
+}
+
+// draw writes so many bytes, but for what ends a line.
+func (f *framed) draw(p *screen.Pen, n int) {
+	line := screen.TrimEnd(f.text[:n])
+	for _, part := range f.parts {
+		k := min(part.size, len(line))
+		p.Raw(part.role, part.ground, line[:k])
+		line = line[k:]
+	}
+}
+
+// maxFrameShown is how many bytes of a frame are looked at for its few rows.
+const maxFrameShown = 16 << 10
+
+// lineLen is how many bytes of text make one line: up to a line end or as much as fits.
+func lineLen(draw display.Drawer, text []byte, width int) (n int) {
+	for cells := 0; n < len(text); {
+		if text[n] == '\n' {
+			return n + 1
+		}
+		k, c := draw.Measure(text[n:])
+		if cells += c; cells > width {
+			break
+		}
+		n += k
+	}
+	return n
+}
