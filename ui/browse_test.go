@@ -259,7 +259,7 @@ func TestThemePicker(t *testing.T) {
 		o.Remember = func(name string) (string, error) { kept = name; return "a file", nil }
 	}).feed(body("agent.sse")(t)...)
 	before := s.View()
-	s.press("t").shows("THEME 1 of ", "▌toolscope-dark", "contrast ", "ok cut").press("<down>")
+	s.press("t").shows("THEME 1 of ", "▌toolscope-dark", "contrast ", "● ok ▲ cut").press("<down>")
 	if s.pen.Ink.Theme.Name != "toolscope-light" {
 		t.Error("the theme is", s.pen.Ink.Theme.Name)
 	}

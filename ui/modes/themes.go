@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"toolscope/providers"
+	"toolscope/stream"
 	"toolscope/themes"
 	"toolscope/ui/display"
 	"toolscope/ui/screen"
@@ -193,7 +194,7 @@ func (t *picker) Draw(p *screen.Pen, y int) {
 
 // nameColumn is how many cells the name of a theme has, and narrowNames where there is little room.
 const (
-	nameColumn  = 22
+	nameColumn  = 20
 	narrowNames = 15
 )
 
@@ -220,9 +221,9 @@ func (t *picker) drawTheme(p *screen.Pen, name string, chosen bool) {
 		g, mark = screen.Selected, p.Glyph.Mark
 	}
 	p.Put(screen.Accent, g, mark)
-	column := nameColumn
-	if p.Left < 2*nameColumn {
-		column = narrowNames
+	column, ok, cut := nameColumn, display.Join(p.Glyph.Status[stream.Complete], display.Lit(" ok ")), display.Join(p.Glyph.Status[stream.CutShort], display.Lit(" cut "))
+	if p.Left < 2*nameColumn+8 {
+		column, ok, cut = narrowNames, display.Lit("ok "), display.Lit("cut ")
 	}
 	p.Put(screen.Plain, g, p.Pad(p.Truncate(p.Clean(name), column-1), column))
 	ink := s.pen.Ink
@@ -230,7 +231,7 @@ func (t *picker) drawTheme(p *screen.Pen, name string, chosen bool) {
 		ink  themes.Ink
 		text display.Text
 	}{
-		{s.theme.Good, display.Lit("ok ")}, {s.theme.Bad, display.Lit("cut ")}, {s.theme.String, display.Lit(`"str" `)},
+		{s.theme.Good, ok}, {s.theme.Bad, cut}, {s.theme.String, display.Lit(`"str" `)},
 		{s.theme.Number, display.Lit("42 ")}, {s.theme.Literal, display.Lit("true ")},
 	} {
 		p.Paint(ink.Of(of.ink), of.text)
