@@ -98,6 +98,24 @@ func TestClick(t *testing.T) {
 	}
 }
 
+// TestHelpIsHintedAt: in every place that has the keyboard to itself the hints begin with help, and a click
+// there opens it.
+func TestHelpIsHintedAt(t *testing.T) {
+	for _, keys := range []string{"", "2", "3", "2jj<enter>", " ", "p", "pp", "p<enter>", "=", "=jj<enter>", "o", "o<enter>", "R", "D", ":log<enter>", ":sort cost<enter>", ":jq .path<enter>"} {
+		s := newScreen(t, 100, 30).feed(session(t)...).feed(demo(t, "history")...).end().press("Mgjjj" + keys)
+		row := s.rows()[s.h-1]
+		if !strings.HasPrefix(row, " ? help") {
+			s.press("k").press("j") // what was said goes with the next key
+			row = s.rows()[s.h-1]
+		}
+		if !strings.HasPrefix(row, " ? help") {
+			t.Errorf("after %q the hints are %q", keys, row)
+			continue
+		}
+		s.clickOn("? help").shows("HELP  ")
+	}
+}
+
 // TestWheel: it moves the view of the pane below it, and no cursor.
 func TestWheel(t *testing.T) {
 	s := newScreen(t, 140, 20).feed(manyAnswers(t)...).end().press("Mg")
