@@ -84,7 +84,7 @@ func (v *View) sign(of origin, head nats.Header, now, at time.Time) {
 	}
 	if !at.IsZero() {
 		h.Skew = skewOf(head, at)
-		if now.Sub(at) > silence { // it is history, and no sign of life
+		if now.Sub(at) > v.quiet { // it is history, and no sign of life
 			now = at
 		}
 	}
@@ -94,7 +94,7 @@ func (v *View) sign(of origin, head nats.Header, now, at time.Time) {
 	if now.After(v.heard[of.id]) {
 		v.heard[of.id] = now
 	}
-	h.Silent = time.Since(h.Heard) > silence
+	h.Silent = time.Since(h.Heard) > v.quiet
 }
 
 // lookForSilent ends what is open of captures of whose senders there was no sign for a while.
@@ -105,14 +105,14 @@ func (v *View) lookForSilent(now time.Time, yield func(capture.Record, error) bo
 	var recs []capture.Record
 	v.mu.Lock()
 	for _, h := range v.hosts {
-		h.Silent = now.Sub(h.Heard) > silence
+		h.Silent = now.Sub(h.Heard) > v.quiet
 	}
 	for _, f := range v.order {
-		if f.silent || v.state.Lag > silence || now.Sub(v.opened) < silence || now.Sub(v.heard[f.id]) < silence {
+		if f.silent || v.state.Lag > v.quiet || now.Sub(v.opened) < v.quiet || now.Sub(v.heard[f.id]) < v.quiet {
 			continue
 		}
 		if f.silent = true; f.feed.Open() > 0 {
-			recs = f.feed.Cut(recs, "nothing was heard of "+f.host+" for "+silence.String())
+			recs = f.feed.Cut(recs, "nothing was heard of "+f.host+" for "+v.quiet.String())
 		}
 	}
 	v.mu.Unlock()

@@ -17,7 +17,7 @@ import (
 const (
 	headsBefore = 10 * time.Minute // a view begins so much earlier, to find where exchanges begin
 	backBy      = 3 * time.Minute  // and so much before what it read last, where the hub forgot that
-	silence     = 30 * time.Second // without a sign of a host
+	silence     = 30 * time.Second // without a sign of a host: it is said to be silent
 	mostPulled  = 128              // messages that wait here
 )
 
@@ -25,6 +25,7 @@ const (
 type View struct {
 	link   *link
 	stream jetstream.Stream
+	quiet  time.Duration // without a sign, after which a host is silent
 	of     Address
 	opened time.Time
 	since  time.Time // by the hub's clock: exchanges of which nothing is newer are not wanted
@@ -66,7 +67,7 @@ type flow struct {
 
 // Open connects to a hub. It fails where nobody answers.
 func Open(ctx context.Context, of Address, auth Auth) (*View, error) {
-	v := &View{of: of, opened: time.Now(), flows: map[string]*flow{}, early: map[int][]capture.Record{}, hosts: map[string]*Host{}, heard: map[string]time.Time{}}
+	v := &View{of: of, quiet: silence, opened: time.Now(), flows: map[string]*flow{}, early: map[int][]capture.Record{}, hosts: map[string]*Host{}, heard: map[string]time.Time{}}
 	var err error
 	if v.link, err = dial(of.Server, auth, false, func() {}, func(error) {}); err != nil {
 		return nil, err
