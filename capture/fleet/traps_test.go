@@ -31,6 +31,12 @@ func one(t *testing.T, p *Publisher, exchange, from, to int) {
 // TestRolledBack is a hub that comes back as it was some messages ago, and then gives their numbers
 // to others: senders tell it again what it forgot, and a view that goes on misses nothing of them.
 func TestRolledBack(t *testing.T) {
+	for _, late := range []bool{false, true} { // the view looks again when its last number is another message's
+		rolledBack(t, late)
+	}
+}
+
+func rolledBack(t *testing.T, late bool) {
 	h := newHub(t, nil)
 	v := view(t, h.URL(), nil)
 	p := publish(t, h.sending(t, "a"))
@@ -41,8 +47,14 @@ func TestRolledBack(t *testing.T) {
 	h.start()
 	one(t, p, 1, 10, 40)
 	eventually(t, "the view has what is there", func() bool { return v.text() == wants(1, 0, 40) })
+	release := func() {}
+	if late {
+		v.mu.Lock()
+		release = v.mu.Unlock
+	}
+	one(t, p, 1, 40, 41)
 	h.Close()
-	for n := 40; n < 60; n++ { // while nobody is there
+	for n := 41; n < 60; n++ { // while nobody is there
 		put(p, 1, n)
 	}
 	if err := os.RemoveAll(h.o.Store); err != nil {
@@ -51,8 +63,10 @@ func TestRolledBack(t *testing.T) {
 	copyDir(t, old, h.o.Store)
 	h.start()
 	sent(t, p, 60)
+	one(t, p, 1, 60, 100)
+	release()
 	h.same(t, p)
-	eventually(t, "the view has everything", func() bool { return v.text() == wants(1, 0, 60) })
+	eventually(t, "the view has everything", func() bool { return v.text() == wants(1, 0, 100) })
 	if s := v.State(); s.Lost != 0 || s.Gaps != 0 {
 		t.Errorf("%+v", s)
 	}
@@ -149,8 +163,17 @@ func TestOverrun(t *testing.T) {
 	close(step)
 	eventually(t, "it is behind the overrun", func() bool { return v.State().Lost > 0 && v.State().Lag == 0 })
 	put(p, 1, 1)
+	gap, behind := false, 0
 	for end := false; !end; { // it sees what comes now
-		end = strings.Contains(string((<-got).Data), "<1:1>")
+		r := <-got
+		gap = gap || r.Lost > 0
+		if gap && len(r.Data) == len(noise) {
+			behind++
+		}
+		end = strings.Contains(string(r.Data), "<1:1>")
+	}
+	if behind > 6 { // one message has no more than three
+		t.Errorf("it reads %d records that the hub is about to let go of", behind)
 	}
 	stop()
 	for range got {
