@@ -129,6 +129,9 @@ func say(all []foundMember) (s saying) {
 		if s.chat(choices, model, usage); s.is == noPayload && filter != nil {
 			s.is, s.of = aChunk, ofChat
 		}
+	case isAssist(all) && isArray(memberOf(response, "candidates")):
+		inner, _, _ := readMembers(nil, response)
+		return say(inner)
 	case isArray(candidates) && ofCandidates(candidates), opensObject(metadata) && model != nil && candidates == nil:
 		s.is, s.of = aChunk, ofGemini
 		s.ends = bytes.Contains(candidates, []byte(`"finishReason"`))
@@ -145,6 +148,16 @@ func say(all []foundMember) (s saying) {
 		s.is, s.weak = anAsk, true
 	}
 	return s
+}
+
+// isAssist reports whether an object may be a chunk as Code Assist wraps it, and has nothing beside.
+func isAssist(all []foundMember) bool {
+	for _, m := range all {
+		if k := string(m.key); k != "response" && k != "traceId" && k != "metadata" {
+			return false
+		}
+	}
+	return len(all) > 0
 }
 
 // name takes the id of a response; an empty one says nothing.
