@@ -202,6 +202,9 @@ func (f *follower) drain(t *tail, most int64) {
 			t.busy = time.Now()
 			f.pass(t.intake.write(bytes.Clone(p), at))
 		case err == io.EOF:
+			if t.intake != nil && t.intake.lingers() && time.Since(t.busy) > f.options.lingerTime() {
+				f.pass(t.intake.linger())
+			}
 			return
 		case errors.Is(err, errReplaced):
 			f.rest(t)

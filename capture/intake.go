@@ -22,6 +22,7 @@ type intake struct {
 	read    int64    // bytes of the input so far
 	room    []byte   // for the next read
 	recs    []Record // room for those of a chunk
+	late    bool     // it has waited long enough for what would tell what it is
 }
 
 func newIntake(file string, n *numbers) *intake { return &intake{Input: newInput(file, n, nil)} }
@@ -175,6 +176,19 @@ func (in *intake) decide(whole bool) ([]Record, error) {
 	return recs, nil
 }
 
+// lingerTime is how long first bytes that come live are held back while it is open what they are:
+// behind that what may be a log is one, and what came of it is shown.
+const lingerTime = time.Second
+
+// lingers reports whether bytes are held back.
+func (in *intake) lingers() bool { return in.reader == nil && len(in.held) > 0 && !in.late }
+
+// linger decides what it can without what would tell more, once.
+func (in *intake) linger() ([]Record, error) {
+	in.late = true
+	return in.decide(false)
+}
+
 // choose is what reads an input that begins so, nil while more bytes would tell. whole says that no
 // more come.
 func (in *intake) choose(first []byte, whole bool) Reader {
@@ -196,13 +210,11 @@ func (in *intake) choose(first []byte, whole bool) Reader {
 	}
 	text := bytes.TrimPrefix(first, []byte(bom))
 	for _, f := range in.formats {
-		switch f.Sniff(text, whole).Is {
-		case Yes:
+		switch s := f.Sniff(text, whole); {
+		case s.Is == Yes, s.Is == Maybe && s.Late && in.late:
 			return f.New(in.Input)
-		case Maybe:
-			if !whole {
-				return nil
-			}
+		case s.Is == Maybe && !whole:
+			return nil
 		}
 	}
 	return in.body()

@@ -2,6 +2,7 @@ package capture
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,8 +36,11 @@ type Options struct {
 
 	poll  time.Duration // 0 is pollEvery
 	stay  time.Duration // 0 is oldFileStay
+	late  time.Duration // 0 is lingerTime
 	blind bool          // live without the file system's notifications
 }
+
+func (o Options) lingerTime() time.Duration { return cmp.Or(o.late, lingerTime) }
 
 // Open makes a source of a file, a pipe, or standard input ("-"). A missing or unreadable file and
 // a directory fail here; what the content is shows while it is read: toolscope's own captures,
@@ -166,10 +170,18 @@ func piped[R io.ReadCloser](ctx context.Context, name string, open func() (R, er
 		chunks := make(chan chunk)
 		go pump(ctx, open, began, chunks)
 		in := o.intake(name, &numbers{})
+		var late <-chan time.Time
 		for {
+			if in.lingers() && late == nil {
+				late = time.After(o.lingerTime())
+			}
 			select {
 			case <-ctx.Done():
 				return
+			case <-late:
+				if recs, err := in.linger(); !deliver(yield, recs, err) {
+					return
+				}
 			case c := <-chunks:
 				if ctx.Err() != nil || !in.pass(yield, c) {
 					return

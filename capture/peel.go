@@ -15,8 +15,9 @@ type Format struct {
 
 // Sniffed is whether first bytes are of a format, and what says so.
 type Sniffed struct {
-	Is  Answer
-	Why string
+	Is   Answer
+	Why  string
+	Late bool // where it may be: it is taken to be, when nothing told more for a while
 }
 
 // Answer is what first bytes tell of a format.

@@ -26,11 +26,18 @@ func (m *Model) emptyLines() []line {
 		{text: "LLM tool calls, while they stream", role: screen.Accent},
 		{},
 	}
-	switch {
+	source := m.draw.Truncate(m.pen.Name(m.opt.Source), 28).String()
+	switch others := int(m.in.Others.Count); {
+	case others > 0:
+		text := screen.Plural(others, "line").String() + " of " + source + ", and none is a model's"
+		if !m.ended {
+			text += " yet"
+		}
+		lines = append(lines, line{text: text, role: screen.Caution})
 	case m.ended:
 		lines = append(lines, line{text: "The source ended without a single byte.", role: screen.Caution})
 	case m.opt.Inbox != nil:
-		lines = append(lines, line{text: "Waiting for the first bytes of " + m.draw.Truncate(m.pen.Name(m.opt.Source), 28).String(), role: screen.Plain})
+		lines = append(lines, line{text: "Waiting for the first bytes of " + source, role: screen.Plain})
 	}
 	for _, f := range lastOf(m.in.Session().Findings, mostNotes) { // of the source itself
 		lines = append(lines, line{text: f.Message, role: screen.Caution})

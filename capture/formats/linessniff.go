@@ -55,7 +55,7 @@ func sniffLog(first []byte, whole bool) capture.Sniffed {
 	case text[0] == '{' || text[0] == '[':
 		return sniffValue(p, text, whole)
 	}
-	return capture.Sniffed{Is: unless(whole)}
+	return capture.Sniffed{Is: unless(whole), Late: bytes.IndexByte(text, '\n') > 0}
 }
 
 // isWritten reports whether text begins as what people write does, in which a payload is an example: a

@@ -157,7 +157,10 @@ func (a *app) printSource(src capture.Source, path string, in *providers.Inspect
 	err = errors.Join(err, q.print(true))
 	if o, is := p.(interface {
 		others(string, providers.Others)
-	}); is && in.Others.Count > 0 && q.known {
+	}); is && in.Others.Count > 0 && (q.known || !a.among()) {
+		if path == "-" {
+			path = "stdin" // as turns of it are called
+		}
 		o.others(path, in.Others)
 		err = errors.Join(err, p.flush())
 	}
