@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"time"
+
+	"toolscope/stream/count"
 )
 
 // body passes the bytes of one response on as they are.
@@ -44,7 +46,7 @@ func (b *body) Write(recs []Record, p []byte, at time.Duration) ([]Record, error
 // told has a record tell of what was passed over before it.
 func (b *body) told(r Record) Record {
 	if b.passed > 0 {
-		r.Lost, r.Note = b.passed, fmt.Sprintf("of a line the first %d MiB are read, and %d bytes more passed over", longLine>>20, b.passed)
+		r.Lost, r.Note = b.passed, fmt.Sprintf("of a line the first %d MiB are read, and %s more passed over", longLine>>20, count.Of(b.passed, "byte"))
 		b.passed = 0
 	}
 	return r

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"toolscope/stream"
+	"toolscope/stream/count"
 )
 
 // A gap is bytes of a response that passed unseen, which is toolscope's own fault. Invariants:
@@ -150,7 +151,7 @@ func messageIn(p []byte) (at int, found bool) {
 
 // tellGap says of every turn that is open, or else of the last one, that bytes of it were not seen.
 func (x *Exchange) tellGap(n int64) {
-	words := fmt.Sprintf("%s of the response passed and were not recorded: of what was not sealed before them nothing is known", bytesOf(n))
+	words := fmt.Sprintf("%s of the response passed and were not recorded: of what was not sealed before them nothing is known", count.Of(n, "byte"))
 	open := x.openTurns()
 	if len(open) == 0 {
 		open = append(open, x.lastTurn())
@@ -180,14 +181,6 @@ func (x *Exchange) openTurns() (open []int32) {
 	return open
 }
 
-// bytesOf is a number of bytes in words.
-func bytesOf(n int64) string {
-	if n == 1 {
-		return "1 byte"
-	}
-	return fmt.Sprintf("%d bytes", n)
-}
-
 // blinded reports whether an event of the decoder may be wrong because of a gap. A finding rests on
 // all that the decoder has read. A fault or a signature is of one turn.
 func (x *Exchange) blinded(e stream.Event) bool {
@@ -209,7 +202,7 @@ func (x *Exchange) afterGap(e stream.Event, turn int32) {
 	switch {
 	case !x.gap.hidden:
 	case e.Kind == stream.TurnOpen:
-		x.emitGap(turn, x.gap.missed, fmt.Sprintf("%s of the response passed and were not recorded before this turn: it may have begun in them", bytesOf(x.gap.missed)))
+		x.emitGap(turn, x.gap.missed, fmt.Sprintf("%s of the response passed and were not recorded before this turn: it may have begun in them", count.Of(x.gap.missed, "byte")))
 	case e.Kind == stream.TurnClose && e.Code == stream.CloseEnd && !x.Dialect.Lanes:
 		open := x.openTurns()
 		x.gap.hidden = len(open) > 0 && open[len(open)-1] >= x.gap.first

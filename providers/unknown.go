@@ -1,10 +1,9 @@
 package providers
 
 import (
-	"fmt"
-
 	"toolscope/providers/dialect"
 	"toolscope/stream"
+	"toolscope/stream/count"
 )
 
 // unknown shows a stream of no known dialect: every frame is kept and seen, none is interpreted.
@@ -74,10 +73,7 @@ func errorWords(body dialect.Raw) string {
 
 // Close leaves the turn open: whether it ended is not known.
 func (d *unknownDecoder) Close() {
-	frames := fmt.Sprintf("%d frames", d.frames)
-	if d.frames == 1 {
-		frames = "1 frame"
-	}
+	frames := count.Of(d.frames, "frame")
 	switch {
 	case d.title != "":
 		d.turn.Find(dialectSeen, "%s: recognised, not decoded; %s shown as they came", d.title, frames)

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"slices"
 	"unicode/utf8"
+
+	"toolscope/stream/count"
 )
 
 func (c *Call) find(d *Diagnosis, event, offset int, format string, args ...any) {
@@ -90,7 +92,7 @@ func (c *Call) checkBroken(event int) {
 func (c *Call) checkSeal(said string, event int) {
 	if c.phase == PhaseSealed && c.Syntax() == SyntaxPrefix {
 		c.findOnce(FinishContradicts, event,
-			"%s, but the arguments stop after %d bytes: a limit cut them, and that was not said", said, len(c.args.s))
+			"%s, but the arguments stop after %s: a limit cut them, and that was not said", said, count.Of(len(c.args.s), "byte"))
 	}
 }
 

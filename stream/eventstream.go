@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
+
+	"toolscope/stream/count"
 )
 
 // EventStream frames the binary event stream of AWS: length-prefixed messages with headers, a
@@ -83,7 +85,7 @@ func (e *EventStream) Close(emit func(Frame)) {
 	}
 	f := Frame{Kind: FrameResidue, Data: e.buf, End: e.pos + int64(len(e.buf)), Cut: e.bad == "", Why: e.bad}
 	if f.Cut {
-		f.Why = fmt.Sprintf("the stream was cut %d bytes into a message", len(e.buf))
+		f.Why = fmt.Sprintf("the stream was cut %s into a message", count.Of(len(e.buf), "byte"))
 	}
 	emit(f)
 	e.pos, e.buf = f.End, nil

@@ -117,7 +117,7 @@ func TestEventStreamWhy(t *testing.T) {
 		{"a text without its length", badMessage("\x01a\x07\x00"), "do not fill their space"},
 		{"a cut prelude", eventA[:11], "the stream was cut 11 bytes into a message"},
 		{"a cut message", eventA[:30], "the stream was cut 30 bytes into a message"},
-		{"a cut after whole messages", eventA + eventA[:1], "the stream was cut 1 bytes into a message"},
+		{"a cut after whole messages", eventA + eventA[:1], "the stream was cut 1 byte into a message"},
 	} {
 		var last Frame
 		e := new(EventStream)

@@ -3,6 +3,8 @@ package stream
 import (
 	"bytes"
 	"sort"
+
+	"toolscope/stream/count"
 )
 
 // An Executor is a rule by which some agents decide that a call may be run. All but the last two
@@ -174,8 +176,8 @@ func (c *Call) checkEarly(event int) {
 		return
 	}
 	c.find(EarlyWrong, event, r.Bytes,
-		"code that runs a call once its arguments parse as an object runs this one at delta %d with %s, and %d bytes were still to come",
-		c.DeltaAt(r.Bytes-1)+1, Clip(c.args.s[:r.Bytes], 0, 64), len(c.args.s)-r.Bytes)
+		"code that runs a call once its arguments parse as an object runs this one at delta %d with %s, and %s still to come",
+		c.DeltaAt(r.Bytes-1)+1, Clip(c.args.s[:r.Bytes], 0, 64), count.Were(len(c.args.s)-r.Bytes, "byte"))
 }
 
 // repairedRun is the run of a parser that repairs: at the delta in which the last key of the object

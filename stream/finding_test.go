@@ -131,7 +131,7 @@ func TestFindingMessages(t *testing.T) {
 		want   string
 	}{
 		{append(sealedWith(`{"a":"x`), finish(FinishCut, "max_tokens")), `the arguments stop after 7 bytes, inside a string: the provider's limit cut the response: max_tokens`},
-		{append(sealedWith(`{`), finish(FinishCut, "length")), `the arguments stop after 1 bytes: the provider's limit cut the response: length`},
+		{append(sealedWith(`{`), finish(FinishCut, "length")), `the arguments stop after 1 byte: the provider's limit cut the response: length`},
 		{append(sealedWith(`{"a`), finish(FinishCut, "length")), `the arguments stop after 3 bytes, inside a key: the provider's limit cut the response: length`},
 		{append(sealedWith(`{"a":-`), finish(FinishCut, "length")), `the arguments stop after 6 bytes, inside a number: the provider's limit cut the response: length`},
 		{append(sealedWith(`{"a":t`), finish(FinishCut, "length")), `the arguments stop after 6 bytes, inside a literal: the provider's limit cut the response: length`},

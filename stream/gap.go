@@ -3,6 +3,8 @@ package stream
 import (
 	"fmt"
 	"slices"
+
+	"toolscope/stream/count"
 )
 
 // RecordGap is found of a turn, and of each of its calls that bytes may be missing from. It is a
@@ -25,7 +27,7 @@ func (t *Turn) gap(e Event, n int) {
 	} else { // one finding, however many gaps
 		t.Findings = slices.Clone(t.Findings) // the past has it as it was
 		i := slices.IndexFunc(t.Findings, func(f Finding) bool { return f.Diagnosis == RecordGap })
-		t.Findings[i].Message = fmt.Sprintf("%d bytes of the response, in %d places, passed and were not recorded: of what was not sealed before them nothing is known", t.Missed, t.gaps)
+		t.Findings[i].Message = fmt.Sprintf("%s of the response, in %s, passed and were not recorded: of what was not sealed before them nothing is known", count.Of(t.Missed, "byte"), count.Of(t.gaps, "place"))
 	}
 	t.reach(sweepGap, AllChoices, func(c *Call) {
 		if c.phase <= PhaseOpen {
@@ -44,7 +46,7 @@ func (c *Call) miss(event int, bytes int64) {
 	c.lex.Close()
 	where := "before the first byte of its arguments"
 	if len(c.args.s) > 0 {
-		where = fmt.Sprintf("after %d bytes of its arguments", len(c.args.s))
+		where = "after " + count.Of(len(c.args.s), "byte") + " of its arguments"
 	}
 	c.findOnce(RecordGap, event, "%d bytes of the response were not seen, %s: whether it is whole is not known", bytes, where)
 }

@@ -1,9 +1,10 @@
 package stream
 
 import (
-	"fmt"
 	"strings"
 	"unicode"
+
+	"toolscope/stream/count"
 )
 
 // meta takes news of the call; n is the number of the event that brings it.
@@ -102,7 +103,7 @@ func (c *Call) conclude(p Phase, event int, found *Diagnosis, why, here string) 
 	c.settle(event)
 	where := "before the first byte"
 	if n := len(c.args.s); n > 0 {
-		where = fmt.Sprintf("after %d bytes", n)
+		where = "after " + count.Of(n, "byte")
 		if c.lex.Open() {
 			where += ", inside a " + openWord(c.lex.last)
 		}

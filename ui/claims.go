@@ -6,6 +6,7 @@ import (
 
 	"toolscope/providers"
 	"toolscope/stream"
+	"toolscope/stream/count"
 	"toolscope/ui/compare"
 	"toolscope/ui/display"
 	"toolscope/ui/replay"
@@ -71,7 +72,7 @@ var claims = []claim{
 		seen: finds("ARGS_CUT"),
 		says: func(a act) caption {
 			return caption{
-				display.Format("The token limit ended this call inside a string, after %d bytes.", a.call.Size()),
+				display.Format("The token limit ended this call inside a string, after %s.", count.Of(a.call.Size(), "byte")),
 				display.Lit("Code that runs on any arguments, or mends them, runs what is left of it."),
 				display.Lit("cut inside a string"),
 			}
@@ -102,7 +103,7 @@ var claims = []claim{
 		says: func(a act) caption {
 			ran := a.call.Run(stream.ParsableObject)
 			return caption{
-				display.Format("After %d bytes this was an object. It looked done, and more bytes came.", ran.Bytes),
+				display.Format("After %s this was an object. It looked done, and more bytes came.", count.Of(ran.Bytes, "byte")),
 				display.Lit("Code that runs a call as soon as it parses has run the wrong one."),
 				display.Format("looked done at byte %d, was not", ran.Bytes),
 			}
@@ -110,7 +111,7 @@ var claims = []claim{
 		proof: withRuns,
 		told: func(a act) told {
 			ran := a.call.Run(stream.ParsableObject)
-			return told{words: display.Format("looked done %d bytes before its end", a.call.Size()-ran.Bytes), found: "ARGS_TRAILING"}
+			return told{words: display.Format("looked done %s before its end", count.Of(a.call.Size()-ran.Bytes, "byte")), found: "ARGS_TRAILING"}
 		},
 	},
 	{
@@ -138,14 +139,14 @@ var claims = []claim{
 		},
 		says: func(a act) caption {
 			return caption{
-				display.Format("The broken call again: a client like this sends {} for its %d bytes.", a.call.Size()),
+				display.Format("The broken call again: a client like this sends {} for its %s.", count.Of(a.call.Size(), "byte")),
 				display.Lit("The provider accepts that, and the model reads a call it never made."),
-				display.Format("some send {} for %d bytes", a.call.Size()),
+				display.Format("some send {} for %s", count.Of(a.call.Size(), "byte")),
 			}
 		},
 		proof: inMode(func(m *Model) entry { return replay.Entry(m.outlet(), m.draw) }),
 		told: func(a act) told {
-			return told{side: screen.Nothing, state: display.Lit("emptied"), words: display.Format("sent on as {}: its %d bytes are lost", a.call.Size()), found: "ARGS_BROKEN"}
+			return told{side: screen.Nothing, state: display.Lit("emptied"), words: display.Format("sent on as {}: its %s are lost", count.Of(a.call.Size(), "byte")), found: "ARGS_BROKEN"}
 		},
 	},
 	{
@@ -187,13 +188,13 @@ var claims = []claim{
 		says: func(a act) caption {
 			return caption{
 				display.Lit("Six protocols sent one call: as text, patches, binary, or all at once."),
-				display.Format("Whatever carried it, it is the same %d bytes, read the same way.", a.call.Size()),
-				display.Format("six protocols, the same %d bytes", a.call.Size()),
+				display.Format("Whatever carried it, it is the same %s, read the same way.", count.Of(a.call.Size(), "byte")),
+				display.Format("six protocols, the same %s", count.Of(a.call.Size(), "byte")),
 			}
 		},
 		proof: inList,
 		told: func(a act) told {
-			return told{side: screen.Same, state: display.Lit("the same"), words: display.Format("six protocols, one call, the same %d bytes", a.call.Size())}
+			return told{side: screen.Same, state: display.Lit("the same"), words: display.Format("six protocols, one call, the same %s", count.Of(a.call.Size(), "byte"))}
 		},
 	},
 	{
@@ -219,14 +220,14 @@ var claims = []claim{
 		seen: func(a act) bool { return a.turn.Closed() },
 		says: func(a act) caption {
 			return caption{
-				display.Format("A clean turn: %d calls, complete, and nothing is found.", len(a.turn.Calls)),
+				display.Format("A clean turn: %s, complete, and nothing is found.", count.Of(len(a.turn.Calls), "call")),
 				display.Lit("It is quiet while all is well: what is loud has gone wrong."),
 				display.Lit("a clean turn: quiet"),
 			}
 		},
 		proof: inDocument,
 		told: func(a act) told {
-			return told{name: display.Format("%d calls", len(a.turn.Calls)), words: display.Lit("and this is a good turn")}
+			return told{name: display.Format("%s", count.Of(len(a.turn.Calls), "call")), words: display.Lit("and this is a good turn")}
 		},
 	},
 	{

@@ -81,6 +81,18 @@ func colourless(o *Options) { o.Depth = colourlessDepth }
 func (s *rig) send(msg tea.Msg) {
 	s.t.Helper()
 	_, s.cmd = s.Update(msg)
+	if s.opt.ASCII {
+		s.checkASCII()
+	}
+}
+
+// checkASCII fails the test if a frame has a byte that is no ASCII.
+func (s *rig) checkASCII() {
+	s.t.Helper()
+	frame := s.View()
+	if i := strings.IndexFunc(frame, func(r rune) bool { return r > 0x7F }); i >= 0 {
+		s.t.Fatalf("%q is no ASCII:\n%s", frame[max(0, i-30):min(len(frame), i+10)], ansi.Strip(frame))
+	}
 }
 
 func (s *rig) resize(w, h int) *rig {

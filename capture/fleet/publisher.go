@@ -17,6 +17,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"toolscope/capture/record"
+	"toolscope/stream/count"
 )
 
 const (
@@ -231,7 +232,7 @@ func (p *Publisher) Close(ctx context.Context) error {
 	p.ours.spool.Release(sent)
 	p.link.Close()
 	if _, lost, _ := p.ours.progress(); lost > 0 && err == nil {
-		err = fmt.Errorf("%d bytes of the capture never reached the hub: the spool was full", lost)
+		err = fmt.Errorf("%s of the capture never reached the hub: the spool was full", count.Of(lost, "byte"))
 	}
 	return err
 }

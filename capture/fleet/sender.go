@@ -14,6 +14,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"toolscope/capture/record"
+	"toolscope/stream/count"
 )
 
 const (
@@ -269,7 +270,7 @@ func unpack(enc string, data []byte, s span) ([]byte, error) {
 		return nil, fmt.Errorf("encoded as %s, which is not known", enc)
 	}
 	if int64(len(data)) != s.to-s.from {
-		return nil, fmt.Errorf("%d bytes for the span %s", len(data), s)
+		return nil, fmt.Errorf("%s for the span %s", count.Of(len(data), "byte"), s)
 	}
 	return data, nil
 }

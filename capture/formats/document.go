@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"toolscope/capture"
+	"toolscope/stream/count"
 )
 
 // document is the reader of a format that has an entry on each line, or is one object that spans
@@ -49,7 +50,7 @@ func (d *document) meet(recs []capture.Record, f Found) []capture.Record {
 	case f.Long:
 		recs = d.noted(recs, capture.Record{At: capture.NoTime, Damaged: true, Note: note(f.At, "a value has more than %d MiB, and is left out", valueLimit>>20)})
 	case f.Cut:
-		recs = d.noted(recs, capture.Record{At: capture.NoTime, Damaged: true, Note: note(f.At, "the file ends inside a value, of which there are %d bytes", f.Size)})
+		recs = d.noted(recs, capture.Record{At: capture.NoTime, Damaged: true, Note: note(f.At, "the file ends inside a value, behind %s of it", count.Of(f.Size, "byte"))})
 	default:
 		before := len(recs)
 		if recs = d.found(recs, f.Path, f.Raw); len(recs) > before {
@@ -70,7 +71,7 @@ func (d *document) Close(recs []capture.Record, end capture.End, why string, at 
 		case open:
 			recs = d.noted(recs, capture.Record{At: capture.NoTime, Damaged: true, Note: note(d.walk.read, "the file ends before its last bracket")})
 		case d.walk.Stray > 0:
-			recs = d.noted(recs, capture.Record{At: capture.NoTime, Damaged: true, Note: note(d.walk.StrayAt, "%d bytes are not JSON where they stand", d.walk.Stray)})
+			recs = d.noted(recs, capture.Record{At: capture.NoTime, Damaged: true, Note: note(d.walk.StrayAt, "%s that cannot stand there in JSON", count.Of(d.walk.Stray, "byte"))})
 		}
 	}
 	return d.diary.Close(recs, end, why, at)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"toolscope/capture"
+	"toolscope/stream/count"
 )
 
 // entries cuts a text into its lines, of which each is one JSON object. It holds no more than one.
@@ -115,7 +116,7 @@ func (d *diary) Close(recs []capture.Record, _ capture.End, why string, _ time.D
 	case isObject(line):
 		recs = d.take(recs, line)
 	default:
-		recs = d.noted(recs, d.note("the file ends inside the line, of which there are %d bytes", d.size))
+		recs = d.noted(recs, d.note("the file ends inside the line, behind %s of it", count.Of(d.size, "byte")))
 	}
 	recs = d.book.close(recs)
 	if why != "" {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"toolscope/capture"
+	"toolscope/stream/count"
 )
 
 // exchange is a request and its answer, as a container of recorded HTTP keeps them: whole, with
@@ -96,7 +97,7 @@ func (o *output) exchange(x *exchange) {
 // close tells what can be told only at the end, and is what was written, behind recs.
 func (o *output) close(recs []capture.Record) []capture.Record {
 	if o.bare > 0 {
-		o.note(false, "a model was asked %d times and its answer was not kept", o.bare)
+		o.note(false, "a model was asked %s and its answer was not kept", count.Of(o.bare, "time"))
 	}
 	return o.over(recs)
 }

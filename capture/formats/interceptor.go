@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"toolscope/capture"
+	"toolscope/stream/count"
 )
 
 // interceptor reads the logs of llm-interceptor: a line for a request, for each event of its
@@ -128,6 +129,6 @@ func (l *interceptorLog) end(r *valuesReader) {
 		r.on(n, capture.Record{At: capture.NoTime, End: capture.EndCut})
 	}
 	if n := len(l.open); n > 0 {
-		r.note(false, "%d requests have no end in the log", n)
+		r.note(false, "%s without an end in the log", count.Of(n, "request"))
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"toolscope/capture"
+	"toolscope/stream/count"
 )
 
 // take takes what a line gave, and reports whether the line is of a stream. One that is not is a
@@ -297,6 +298,6 @@ func (s *flows) close(end capture.End, why string) {
 		s.r.others.add(1, e.data)
 	}
 	if n := len(s.asks); n > 0 {
-		s.r.note(fmt.Sprintf("%d requests stand in the log without an answer", n), false)
+		s.r.note(count.Of(n, "request")+" without an answer in the log", false)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"toolscope/capture"
+	"toolscope/stream/count"
 )
 
 // valuesReader reads what is kept as values in a JSON text, one of them at a time.
@@ -35,7 +36,7 @@ func (r *valuesReader) Close(recs []capture.Record, _ capture.End, _ string, _ t
 		r.note(true, "the file ends before its end, behind %s %d", r.what, r.n)
 	}
 	if r.walk.Stray > 0 {
-		r.note(true, "%d bytes from byte %d on are no JSON", r.walk.Stray, r.walk.StrayAt)
+		r.note(true, "no JSON: %s from byte %d on", count.Of(r.walk.Stray, "byte"), r.walk.StrayAt)
 	}
 	if r.done != nil {
 		r.done(r)

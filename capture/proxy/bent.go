@@ -15,6 +15,7 @@ import (
 	"toolscope/capture/admit"
 	"toolscope/capture/bend"
 	"toolscope/capture/websocket"
+	"toolscope/stream/count"
 )
 
 // This file is what goes wrong on purpose: the client is given something else than what the
@@ -151,7 +152,7 @@ func (b *bent) breakOff() error {
 	b.broke = true
 	b.x.gate.shut()
 	b.from.handOver()
-	b.from.note = fmt.Sprintf("%s: the client was given %d bytes, and then its connection was broken", capture.Bent, b.given)
+	b.from.note = fmt.Sprintf("%s: the client was given %s, and then its connection was broken", capture.Bent, count.Of(b.given, "byte"))
 	for b.err == nil {
 		b.take(b.from.Read(b.buffer))
 	}
@@ -169,7 +170,7 @@ func (b *bent) words() string {
 	case b.broke && b.from.note != "": // nothing more came
 		words = append([]string{b.from.note}, words...)
 	case !b.broke && len(b.unfit) < len(b.x.faults):
-		words = append([]string{fmt.Sprintf("%s: the client was given %d bytes in place of %d", capture.Bent, b.given, b.from.passed())}, words...)
+		words = append([]string{fmt.Sprintf("%s: the client was given %s in place of %d", capture.Bent, count.Of(b.given, "byte"), b.from.passed())}, words...)
 	}
 	return strings.Join(words, "; ")
 }

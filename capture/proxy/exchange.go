@@ -16,6 +16,7 @@ import (
 	"toolscope/capture/admit"
 	"toolscope/capture/bend"
 	"toolscope/capture/websocket"
+	"toolscope/stream/count"
 )
 
 // The reasons to cut an exchange that are not the upstream's. The first is net/http's own.
@@ -32,7 +33,7 @@ var quiet = log.New(io.Discard, "", 0)
 const farewell = 250 * time.Millisecond
 
 // clientGone says that the client left, when n bytes of the answer had come for it.
-func clientGone(n int64) string { return fmt.Sprintf("the client went away after %d bytes", n) }
+func clientGone(n int64) string { return "the client went away after " + count.Of(n, "byte") }
 
 // exchange is one request on its way, and its response.
 type exchange struct {

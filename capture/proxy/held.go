@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"toolscope/capture"
+	"toolscope/stream/count"
 )
 
 // held is the body of an answer that may be held.
@@ -221,7 +222,7 @@ func (h *held) look() (why string) {
 // begin holds the answer.
 func (h *held) begin(why string) {
 	h.why, h.since, h.spoke = why, h.x.p.options.Now(), h.x.p.options.Now()
-	h.said.mention(fmt.Sprintf("%s: %s; the client has %d bytes of what is shown, and waits", capture.Held, why, h.given))
+	h.said.mention(fmt.Sprintf("%s: %s; the client has %s of what is shown, and waits", capture.Held, why, count.Of(h.given, "byte")))
 }
 
 // end lets the answer go, and says how.
@@ -273,7 +274,7 @@ func (h *held) words() string {
 		h.end("was not given to the end")
 	}
 	if h.kept > 0 {
-		h.told = append(h.told, fmt.Sprintf("it was told to wait by %d bytes of %s", h.kept, h.plea.words))
+		h.told = append(h.told, fmt.Sprintf("it was told to wait by %s of %s", count.Of(h.kept, "byte"), h.plea.words))
 	}
 	return joined(h.said.unsaid(), strings.Join(h.told, "; "))
 }

@@ -13,6 +13,7 @@ import (
 
 	"toolscope/capture"
 	"toolscope/capture/websocket"
+	"toolscope/stream/count"
 )
 
 const extensionsField = "Sec-Websocket-Extensions"
@@ -192,7 +193,7 @@ func (u *upgraded) finish(last capture.Record) capture.Record {
 		if d.Open && d.Broken == "" {
 			u.x.put(capture.Record{
 				Side: d.side, At: d.at, Data: bytes.Clone(d.Message),
-				Note: fmt.Sprintf("the WebSocket ended inside a message of %s, %d bytes of which came", d.who, d.Length),
+				Note: fmt.Sprintf("the WebSocket ended inside a message of %s, %s of which came", d.who, count.Of(d.Length, "byte")),
 			})
 		}
 		if n := d.missed(); n > 0 {

@@ -23,6 +23,7 @@ import (
 	"toolscope/capture"
 	"toolscope/capture/mailbox"
 	"toolscope/capture/redact"
+	"toolscope/stream/count"
 )
 
 // boxLimit is how many bytes of records may wait to be written.
@@ -103,7 +104,7 @@ func (r *Recorder) Close(ctx context.Context) error {
 	case <-r.done:
 		return r.err
 	case <-ctx.Done():
-		return fmt.Errorf("close capture: %d bytes wait to be written: %w", r.State().Queued, ctx.Err())
+		return fmt.Errorf("close capture: still to be written: %s: %w", count.Of(r.State().Queued, "byte"), ctx.Err())
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"toolscope/capture/bend"
+	"toolscope/stream/count"
 )
 
 // notFound names the paths there are.
@@ -59,12 +60,9 @@ func (x *Exchange) About() string {
 	case x.silent():
 		return "no answer"
 	case x.Socket:
-		return fmt.Sprintf("WebSocket, %d messages", len(x.Chunks))
+		return "WebSocket, " + count.Of(len(x.Chunks), "message")
 	}
-	words := fmt.Sprintf("%d, %d chunks", x.status(), len(x.Chunks))
-	if len(x.Chunks) == 1 {
-		words = strings.TrimSuffix(words, "s")
-	}
+	words := fmt.Sprintf("%d, %s", x.status(), count.Of(len(x.Chunks), "chunk"))
 	if x.EndAfter > 0 {
 		words += fmt.Sprintf(" in %.1f s", x.EndAfter.Seconds())
 	}

@@ -7,6 +7,7 @@ import (
 
 	"toolscope/providers/dialect"
 	"toolscope/stream"
+	"toolscope/stream/count"
 	"toolscope/stream/jsonbytes"
 )
 
@@ -156,7 +157,7 @@ func (p *parser) leaf() error {
 	s := dialect.Scan(p.data[p.i:])
 	raw := s.Value()
 	if err := s.Err(); err != nil {
-		return fmt.Errorf("after %d bytes: %w", p.i, err)
+		return fmt.Errorf("after %s: %w", count.Of(p.i, "byte"), err)
 	}
 	p.nodes = append(p.nodes, node{raw: raw, size: 1})
 	p.i += len(raw)

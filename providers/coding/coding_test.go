@@ -145,7 +145,7 @@ func TestBroken(t *testing.T) {
 		{"cut after the flush", header("Content-Encoding", "gzip"), gz[:len(gz)/2], 20, "ends in the middle"},
 		{"checksum", header("Content-Encoding", "gzip"), flipped, len(body) / 3, "checksum"},
 		{"brotli cut", header("Content-Encoding", "br"), pack(t, body, brotlied)[:40], 0, "ends in the middle"},
-		{"bytes after the end", header("Content-Encoding", "deflate"), append(pack(t, body, zlibbed), "more"...), len(body), "follow its end"},
+		{"bytes after the end", header("Content-Encoding", "deflate"), append(pack(t, body, zlibbed), "more"...), len(body), "more bytes follow its end"},
 		{"last chunk missing", header("Transfer-Encoding", "chunked"), inChunks(body, 7)[:200], 50, "never came"},
 		{"no size", header("Transfer-Encoding", "chunked"), []byte("5\r\nhello\r\nxyz\r\n"), 5, `"xyz" is no size`},
 		{"no line end", header("Transfer-Encoding", "chunked"), []byte("5\r\nhello!!\r\n"), 5, "not by a line end"},

@@ -156,7 +156,7 @@ func newPusher(open func(*pushed) (io.Reader, error), b *budget) *pusher {
 		if err != io.EOF {
 			p.err = err
 		} else if len(p.in) > 0 {
-			p.err = fmt.Errorf("%d bytes follow its end", len(p.in))
+			p.err = fmt.Errorf("more bytes follow its end: %d", len(p.in))
 		}
 	})
 	return p

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"toolscope/stream"
+	"toolscope/stream/count"
 )
 
 // A Builder makes one JSON text of patches. A patch sets the value at one path, or adds a piece to
@@ -119,7 +120,7 @@ func (n *node) room(depth int, steps []step) error {
 	have := len(n.kids)
 	for _, s := range steps[depth:] {
 		if s.name == nil && s.index > have+maxGap {
-			return fmt.Errorf("index %d of an array that has %d elements", s.index, have)
+			return fmt.Errorf("index %d of an array that has %s", s.index, count.Of(have, "element"))
 		}
 		have = 0
 	}

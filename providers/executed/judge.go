@@ -6,6 +6,7 @@ import (
 
 	"toolscope/providers/dialect"
 	"toolscope/stream"
+	"toolscope/stream/count"
 )
 
 // found tells of a call, and of what was asked of its tool, what is found, once. It returns that with the
@@ -69,9 +70,9 @@ func (j *Join) judgeArgs(of *Call, a *Ask) {
 	switch {
 	case !a.sure():
 	case of.syntax == stream.SyntaxPrefix, of.syntax == stream.SyntaxBroken:
-		j.found(of, a, cut.Finding("%s was run with %d bytes of arguments, while those that the model wrote are %s", a.Tool, a.ArgsSize, of.syntax))
+		j.found(of, a, cut.Finding("%s was run with %s of arguments, while those that the model wrote are %s", a.Tool, count.Of(a.ArgsSize, "byte"), of.syntax))
 	case of.LastAt >= 0 && a.Asked+j.skew(of, a) < of.LastAt:
-		j.found(of, a, cut.Finding("%s was run with %d bytes of arguments, %s before the last of %d came", a.Tool, a.ArgsSize, Span(of.LastAt-a.Asked), of.Size))
+		j.found(of, a, cut.Finding("%s was run with %s of arguments, %s before the last of %d came", a.Tool, count.Of(a.ArgsSize, "byte"), Span(of.LastAt-a.Asked), of.Size))
 	case whole:
 		at := a.Path
 		if at == "" {
@@ -173,7 +174,7 @@ func (j *Join) compare(of *Call, a *Ask, event int, g Given) {
 		return
 	}
 	tell := func(d *stream.Diagnosis, format string, args ...any) { j.found(of, a, d.Finding(format, args...)) }
-	sizes := fmt.Sprintf("of %d bytes%s the model was told %d", r.TextSize, structured(r.ShapeSize), g.Size)
+	sizes := fmt.Sprintf("of %s%s the model was told %d", count.Of(r.TextSize, "byte"), structured(r.ShapeSize), g.Size)
 	switch a.Result {
 	case Cut, None:
 		tell(resultCut, "%s", sizes)

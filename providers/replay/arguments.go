@@ -2,10 +2,10 @@ package replay
 
 import (
 	"bytes"
-	"fmt"
 
 	"toolscope/providers/dialect"
 	"toolscope/stream"
+	"toolscope/stream/count"
 )
 
 // arguments are the call's arguments as they would be sent.
@@ -121,7 +121,7 @@ func bytesWord(n int) string {
 	if n == 1 {
 		return "the byte"
 	}
-	return fmt.Sprintf("the %d bytes", n)
+	return "the " + count.Of(n, "byte")
 }
 
 // wrapped is an object that holds the arguments under the policy's key.

@@ -6,6 +6,7 @@ import (
 
 	"toolscope/providers/dialect"
 	"toolscope/stream"
+	"toolscope/stream/count"
 )
 
 // Fate is what a client made of a call when it sent it back.
@@ -287,7 +288,7 @@ func (o *Observation) Finding() (f stream.Finding, ok bool) {
 		f.Message += fmt.Sprintf(" (policy %s)", names)
 	}
 	if o.vague || o.Fate == WasDropped && o.Left != nil && o.of.again() == nil {
-		f.Message += fmt.Sprintf("; toolscope has let go of its arguments (%d bytes) and knows no more", o.Left.size)
+		f.Message += fmt.Sprintf("; toolscope has let go of its arguments (%s) and knows no more", count.Of(o.Left.size, "byte"))
 	}
 	return f, true
 }

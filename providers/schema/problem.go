@@ -7,6 +7,8 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+
+	"toolscope/stream/count"
 )
 
 // problem says what is wrong with a value.
@@ -75,19 +77,19 @@ func inShort(e *jsonschema.ValidationError) string {
 func measureProblem(e jsonschema.ErrorKind) string {
 	switch k := e.(type) {
 	case *kind.MinLength:
-		return fmt.Sprintf("%s, the schema wants at least %d", plural(k.Got, "character"), k.Want)
+		return fmt.Sprintf("%s, the schema wants at least %d", count.Of(k.Got, "character"), k.Want)
 	case *kind.MaxLength:
-		return fmt.Sprintf("%s, the schema allows %d", plural(k.Got, "character"), k.Want)
+		return fmt.Sprintf("%s, the schema allows %d", count.Of(k.Got, "character"), k.Want)
 	case *kind.MinItems:
-		return fmt.Sprintf("%s, the schema wants at least %d", plural(k.Got, "element"), k.Want)
+		return fmt.Sprintf("%s, the schema wants at least %d", count.Of(k.Got, "element"), k.Want)
 	case *kind.MaxItems:
-		return fmt.Sprintf("%s, the schema allows %d", plural(k.Got, "element"), k.Want)
+		return fmt.Sprintf("%s, the schema allows %d", count.Of(k.Got, "element"), k.Want)
 	case *kind.MinProperties:
-		return fmt.Sprintf("%s, the schema wants at least %d", plural(k.Got, "key"), k.Want)
+		return fmt.Sprintf("%s, the schema wants at least %d", count.Of(k.Got, "key"), k.Want)
 	case *kind.MaxProperties:
-		return fmt.Sprintf("%s, the schema allows %d", plural(k.Got, "key"), k.Want)
+		return fmt.Sprintf("%s, the schema allows %d", count.Of(k.Got, "key"), k.Want)
 	case *kind.AdditionalItems:
-		return fmt.Sprintf("%s more than the schema allows", plural(k.Count, "element"))
+		return fmt.Sprintf("%s more than the schema allows", count.Of(k.Count, "element"))
 	case *kind.UniqueItems:
 		return fmt.Sprintf("elements %d and %d are equal", k.Duplicates[0], k.Duplicates[1])
 	case *kind.Minimum:

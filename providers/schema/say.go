@@ -31,13 +31,6 @@ func list(names []string, total int) string {
 	return s
 }
 
-func plural(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
-}
-
 // article is one kind with its article.
 func article(k kinds) string {
 	switch word := k.String(); {

@@ -9,6 +9,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"toolscope/stream"
+	"toolscope/stream/count"
 	"toolscope/stream/jsonbytes"
 )
 
@@ -42,7 +43,7 @@ func (w *Watch) key(end int, growing bool) bool {
 		}
 		o.keys[name] = true
 		if o.count++; o.count > o.most {
-			w.report(TooMany, o.start, w.start, fmt.Sprintf("key %d begins, the schema allows %s", o.count, plural(o.most, "key")), "more than "+plural(o.most, "key"))
+			w.report(TooMany, o.start, w.start, fmt.Sprintf("key %d begins, the schema allows %s", o.count, count.Of(o.most, "key")), "more than "+count.Of(o.most, "key"))
 		}
 	}
 	return true
@@ -110,7 +111,7 @@ func (w *Watch) read(end int, growing bool, of *stream.Diagnosis) {
 		w.report(of, w.start, r.at, fmt.Sprintf("no %s begins with %q, only %s", what, text(r.at+r.size), l.of.allowed(of)), l.of.unlike(of))
 	}
 	long := func() {
-		w.report(TooMany, w.start, r.at, fmt.Sprintf("the string goes on, the schema allows %s", plural(r.most, "character")), "more than "+plural(r.most, "character"))
+		w.report(TooMany, w.start, r.at, fmt.Sprintf("the string goes on, the schema allows %s", count.Of(r.most, "character")), "more than "+count.Of(r.most, "character"))
 	}
 	for !r.idle() && !w.over && r.next(args, end, growing, fail, long) {
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"toolscope/stream"
+	"toolscope/stream/count"
 	"toolscope/stream/jsonbytes"
 )
 
@@ -260,7 +261,7 @@ func (w *Watch) element(o *open) {
 		}
 	}
 	if o.count++; o.count > o.most {
-		w.report(TooMany, o.start, w.start, fmt.Sprintf("element %d begins, the schema allows %s", o.count, plural(o.most, "element")), "more than "+plural(o.most, "element"))
+		w.report(TooMany, o.start, w.start, fmt.Sprintf("element %d begins, the schema allows %s", o.count, count.Of(o.most, "element")), "more than "+count.Of(o.most, "element"))
 	}
 }
 

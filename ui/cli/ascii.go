@@ -9,12 +9,15 @@ import (
 )
 
 // asciiTo is a stream that gets no byte over 0x7F, once it is on: our own signs are written in other
-// words, and all other characters as \uXXXX, which in a line of JSON is the same text.
+// words, and all other characters as \uXXXX, which in a line of JSON is the same text; in XML they are
+// references, which are the same there.
 type asciiTo struct {
 	to   io.Writer
 	on   bool
 	json bool // what is written is a line of JSON
+	xml  bool // it is XML
 	mid  bool // in the middle of a line
+	any  bool // something was written
 	rest []byte
 }
 
@@ -28,6 +31,9 @@ func (a *asciiTo) Write(p []byte) (int, error) {
 		return a.to.Write(p)
 	}
 	text := append(a.rest, p...)
+	if !a.any {
+		a.any, a.xml = len(p) > 0, bytes.HasPrefix(p, []byte("<?xml"))
+	}
 	out := make([]byte, 0, len(text))
 	for len(text) > 0 && (utf8.FullRune(text) || len(text) >= utf8.UTFMax) {
 		r, n := utf8.DecodeRune(text)
@@ -48,6 +54,9 @@ func (a *asciiTo) Write(p []byte) (int, error) {
 func (a *asciiTo) rune(out []byte, r rune) []byte {
 	if r < utf8.RuneSelf {
 		return append(out, byte(r))
+	}
+	if a.xml {
+		return fmt.Appendf(out, "&#x%x;", r)
 	}
 	if sign := inASCII[r]; sign != "" && !a.json {
 		return append(out, sign...)

@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
+	"encoding/xml"
 	"strings"
 	"testing"
 
@@ -54,6 +55,12 @@ func TestASCIIWords(t *testing.T) {
 			t.Errorf("%v\nwant\n%v", got, want)
 		}
 	}
+	var suite struct {
+		Text string `xml:",innerxml"`
+	}
+	if text := plain("check", "--format", "junit", file); xml.Unmarshal([]byte(text), &suite) != nil || strings.Contains(text, `\u`) {
+		t.Errorf("no XML, or another text:\n%s", text)
+	}
 	t.Setenv("LC_ALL", "C.UTF-8")
 	plain("--plain", "--ascii", file)
 }
@@ -72,6 +79,21 @@ func TestASCIIChunks(t *testing.T) {
 		}
 		if b.String() != want {
 			t.Errorf("by %d: %q, want %q", size, b.String(), want)
+		}
+	}
+}
+
+// TestASCIIFiles: what is a file and not words is the same whatever the locale is.
+func TestASCIIFiles(t *testing.T) {
+	file := saved(t, "x.sse", string(turnOf("wörk 🦊")))
+	for _, args := range [][]string{
+		{"export", file, "--as", "html"}, {"export", file, "--as", "sse"}, {"export", file, "--as", "md"}, {"export", file, "--as", "svg"},
+	} {
+		t.Setenv("LC_ALL", "C.UTF-8")
+		want := command(t, nil, args...)
+		t.Setenv("LC_ALL", "C")
+		if got := command(t, nil, args...); got.stdout != want.stdout || got.code != 0 || len(got.stdout) < 100 {
+			t.Errorf("%v: exit code %d %s\n%.300s\nwant\n%.300s", args, got.code, got.stderr, got.stdout, want.stdout)
 		}
 	}
 }

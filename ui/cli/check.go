@@ -15,6 +15,7 @@ import (
 	"toolscope/providers/mcp"
 	"toolscope/providers/price"
 	"toolscope/stream"
+	"toolscope/stream/count"
 	"toolscope/ui/panes"
 	"toolscope/ui/report"
 )
@@ -290,7 +291,7 @@ func (c *checker) demand() {
 		if c.called[name] == 0 {
 			words := ""
 			if n := c.broken[name]; n > 0 {
-				words = fmt.Sprintf(": %s did not come whole", plural(n, "call"))
+				words = fmt.Sprintf(": %s did not come whole", count.Of(n, "call"))
 			}
 			c.find(report.Finding{Finding: providers.ToolNotCalled.Finding("the tool %s was not called%s", name, words), Tool: name})
 		}
@@ -300,7 +301,7 @@ func (c *checker) demand() {
 	case c.cost.USD > c.maxCost:
 		c.find(report.Finding{Finding: providers.CostExceeded.Finding("the turns cost %s, more than %s", c.cost, price.USD(c.maxCost))})
 	case c.cost.Unknown > 0:
-		c.find(report.Finding{Finding: providers.CostUnknown.Finding("of %s the cost is not known, the others cost %s", plural(c.cost.Unknown, "turn"), price.USD(c.cost.USD))})
+		c.find(report.Finding{Finding: providers.CostUnknown.Finding("of %s the cost is not known, the others cost %s", count.Of(c.cost.Unknown, "turn"), price.USD(c.cost.USD))})
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"toolscope/providers"
+	"toolscope/stream/count"
 	"toolscope/ui/report"
 )
 
@@ -57,8 +58,8 @@ func (c *checker) text(to lines) {
 	for i := range c.Files {
 		turns += len(c.Files[i].Turns)
 	}
-	to.linef("%s in %s, %s of %s%s%s", either(c.fails() > 0, plural(c.fails(), "finding"), "nothing found"), plural(c.calls, "call"), plural(turns, "turn"),
-		plural(len(c.Files), "file"), when(known > 0, fmt.Sprintf("; %d known before", known)), when(below > 0, fmt.Sprintf("; %d that --fail-on %s passes", below, c.failOn)))
+	to.linef("%s in %s, %s of %s%s%s", either(c.fails() > 0, count.Of(c.fails(), "finding"), "nothing found"), count.Of(c.calls, "call"), count.Of(turns, "turn"),
+		count.Of(len(c.Files), "file"), when(known > 0, fmt.Sprintf("; %d known before", known)), when(below > 0, fmt.Sprintf("; %d that --fail-on %s passes", below, c.failOn)))
 	if len(codes) > 0 {
 		to.wrapped("toolscope explain ", codes)
 	}

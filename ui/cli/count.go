@@ -7,6 +7,7 @@ import (
 
 	"toolscope/capture"
 	"toolscope/capture/formats"
+	"toolscope/stream/count"
 )
 
 // count writes of every file how many lines it has and about how many answers, without reading them.
@@ -41,14 +42,14 @@ func (a *app) count(ctx context.Context, paths []string) error {
 
 // countText is what a file holds, in words.
 func countText(n capture.Size) string {
-	size := plural(int(n.Lines), "line") + ", " + sizeText(n.Bytes)
+	size := count.Of(int(n.Lines), "line") + ", " + sizeText(n.Bytes)
 	switch {
 	case n.Lines == 0 && n.Answers == 0:
 		return sizeText(n.Bytes) + "; --summary reads what is in it"
 	case n.Answers == 0:
 		return size + "; nothing in it marks answers: --summary reads it"
 	}
-	return fmt.Sprintf("about %s, %s", plural(int(n.Answers), "answer"), size)
+	return fmt.Sprintf("about %s, %s", count.Of(int(n.Answers), "answer"), size)
 }
 
 func countObject(path string, n capture.Size) *object {

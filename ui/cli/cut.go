@@ -19,6 +19,7 @@ import (
 	"toolscope/providers"
 	"toolscope/providers/coding"
 	"toolscope/stream"
+	"toolscope/stream/count"
 )
 
 // cutFlags say where a capture is cut, or what goes wrong in it, and where the new one is written.
@@ -145,7 +146,7 @@ func (a *app) cut(ctx context.Context, paths []string, f cutFlags) error {
 		return err
 	}
 	if f.out == "-" {
-		return writeRecords(a.stdout.to, kept)
+		return writeRecords(a.output, kept)
 	}
 	return saveAs(f.out, false, func(w io.Writer) error { return writeRecords(w, kept) })
 }
@@ -174,7 +175,7 @@ func (f *cutFlags) turnOf(in *providers.Inspector, path string) (*stream.Turn, e
 	case len(all) == 0:
 		return nil, fmt.Errorf("%s: nothing in it is recognised", path)
 	case i >= len(all):
-		return nil, usagef("--turn %d: %s has %s", f.turn, path, plural(len(all), "turn"))
+		return nil, usagef("--turn %d: %s has %s", f.turn, path, count.Of(len(all), "turn"))
 	}
 	return all[i], nil
 }
@@ -193,11 +194,11 @@ func (f *cutFlags) moment(in *providers.Inspector, t *stream.Turn) (int, error) 
 	}
 	number := max(f.call, 1)
 	if number > len(t.Calls) {
-		return 0, usagef("--at-delta: turn %d has %s", t.Number+1, plural(len(t.Calls), "call"))
+		return 0, usagef("--at-delta: turn %d has %s", t.Number+1, count.Of(len(t.Calls), "call"))
 	}
 	c := t.Calls[number-1]
 	if f.delta > c.Deltas() {
-		return 0, usagef("--at-delta %d: %s of turn %d has %s", f.delta, c.Name, t.Number+1, plural(c.Deltas(), "delta"))
+		return 0, usagef("--at-delta %d: %s of turn %d has %s", f.delta, c.Name, t.Number+1, count.Of(c.Deltas(), "delta"))
 	}
 	return in.View().After(int(c.DeltaEvent(f.delta - 1))), nil
 }

@@ -14,6 +14,7 @@ import (
 	"toolscope/providers"
 	"toolscope/providers/price"
 	"toolscope/stream"
+	"toolscope/stream/count"
 	"toolscope/ui/diff"
 	"toolscope/ui/panes"
 	units "toolscope/ui/screen"
@@ -125,7 +126,7 @@ func (d *differ) add(path string, in *providers.Inspector, turn int) error {
 		}
 	}
 	if turn != 0 && len(all) == 0 {
-		return usagef("--turn %d: %s has %s", turn, path, plural(len(in.Session().Turns), "turn"))
+		return usagef("--turn %d: %s has %s", turn, path, count.Of(len(in.Session().Turns), "turn"))
 	}
 	d.files, d.names = append(d.files, all), append(d.names, path)
 	return nil

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"toolscope/stream"
+	"toolscope/stream/count"
 	"toolscope/ui/diff"
 	"toolscope/ui/display"
 	"toolscope/ui/panes"
@@ -103,7 +104,7 @@ func callCell(c *stream.Call) string {
 			n++
 		}
 	}
-	return text + when(n > 0, ", "+plural(n, "finding"))
+	return text + when(n > 0, ", "+count.Of(n, "finding"))
 }
 
 // memberCell is what a call has of a member.
@@ -132,7 +133,7 @@ func cellValue(r *diff.Row, cell *diff.Cell, c *stream.Call) string {
 	if cell.Kind != stream.ObjectOpen && cell.Kind != stream.ArrayOpen {
 		return window(c.Args()[cell.Start:cell.End], int(cell.At)) + when(cell.Cut, " (cut)")
 	}
-	text := plural(int(cell.Holds), either(cell.Kind == stream.ObjectOpen, "key", "item"))
+	text := count.Of(int(cell.Holds), either(cell.Kind == stream.ObjectOpen, "key", "item"))
 	switch {
 	case r.Split && cell.Differing > 0:
 		return fmt.Sprintf("%d differ", cell.Differing)

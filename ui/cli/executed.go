@@ -10,6 +10,7 @@ import (
 	"toolscope/providers/executed"
 	"toolscope/providers/mcp"
 	"toolscope/stream"
+	"toolscope/stream/count"
 	"toolscope/ui/display"
 )
 
@@ -286,7 +287,7 @@ func becameOf(r *mcp.Request) (words []string) {
 		words = append(words, fmt.Sprintf("%.1f ms", float64(took.Microseconds())/1000))
 	}
 	if r.Rounds > 0 {
-		words = append(words, fmt.Sprintf("in %d rounds", r.Rounds+1))
+		words = append(words, "in "+count.Of(r.Rounds+1, "round"))
 	}
 	if r.Call != "" {
 		words = append(words, "for "+r.Call)
@@ -301,21 +302,21 @@ func gaveSizes(r *mcp.Request) string {
 		words = append(words, fmt.Sprintf("%d B structured", r.ShapeSize))
 	}
 	if r.Media > 0 {
-		words = append(words, plural(r.Media, "piece")+" that are no text")
+		words = append(words, count.Of(r.Media, "piece")+" that are no text")
 	}
 	return strings.Join(words, ", ")
 }
 
 func (p *textPrinter) server(file string, s *mcp.Server) {
 	if s.Shell {
-		p.linef("%s  shell  %s", file, plural(s.Calls, "command"))
+		p.linef("%s  shell  %s", file, count.Of(s.Calls, "command"))
 		p.linef("")
 		return
 	}
-	about := joined(s.Title, when(s.Version != "", "protocol "+s.Version), plural(s.Calls, "tool call"), plural(s.Messages, "message"))
+	about := joined(s.Title, when(s.Version != "", "protocol "+s.Version), count.Of(s.Calls, "tool call"), count.Of(s.Messages, "message"))
 	p.linef("%s  MCP server %s  %s", file, s.Name, about)
 	if s.Gaps > 0 {
-		p.linef("    %s not seen", plural(int(s.Gaps), "byte"))
+		p.linef("    %s not seen", count.Of(int(s.Gaps), "byte"))
 	}
 	if s.Ended != "" {
 		p.linef("    ended  %s", s.Ended)

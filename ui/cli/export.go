@@ -14,6 +14,7 @@ import (
 	"toolscope/providers"
 	"toolscope/providers/price"
 	"toolscope/stream"
+	"toolscope/stream/count"
 )
 
 // exportFlags say what is exported, as what, and where to.
@@ -165,7 +166,7 @@ func (a *app) export(ctx context.Context, paths []string, f exportFlags) error {
 	e := &export{exportFlags: f, app: a, path: paths[0], src: a.judged(src), in: new(providers.Inspector), prices: prices}
 	prepare(e.in)
 	if f.out == "" {
-		e.to = a.stdout.to
+		e.to = a.output // a file, and not words
 		return as.write(e)
 	}
 	return saveAs(f.out, f.force, func(w io.Writer) error {
@@ -234,5 +235,5 @@ func (e *export) turns() ([]*stream.Turn, error) {
 			return []*stream.Turn{t}, nil
 		}
 	}
-	return nil, usagef("--turn %d: %s has %s", e.turn, e.path, plural(len(all), "turn"))
+	return nil, usagef("--turn %d: %s has %s", e.turn, e.path, count.Of(len(all), "turn"))
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"toolscope/capture"
+	"toolscope/stream/count"
 )
 
 // capture writes the records as they came, those of one turn's exchange where one is named.
@@ -63,7 +64,7 @@ func (e *export) records(wanted func(capture.Record) bool) error {
 	case !begun:
 		return fmt.Errorf("%s: no bytes came", e.path)
 	case left > 0:
-		return fmt.Errorf("%s: %s could not be written", e.path, plural(left, "record"))
+		return fmt.Errorf("%s: %s could not be written", e.path, count.Of(left, "record"))
 	}
 	return nil
 }

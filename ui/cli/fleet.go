@@ -11,6 +11,7 @@ import (
 
 	"toolscope/capture"
 	"toolscope/capture/fleet"
+	"toolscope/stream/count"
 	"toolscope/ui"
 )
 
@@ -77,12 +78,12 @@ func safeAddress(path string) string {
 // tellView says at the end what of the captures did not come.
 func (a *app) tellView(server string, s fleet.State) {
 	if s.Newer > 0 {
-		a.notef("%s: %s of another version of toolscope", server, plural(int(s.Newer), "message"))
+		a.notef("%s: %s of another version of toolscope", server, count.Of(int(s.Newer), "message"))
 	}
 	if s.Lost == 0 && s.Spoilt == 0 {
 		return
 	}
-	a.notef("%s: %d bytes of captures never came, in %s, and %s made no sense", server, s.Lost, plural(int(s.Gaps), "gap"), plural(int(s.Spoilt), "message"))
+	a.notef("%s: %s of captures never came, in %s, and %s made no sense", server, count.Of(s.Lost, "byte"), count.Of(int(s.Gaps), "gap"), count.Of(int(s.Spoilt), "message"))
 	a.code = max(a.code, exitGaps)
 }
 
@@ -190,7 +191,7 @@ func stateWords(s fleet.State) (words []ui.Word) {
 	if s.Down {
 		alarm("HUB NOT REACHED")
 	}
-	words = append(words, ui.Word{Text: fmt.Sprintf("%s · %s/s · lag %.1f s · lost %s", plural(len(s.Hosts), "host"), rateText(s.Rate), s.Lag.Seconds(), sizeText(s.Lost))})
+	words = append(words, ui.Word{Text: fmt.Sprintf("%s · %s/s · lag %.1f s · lost %s", count.Of(len(s.Hosts), "host"), rateText(s.Rate), s.Lag.Seconds(), sizeText(s.Lost))})
 	if s.Lost > 0 {
 		alarm("GAP " + sizeText(s.Lost))
 	}

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
+
+	"toolscope/stream/count"
 )
 
 // edit is the user's editor with a text in a file of its own, for its owner alone, which goes when
@@ -96,7 +98,7 @@ func pipeTo(command string, data []byte) ([]byte, error) {
 	case ctx.Err() != nil:
 		err = fmt.Errorf("it was stopped after %v, the limit", pipeTime)
 	case out.more > 0:
-		err = fmt.Errorf("%d bytes more were printed than are shown", out.more)
+		err = fmt.Errorf("more was printed than is shown: %s", count.Of(out.more, "byte"))
 	case errors.Is(err, exec.ErrWaitDelay):
 		err = nil
 	}

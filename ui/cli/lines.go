@@ -108,10 +108,3 @@ func either(yes bool, this, that string) string {
 	}
 	return that
 }
-
-func plural(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
-}

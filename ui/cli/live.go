@@ -18,6 +18,7 @@ import (
 	"toolscope/capture/redact"
 	"toolscope/providers"
 	"toolscope/providers/coding"
+	"toolscope/stream/count"
 )
 
 // live is the one way of all that comes from the network, be it through a proxy, in answer to
@@ -170,7 +171,7 @@ func (l *live) finish(ctx context.Context) error {
 	case <-l.done:
 		return nil
 	case <-ctx.Done():
-		return fmt.Errorf("%d bytes wait for the redactor: %w", l.arrived.State().Cost, ctx.Err())
+		return fmt.Errorf("%s of what came did not get through the redactor: %w", count.Of(l.arrived.State().Cost, "byte"), ctx.Err())
 	}
 }
 

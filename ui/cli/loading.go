@@ -9,6 +9,7 @@ import (
 
 	"toolscope/capture"
 	"toolscope/capture/formats"
+	"toolscope/stream/count"
 	"toolscope/ui"
 )
 
@@ -36,7 +37,7 @@ func (l *loading) words() []ui.Word {
 	}
 	words := []ui.Word{{Text: loadText(read, size, took)}}
 	if n := l.answers.Load(); n > 0 {
-		words = append(words, ui.Word{Text: "about " + plural(int(n), "answer")})
+		words = append(words, ui.Word{Text: "about " + count.Of(int(n), "answer")})
 	}
 	return words
 }

@@ -8,6 +8,7 @@ import (
 	"toolscope/providers"
 	"toolscope/providers/price"
 	"toolscope/stream"
+	"toolscope/stream/count"
 	"toolscope/ui"
 	"toolscope/ui/display"
 	"toolscope/ui/panes"
@@ -156,7 +157,7 @@ func (t *narrator) whole(turn *stream.Turn, c *stream.Call) {
 		return
 	}
 	t.told[c.Ref()] = true
-	lead := display.Clean(fmt.Sprintf("%s: %s, %d bytes in %s%s", t.who(turn, c), c.Status(), len(c.Args()), plural(c.Deltas(), "piece"), when(len(c.Args()) > 0, ": ")))
+	lead := display.Clean(fmt.Sprintf("%s: %s, %s in %s%s", t.who(turn, c), c.Status(), count.Of(len(c.Args()), "byte"), count.Of(c.Deltas(), "piece"), when(len(c.Args()) > 0, ": ")))
 	if len(c.Args()) == 0 {
 		t.linef("%s.", lead.String())
 		return
@@ -205,14 +206,14 @@ func (t *narrator) ends(turn *stream.Turn) {
 	}
 	text := ""
 	if n := len(turn.Text); n > 0 {
-		text = plural(n, "byte") + " of text"
+		text = count.Of(n, "byte") + " of text"
 	}
 	t.linef("Turn %d ends: %s.", turn.Number+1, list(turn.Phase().String(), panes.FinishText(turn), turn.Failure, callCount(turn), text, cost))
 }
 
 // tellRecordings lists what can be opened where nothing was asked for.
 func (a *app) tellRecordings(all []ui.Recent) {
-	a.stdout.linef("%s. 'toolscope demo --plain' plays the demo.", plural(len(all), "recording"))
+	a.stdout.linef("%s. 'toolscope demo --plain' plays the demo.", count.Of(len(all), "recording"))
 	dir, _ := recordings()
 	for i, r := range all {
 		if i == 10 {

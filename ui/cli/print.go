@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,6 +16,7 @@ import (
 	"toolscope/providers"
 	"toolscope/providers/price"
 	"toolscope/stream"
+	"toolscope/stream/count"
 	"toolscope/ui/panes"
 )
 
@@ -217,7 +217,7 @@ func empty(in *providers.Inspector) string {
 	for _, x := range in.Exchanges() {
 		switch n := x.Response.Size(); {
 		case n > 0:
-			return fmt.Sprintf("%d bytes came, and no response is in them", n)
+			return count.Of(n, "byte") + " came, and no response is in " + either(n == 1, "it", "them")
 		case x.Request.Size() > 0 && slices.Contains(x.Head.Lacks, string(capture.NoBody)):
 			return "a request without its answer, and without calls in its history; --request FILE has the calls of an answer checked against it"
 		}
@@ -228,7 +228,7 @@ func empty(in *providers.Inspector) string {
 	case 1:
 		return "one line came, and nothing in it looks like what a model is sent or sends"
 	default:
-		return fmt.Sprintf("%d lines came, and nothing in them looks like what a model is sent or sends", n)
+		return count.Of(n, "line") + " came, and nothing in " + either(n == 1, "it", "them") + " looks like what a model is sent or sends"
 	}
 }
 

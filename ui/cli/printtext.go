@@ -9,6 +9,7 @@ import (
 	"toolscope/providers"
 	"toolscope/providers/price"
 	"toolscope/stream"
+	"toolscope/stream/count"
 	"toolscope/ui/display"
 	"toolscope/ui/panes"
 	units "toolscope/ui/screen"
@@ -77,7 +78,7 @@ func (p *textPrinter) turn(v *providers.View, file string, t *stream.Turn) {
 // away.
 func callCount(t *stream.Turn) string {
 	calls, thrown := wireCalls(t)
-	words := plural(len(calls), "call")
+	words := count.Of(len(calls), "call")
 	if len(thrown) > 0 {
 		words += fmt.Sprintf(", %d thrown away", len(thrown))
 	}
@@ -86,7 +87,7 @@ func callCount(t *stream.Turn) string {
 
 func (p *textPrinter) call(v *providers.View, t *stream.Turn, c *stream.Call) {
 	said := append([]string{c.Phase().String(), c.Syntax().String()}, panes.AboutCall(c)...)
-	p.linef("  %-13s %s  %s  %d B in %s  (%s)", c.Status(), callName(c.Name), c.ID, len(c.Args()), plural(c.Deltas(), "delta"), strings.Join(said, ", "))
+	p.linef("  %-13s %s  %s  %d B in %s  (%s)", c.Status(), callName(c.Name), c.ID, len(c.Args()), count.Of(c.Deltas(), "delta"), strings.Join(said, ", "))
 	if len(c.Args()) > 0 {
 		p.arguments(c.Args())
 	}
@@ -129,7 +130,7 @@ func (p *textPrinter) result(r *stream.Return) {
 	}
 	size := fmt.Sprintf("%d B", r.Gave.Bytes)
 	if r.Gave.Media > 0 {
-		size += " and " + plural(r.Gave.Media, "piece") + " that are no text"
+		size += " and " + count.Of(r.Gave.Media, "piece") + " that are no text"
 	}
 	if n := min(most, len(text)); n < r.Gave.Bytes {
 		text = strings.ToValidUTF8(text[:n], "") + "…"
@@ -179,7 +180,7 @@ func callName(name string) string {
 
 // others writes how many lines of a log are of no exchange, and the last of them.
 func (p *textPrinter) others(file string, lines providers.Others) {
-	p.linef("%s  %s", file, plural(int(lines.Count), "other line"))
+	p.linef("%s  %s", file, count.Of(int(lines.Count), "other line"))
 	for _, line := range lastFew(lines) {
 		p.linef("  %s", line)
 	}

@@ -13,6 +13,7 @@ import (
 	"toolscope/providers/dialect"
 	"toolscope/providers/replay"
 	"toolscope/stream"
+	"toolscope/stream/count"
 )
 
 const replayHelp = `Preview what a later request would carry of the calls, and what gets lost on the
@@ -163,7 +164,7 @@ func (a *app) replay(ctx context.Context, paths []string) error {
 		return err
 	}
 	if r.bad > 0 {
-		a.fail(fmt.Errorf("%d of %s lose something of severity %s or worse, or would be refused", r.bad, plural(r.shown, "preview"), r.limit))
+		a.fail(fmt.Errorf("%d of %s lose something of severity %s or worse, or would be refused", r.bad, count.Of(r.shown, "preview"), r.limit))
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"toolscope/providers"
 	"toolscope/providers/replay"
 	"toolscope/stream"
+	"toolscope/stream/count"
 )
 
 // A subject is what is previewed at once: a call, a whole turn, or a conversation.
@@ -150,8 +151,5 @@ func spans(thing string, numbers []int) string {
 		parts = append(parts, part)
 		i = end + 1
 	}
-	if len(numbers) != 1 {
-		thing += "s"
-	}
-	return thing + " " + strings.Join(parts, ", ")
+	return count.Noun(len(numbers), thing) + " " + strings.Join(parts, ", ")
 }

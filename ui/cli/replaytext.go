@@ -12,6 +12,7 @@ import (
 	"toolscope/providers/dialect"
 	"toolscope/providers/replay"
 	"toolscope/stream"
+	"toolscope/stream/count"
 	"toolscope/ui/display"
 	"toolscope/ui/layout"
 )
@@ -63,7 +64,7 @@ func (p *previewText) begin(s *subject) {
 		p.turn = s.turn
 		p.linef("%s  turn %d  %s", s.file, s.turn.Number+1, joined(s.turn.Dialect, s.turn.Model))
 	}
-	calls := plural(replay.NumCalls(s.src.Messages), "call")
+	calls := count.Of(replay.NumCalls(s.src.Messages), "call")
 	what := ""
 	switch c := s.calls; s.scope {
 	case replay.OneCall:
@@ -71,7 +72,7 @@ func (p *previewText) begin(s *subject) {
 	case replay.WholeTurn:
 		what = "whole turn  " + calls
 	case replay.WholeConversation:
-		what = "conversation  " + plural(len(s.src.Messages), "message") + ", " + calls
+		what = "conversation  " + count.Of(len(s.src.Messages), "message") + ", " + calls
 	}
 	if s.oneByOne {
 		what += "  one by one"

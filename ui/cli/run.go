@@ -14,6 +14,7 @@ import (
 	"toolscope/capture/proxy"
 	"toolscope/providers"
 	"toolscope/providers/price"
+	"toolscope/stream/count"
 	"toolscope/ui"
 )
 
@@ -204,9 +205,9 @@ func (r *running) runInFront(fit *outfit, terminal bool) error {
 // sum says what there was, and how to see it.
 func (r *running) sum(seen *tally) {
 	if n := r.proxy.Stats().Refused; n > 0 {
-		r.app.notef("%s refused: %s", plural(int(n), "request"), *r.refusal.Load())
+		r.app.notef("%s refused: %s", count.Of(int(n), "request"), *r.refusal.Load())
 	}
-	words := fmt.Sprintf("%s, %s", plural(seen.turns, "turn"), plural(seen.calls, "call"))
+	words := fmt.Sprintf("%s, %s", count.Of(seen.turns, "turn"), count.Of(seen.calls, "call"))
 	if seen.bad > 0 {
 		words += fmt.Sprintf(", %d of them bad", seen.bad)
 	}

@@ -21,6 +21,7 @@ import (
 	"toolscope/providers"
 	"toolscope/providers/dialect"
 	"toolscope/stream"
+	"toolscope/stream/count"
 )
 
 // coreRecord is a capture's record as the core knows it.
@@ -215,7 +216,7 @@ func (a *app) tellStrangers(path string, files int) {
 	if n := len(list) - len(shown); n > 0 {
 		names += fmt.Sprintf(" and %d more", n)
 	}
-	a.notef("%s: %d of %s not recognised: %s", path, len(list), plural(files, "file"), names)
+	a.notef("%s: %d of %s not recognised: %s", path, len(list), count.Of(files, "file"), names)
 	if len(list) == files {
 		a.code = max(a.code, 1)
 	}

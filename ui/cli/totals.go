@@ -8,6 +8,7 @@ import (
 	"toolscope/providers"
 	"toolscope/providers/price"
 	"toolscope/stream"
+	"toolscope/stream/count"
 	"toolscope/ui/panes"
 )
 
@@ -40,14 +41,14 @@ func (n *totals) String() string {
 			states = append(states, fmt.Sprintf("%d %s", count, stream.Status(s)))
 		}
 	}
-	text := plural(n.turns, "turn") + ", " + plural(n.calls, "call")
+	text := count.Of(n.turns, "turn") + ", " + count.Of(n.calls, "call")
 	if len(states) > 0 {
 		text += ": " + strings.Join(states, ", ")
 	}
 	if n.turns > 0 {
 		text += "; " + n.price()
 	}
-	return text + when(n.beside > 0, "; "+plural(n.beside, "request")+" that no model answered")
+	return text + when(n.beside > 0, "; "+count.Of(n.beside, "request")+" that no model answered")
 }
 
 // price is what the turns have cost, as far as anybody knows.
@@ -57,7 +58,7 @@ func (n *totals) price() string {
 	}
 	known := n.cost
 	known.Unknown = 0
-	return known.String() + when(n.cost.Unknown > 0, fmt.Sprintf(" without %s of unknown cost", plural(n.cost.Unknown, "turn")))
+	return known.String() + when(n.cost.Unknown > 0, fmt.Sprintf(" without %s of unknown cost", count.Of(n.cost.Unknown, "turn")))
 }
 
 // object writes the totals for a script.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"toolscope/stream"
+	"toolscope/stream/count"
 	"toolscope/ui/display"
 )
 
@@ -53,7 +54,7 @@ func (c *Case) Markdown() []byte {
 
 func (c *Case) call(b *bytes.Buffer, call *stream.Call) {
 	fmt.Fprintf(b, "\n## Call %d: %s\n\n", call.Number, escaped(call.Name))
-	fmt.Fprintf(b, "- id: %s\n- status: %s (%s, %s)\n- arguments: %d bytes in %d deltas\n", escaped(call.ID), call.Status(), call.Phase(), call.Syntax(), call.Size(), call.Deltas())
+	fmt.Fprintf(b, "- id: %s\n- status: %s (%s, %s)\n- arguments: %s in %s\n", escaped(call.ID), call.Status(), call.Phase(), call.Syntax(), count.Of(call.Size(), "byte"), count.Of(call.Deltas(), "delta"))
 	if args := call.Args(); len(args) > 0 {
 		fmt.Fprintf(b, "\n%s", fenced("json", args, mostArguments))
 	}
@@ -62,7 +63,7 @@ func (c *Case) call(b *bytes.Buffer, call *stream.Call) {
 		if r.Result == stream.AnswerFailed {
 			failed = ", an error"
 		}
-		fmt.Fprintf(b, "\nWhat its tool gave (%d bytes%s):\n\n%s", r.Gave.Bytes, failed, fenced("", []byte(r.Gave.Text), mostArguments))
+		fmt.Fprintf(b, "\nWhat its tool gave (%s%s):\n\n%s", count.Of(r.Gave.Bytes, "byte"), failed, fenced("", []byte(r.Gave.Text), mostArguments))
 	}
 	c.findings(b, "Findings of the call", call.Findings)
 }

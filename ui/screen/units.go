@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"toolscope/stream"
+	"toolscope/stream/count"
 	"toolscope/ui/display"
 )
 
@@ -85,8 +86,5 @@ func CallTime(c *stream.Call) time.Duration {
 
 // Plural is "1 thing" or "2 things".
 func Plural(n int, thing string) display.Text {
-	if n == 1 {
-		return display.Clean("1 " + thing)
-	}
-	return display.Clean(Count(n).String() + " " + thing + "s")
+	return display.Clean(Count(n).String() + " " + count.Noun(n, thing))
 }

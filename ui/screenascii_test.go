@@ -1,0 +1,46 @@
+package ui
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestASCIIScreens: with ASCII no frame has another byte: of no film or scene at any size, in no mode
+// that a key opens, and of no claim of the demo. The rig looks at each frame.
+func TestASCIIScreens(t *testing.T) {
+	sizes := [][2]int{{20, 5}, {40, 10}, {80, 24}, {140, 40}, {250, 60}}
+	for _, size := range sizes {
+		for _, f := range append(films[:len(films):len(films)], scenes...) {
+			f.play(newScreen(t, size[0], size[1], ascii))
+		}
+		s := staged(t, size[0], size[1], ascii)
+		for range claims {
+			s.press("}")
+		}
+		for _, name := range []string{"malformed", "history"} {
+			s := newScreen(t, size[0], size[1], ascii, func(o *Options) { o.Await = new(Await) }).feed(demo(t, name)...)
+			for _, b := range bindings(newKeyMap()) {
+				for _, key := range b.Keys() {
+					if len(key) == 1 && !strings.Contains("q", key) {
+						s.press(key).press("jG/e<enter>n<esc><esc><esc>")
+					}
+				}
+			}
+			for _, command := range s.commands() {
+				s.press(":" + command.Word + " 1<enter>").press("j<esc><esc><esc>")
+			}
+		}
+	}
+	files, _ := filepath.Glob(filepath.Join("testdata", "films", "*ascii*"))
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil || strings.ContainsFunc(string(text), func(r rune) bool { return r > 0x7F }) {
+			t.Errorf("%s: %v, or it is no ASCII", file, err)
+		}
+	}
+	if len(files) < len(films)+len(scenes) {
+		t.Errorf("%d films in ASCII", len(files))
+	}
+}
