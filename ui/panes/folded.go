@@ -17,7 +17,8 @@ type folded struct {
 	end   []int32 // of each row: the last row that goes when it is folded, or the row itself
 	count []int32 // of each row that opens a container: its members
 	shut  []bool  // the rows that are folded
-	shown []int32 // rows that are not folded away, in order
+	cuts  []layout.Cut
+	view  layout.View // without the rows that are folded away
 }
 
 // foldsFrom is how many rows a value takes before it can be folded.
@@ -60,13 +61,22 @@ func (f *folded) opens(row int32) bool { return f.count[row] > 0 }
 
 // show finds the rows that are not folded away.
 func (f *folded) show() {
-	f.shown = f.shown[:0]
-	for i := int32(0); int(i) < len(f.rows); i++ {
-		f.shown = append(f.shown, i)
-		if f.shut[i] {
-			i = f.end[i]
+	f.cuts = f.cuts[:0]
+	for i, shut := range f.shut {
+		if shut {
+			f.cuts = append(f.cuts, layout.Cut{Row: i, Hide: int(f.end[i]) - i})
 		}
 	}
+	f.view.Set(f.cuts)
+}
+
+// size is how many rows are shown.
+func (f *folded) size() int { return f.view.Len(len(f.rows)) }
+
+// shown is the row at a place.
+func (f *folded) shown(place int) int32 {
+	row, _ := f.view.At(place)
+	return int32(row)
 }
 
 // fold folds a row, or unfolds it; it reports whether that changes anything.
@@ -95,15 +105,6 @@ func (f *folded) unfold(row int32, deep bool) {
 	for ; row >= 0; row = f.rows[row].Parent {
 		f.shut[row] = false
 	}
-}
-
-// place is where a row is shown, or what hides it.
-func (f *folded) place(row int32) int {
-	n, found := slices.BinarySearch(f.shown, row)
-	if !found {
-		n--
-	}
-	return max(0, n)
 }
 
 // at is the row that shows a byte, or the last one before it.

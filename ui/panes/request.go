@@ -55,8 +55,8 @@ func (r *Request) Keys() []screen.Binding {
 
 // row is the row of the document that the cursor is at, -1 where it is at none.
 func (r *Request) row() int32 {
-	if n := r.At - r.above(); r.doc != nil && n >= 0 && n < len(r.doc.shown) {
-		return r.doc.shown[n]
+	if n := r.At - r.above(); r.doc != nil && n >= 0 && n < r.doc.size() {
+		return r.doc.shown(n)
 	}
 	return -1
 }
@@ -95,8 +95,8 @@ func (r *Request) all() {
 }
 
 func (r *Request) goTo(row int32) {
-	r.Rows = r.above() + len(r.doc.shown)
-	r.MoveTo(r.above() + r.doc.place(row))
+	r.Rows = r.above() + r.doc.size()
+	r.MoveTo(r.above() + r.doc.view.Place(int(row)))
 }
 
 // Label is the name, and how many bytes the body has.
@@ -152,7 +152,7 @@ func (r *Request) Extend(s *Scene, w, h int) {
 	}
 	rows := r.above() + len(r.why)
 	if r.doc != nil {
-		rows = r.above() + len(r.doc.shown)
+		rows = r.above() + r.doc.size()
 	}
 	r.Fit(rows, titleRow, h)
 }
@@ -286,9 +286,9 @@ func (r *Request) Draw(p *screen.Pen, y int, focused bool) {
 			p.Spaces(screen.Bare, 1)
 			p.Put(screen.Muted, screen.Bare, r.why[n])
 		}
-	case row-r.above() < len(r.doc.shown):
+	case row-r.above() < r.doc.size():
 		r.mark(p, row)
-		r.doc.draw(p, r.doc.shown[row-r.above()], func(row int32) bool { return r.hits[row] })
+		r.doc.draw(p, r.doc.shown(row-r.above()), func(row int32) bool { return r.hits[row] })
 	}
 }
 
