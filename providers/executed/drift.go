@@ -1,6 +1,7 @@
 package executed
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,40 +20,134 @@ func (j *Join) declare(name string) {
 	}
 }
 
+// A drift is a tool of which the model was given another schema than its server told.
+type drift struct {
+	server, tool, where string
+	by                  *stream.Diagnosis
+}
+
+// Declared takes the tools that a model was given, and reports those whose schema is not what their
+// server told, once, with who did it: all of a server that are alike in one finding.
+func (j *Join) Declared(tools []dialect.Tool) (found []stream.Finding) {
+	var alike [][]drift
+	for _, t := range tools {
+		name := t.Name
+		if t.Space != "" {
+			name = t.Space + "__" + t.Name
+		}
+		j.declare(name)
+		d, drifts := j.drift(name, t.Schema)
+		if !drifts || slices.Contains(j.drifts, d) || len(j.drifts) == mostDeclared {
+			continue
+		}
+		j.drifts = append(j.drifts, d)
+		i := slices.IndexFunc(alike, func(l []drift) bool { return l[0].server == d.server && l[0].by == d.by })
+		if i < 0 {
+			i, alike = len(alike), append(alike, nil)
+		}
+		alike[i] = append(alike[i], d)
+	}
+	for _, list := range alike {
+		found = append(found, finding(list))
+	}
+	return found
+}
+
+// finding tells of tools of one server that drift alike.
+func finding(list []drift) stream.Finding {
+	d, why, more := list[0], "", ""
+	if d.by == driftOfServer {
+		why = ": its server has changed it since"
+	}
+	if n := len(list) - 1; n > 0 {
+		names := make([]string, 0, mostNamed)
+		for _, other := range list[1:min(len(list), 1+mostNamed)] {
+			names = append(names, other.tool)
+		}
+		more = fmt.Sprintf("; and so with %d more: %s", n, strings.Join(names, ", "))
+		if n > mostNamed {
+			more += " …"
+		}
+	}
+	return d.by.Finding("the model was given another schema of %s than %s told, %s differs%s%s", d.tool, d.server, d.where, why, more)
+}
+
+// mostNamed is how many tools a finding names beside the first.
+const mostNamed = 5
+
 // drift holds the schema of a tool that a model was given against the one that its server told.
-func (j *Join) drift(name string, schema dialect.Raw) (f stream.Finding, drifts bool) {
+func (j *Join) drift(name string, schema dialect.Raw) (d drift, drifts bool) {
 	var of *mcp.Server
 	var tool *mcp.Tool
 	for _, s := range j.Log.Servers {
 		for i := range s.Tools {
-			if means(name, s, s.Tools[i].Name) < someServer || s.Tools[i].Schema == nil {
+			if schema == nil || means(name, s, s.Tools[i].Name) < someServer || s.Tools[i].Schema == nil {
 				continue
 			}
 			if of != nil && of.Name != s.Name {
-				return f, false // nobody knows which is meant
+				return d, false // nobody knows which is meant
 			}
 			of, tool = s, &s.Tools[i]
 			if sameSchema(schema, tool.Schema) {
-				return f, false
+				return d, false
 			}
 		}
 	}
 	if tool == nil {
-		return f, false
+		return d, false
 	}
-	d, why := schemaDrift, ""
-	if slices.ContainsFunc(of.Former, func(t mcp.Tool) bool { return t.Name == tool.Name && sameSchema(schema, t.Schema) }) {
+	d = drift{of.Name, strings.TrimSpace(tool.Name), cmp.Or(difference(bare(tool.Schema), bare(schema)), "it"), schemaDrift}
+	switch {
+	case slices.ContainsFunc(of.Former, func(t mcp.Tool) bool { return t.Name == tool.Name && sameSchema(schema, t.Schema) }):
 		if of.Changes == 0 {
-			return f, false // an old list, and nobody said that there is another
+			return d, false // an old list, and nobody said that there is another
 		}
-		d, why = schemaDrift.Blames(stream.Server), ": its server has changed it since"
+		d.by = driftOfServer
+	case keeps(tool.Schema, schema, false):
+		d.by = driftOfWords
 	}
-	where := difference(bare(tool.Schema), bare(schema))
-	if where == "" {
-		where = "it"
-	}
-	return d.Finding("the model was given another schema of %s than %s told, %s differs%s", strings.TrimSpace(tool.Name), of.Name, where, why), true
+	return d, true
 }
+
+// What drifts, as it is told.
+var (
+	driftOfServer = schemaDrift.Blames(stream.Server)
+	driftOfWords  = schemaDrift.As(stream.Info)
+)
+
+// keeps reports whether all that a model may write by the schema that it was given is right by the one
+// that was told: what differs is words beside it, or that nothing more than told may be there. Within
+// names what is there is called as somebody likes.
+func keeps(told, given dialect.Raw, names bool) bool {
+	switch {
+	case told.Kind() == '{' && given.Kind() == '{':
+		x, y := membersOf(told), membersOf(given)
+		for name := range joined(x, y) {
+			switch {
+			case !names && slices.Contains(annotations, name):
+			case !names && name == "additionalProperties" && x[name] == nil && string(y[name]) == "false":
+			case !keeps(x[name], y[name], !names && slices.Contains(named, name)):
+				return false
+			}
+		}
+		return true
+	case told.Kind() == '[' && given.Kind() == '[':
+		x, y := slices.Collect(told.Elements()), slices.Collect(given.Elements())
+		for i := range min(len(x), len(y)) {
+			if !keeps(x[i], y[i], false) {
+				return false
+			}
+		}
+		return len(x) == len(y)
+	}
+	return told != nil && given != nil && dialect.Same(told, given)
+}
+
+// Members of a schema that allow and forbid nothing, and those whose members are named by who wrote it.
+var (
+	annotations = []string{"$schema", "$comment", "default", "description", "examples", "title"}
+	named       = []string{"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"}
+)
 
 // sameSchema reports whether two schemas are the same but for the order of their members and what
 // dialect they say they are of.

@@ -42,6 +42,7 @@ type Join struct {
 	not      []NotRun
 	unrun    []*Call  // that the model was given a result of, and no request is known of
 	declared []string // names of tools that models were given
+	drifts   []drift  // that were told
 	blind    bool     // bytes of a model's answer were not seen
 }
 

@@ -69,7 +69,7 @@ var (
 		Do:    "Have the client carry the flag over: models go on as if all were well.",
 	}
 	schemaDrift = &stream.Diagnosis{
-		Code: "TOOL_SCHEMA_DRIFT", Severity: stream.Warn, By: stream.Client,
+		Code: "TOOL_SCHEMA_DRIFT", Severity: stream.Warn, By: stream.Client, Also: []stream.Severity{stream.Info},
 		Means: "The model was given another schema of a tool than the tool's server told: what it writes by it the server may refuse.",
 		Do:    "Compare the two; a client that rewrites schemas must undo that in the arguments.",
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"time"
 
-	"toolscope/providers/dialect"
 	"toolscope/stream"
 	"toolscope/stream/count"
 )
@@ -205,23 +204,4 @@ func Span(d time.Duration) string {
 		return fmt.Sprintf("%.1f ms", float64(d.Microseconds())/1000)
 	}
 	return fmt.Sprintf("%.1f s", d.Seconds())
-}
-
-// Declared takes the tools that a model was given, and reports those whose schema is not what their
-// server told: in words, and who did it.
-func (j *Join) Declared(tools []dialect.Tool) (found []stream.Finding) {
-	for _, t := range tools {
-		name := t.Name
-		if t.Space != "" {
-			name = t.Space + "__" + t.Name
-		}
-		j.declare(name)
-		if t.Schema == nil {
-			continue
-		}
-		if f, drifts := j.drift(name, t.Schema); drifts {
-			found = append(found, f)
-		}
-	}
-	return found
 }
