@@ -17,7 +17,7 @@ import (
 const mostOfRun = 256
 
 // IsRun reports whether files are recordings of one run: ours, and one of them of a server that a
-// program started.
+// program started, or of a command of its shell.
 func IsRun(files []Found) bool {
 	if len(files) < 2 || len(files) > mostOfRun {
 		return false
@@ -53,7 +53,7 @@ func beginningOf(path string) (began time.Time, server bool) {
 	if json.Unmarshal(line, &h) != nil || h.Version == 0 {
 		return began, false
 	}
-	return h.Created, bytes.Contains(rest, []byte(`"method":"`+Stdio+`"`))
+	return h.Created, bytes.Contains(rest, []byte(`"method":"`+Stdio+`"`)) || bytes.Contains(rest, []byte(`"method":"`+Shell+`"`))
 }
 
 // onWall has the times of a recording count from another beginning than its own.

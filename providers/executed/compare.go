@@ -2,6 +2,7 @@ package executed
 
 import (
 	"bytes"
+	"cmp"
 	"maps"
 	"regexp"
 	"slices"
@@ -34,6 +35,15 @@ func orEmpty(v []byte) []byte {
 		return []byte("{}")
 	}
 	return v
+}
+
+// wrote are the arguments that a model wrote, as far as its tool gets them: of a command of a shell that
+// is the command, and what the model says of it stays with the client.
+func (of *Call) wrote(a *Ask) []byte {
+	if !a.Shell() {
+		return of.Args
+	}
+	return slices.Concat([]byte(`{"command":`), []byte(cmp.Or(string(dialect.Raw(of.Args).Get("command")), "null")), []byte("}"))
 }
 
 // difference is the path of the first value that differs, "" where it is all of it.

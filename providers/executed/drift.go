@@ -3,7 +3,9 @@ package executed
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"toolscope/providers/dialect"
@@ -103,8 +105,13 @@ func (j *Join) drift(name string, schema dialect.Raw) (d drift, drifts bool) {
 			return d, false // an old list, and nobody said that there is another
 		}
 		d.by = driftOfServer
-	case keeps(tool.Schema, schema, false):
-		d.by = driftOfWords
+	default:
+		where, widens := widened(tool.Schema, schema, false)
+		if !widens {
+			d.by = driftOfWords
+		} else if where != "" {
+			d.where = where
+		}
 	}
 	return d, true
 }
@@ -115,32 +122,32 @@ var (
 	driftOfWords  = schemaDrift.As(stream.Info)
 )
 
-// keeps reports whether all that a model may write by the schema that it was given is right by the one
-// that was told: what differs is words beside it, or that nothing more than told may be there. Within
-// names what is there is called as somebody likes.
-func keeps(told, given dialect.Raw, names bool) bool {
+// widened reports whether a model may write by the schema that it was given what is not right by the
+// one that was told, and where: not where what differs is words beside it, or that nothing more than
+// told may be there. Within names what is there is called as somebody likes.
+func widened(told, given dialect.Raw, names bool) (where string, widens bool) {
 	switch {
 	case told.Kind() == '{' && given.Kind() == '{':
 		x, y := membersOf(told), membersOf(given)
-		for name := range joined(x, y) {
-			switch {
-			case !names && slices.Contains(annotations, name):
-			case !names && name == "additionalProperties" && x[name] == nil && string(y[name]) == "false":
-			case !keeps(x[name], y[name], !names && slices.Contains(named, name)):
-				return false
+		for _, name := range slices.Sorted(maps.Keys(joined(x, y))) {
+			if !names && (slices.Contains(annotations, name) || name == "additionalProperties" && x[name] == nil && string(y[name]) == "false") {
+				continue
+			}
+			if where, widens := widened(x[name], y[name], !names && slices.Contains(named, name)); widens {
+				return "/" + pointer.Replace(name) + where, true
 			}
 		}
-		return true
+		return "", false
 	case told.Kind() == '[' && given.Kind() == '[':
 		x, y := slices.Collect(told.Elements()), slices.Collect(given.Elements())
 		for i := range min(len(x), len(y)) {
-			if !keeps(x[i], y[i], false) {
-				return false
+			if where, widens := widened(x[i], y[i], false); widens {
+				return "/" + strconv.Itoa(i) + where, true
 			}
 		}
-		return len(x) == len(y)
+		return "", len(x) != len(y)
 	}
-	return told != nil && given != nil && dialect.Same(told, given)
+	return "", told == nil || given == nil || !dialect.Same(told, given)
 }
 
 // Members of a schema that allow and forbid nothing, and those whose members are named by who wrote it.

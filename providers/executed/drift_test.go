@@ -39,6 +39,7 @@ func TestDrift(t *testing.T) {
 		{"a property more", `{"properties":{"a":{}}}`, `{"properties":{"a":{},"wait_for_previous":{"type":"boolean"}}}`, "warn /properties/wait_for_previous"},
 		{"a property that is called as words are", `{"properties":{"title":{}}}`, `{"properties":{}}`, "warn /properties/title"},
 		{"and one that is called properties", `{"properties":{"properties":{"type":"string"}}}`, `{"properties":{"properties":{"type":"string","title":"x"}}}`, "info /properties/properties/title"},
+		{"a limit is left out", `{"properties":{"a":{"default":3,"maximum":10}}}`, `{"properties":{"a":{}}}`, "warn /properties/a/maximum"},
 		{"another type", `{"properties":{"a":{"type":"number"}}}`, `{"properties":{"a":{"type":"string"}}}`, "warn /properties/a/type"},
 		{"one of several is left out", `{"anyOf":[{"a":1},{"b":1}]}`, `{"anyOf":[{"a":1}]}`, "warn /anyOf"},
 	} {

@@ -59,12 +59,13 @@ func (j *Join) judgeArgs(of *Call, a *Ask) {
 	}
 	a.Args = "same"
 	whole := of.syntax == stream.SyntaxObject || of.syntax == stream.SyntaxEmpty
-	if sameArgs(of.Args, a.Request.Args) {
+	wrote := of.wrote(a)
+	if sameArgs(wrote, a.Request.Args) {
 		return
 	}
 	a.Args = "altered"
 	if whole {
-		a.Path = difference(orEmpty(untagged(of.Args)), orEmpty(untagged(a.Request.Args)))
+		a.Path = difference(orEmpty(untagged(wrote)), orEmpty(untagged(a.Request.Args)))
 	}
 	switch {
 	case !a.sure():
@@ -165,7 +166,7 @@ func (j *Join) compare(of *Call, a *Ask, event int, g Given) {
 	}
 	a.Told, a.ToldAt, a.Got = true, event, g.Size
 	r := a.Request
-	if !r.Answer() || len(g.Text) < g.Size || len(of.asks) > 1 && a != of.asks[0] {
+	if r.Shell() || !r.Answer() || len(g.Text) < g.Size || len(of.asks) > 1 && a != of.asks[0] {
 		return
 	}
 	a.Result = told(r, g.Text, g.Media)

@@ -42,7 +42,7 @@ func (j *Join) find(a *Ask) {
 
 // settledOr reports whether the arguments of a call are those that a request has.
 func (of *Call) settledOr(a *Ask) bool {
-	return !of.unseen && (of.Args != nil || of.Size == 0) && a.ArgsSize == len(a.Request.Args) && (of.syntax == stream.SyntaxObject || of.syntax == stream.SyntaxEmpty) && sameArgs(of.Args, a.Request.Args)
+	return !of.unseen && (of.Args != nil || of.Size == 0) && a.ArgsSize == len(a.Request.Args) && (of.syntax == stream.SyntaxObject || of.syntax == stream.SyntaxEmpty) && sameArgs(of.wrote(a), a.Request.Args)
 }
 
 // findByID finds the call of a request that says its id: the latest of that id.
