@@ -6,6 +6,7 @@ import (
 	"io"
 	"iter"
 	"os"
+	"slices"
 	"time"
 )
 
@@ -13,8 +14,8 @@ import (
 // counts its times from its own beginning, which its first line tells. They are read as one: by the
 // clock on the wall, what came first first.
 
-// mostOfRun is how many files are read as one run at most: all of them are open at once.
-const mostOfRun = 256
+// mostOfRun is how many files are read as one run at most: the beginning of each is looked at first.
+const mostOfRun = 1 << 14
 
 // IsRun reports whether files are recordings of one run: ours, and one of them of a server that a
 // program started, or of a command of its shell.
@@ -73,42 +74,54 @@ func onWall(src Source, later time.Duration) Source {
 	}
 }
 
-// oneRun reads recordings as one, in the order of the clock on the wall. Exchanges are numbered anew.
+// oneRun reads recordings as one, in the order of the clock on the wall. Exchanges are numbered anew. A
+// file is open from when it began until its end: a run may have thousands, of a moment each.
 func oneRun(paths []string, all []Source) Source {
-	var first time.Time
-	began := make([]time.Time, len(all))
+	order, began := make([]int, len(all)), make([]time.Time, len(all))
 	for i, path := range paths {
-		if began[i], _ = beginningOf(path); first.IsZero() || began[i].Before(first) {
-			first = began[i]
-		}
+		order[i] = i
+		began[i], _ = beginningOf(path)
 	}
+	slices.SortStableFunc(order, func(a, b int) int { return began[a].Compare(began[b]) })
 	return func(yield func(Record, error) bool) {
 		var numbers numbers
-		heads := make([]head, 0, len(all))
-		for i, src := range all {
-			h := head{names: names{&numbers, 0, map[int]int{}}}
-			h.next, h.stop = iter.Pull2(iter.Seq2[Record, error](onWall(src, began[i].Sub(first))))
-			defer h.stop()
-			if h.step() {
-				heads = append(heads, h)
+		var heads []*head
+		defer func() {
+			for _, h := range heads {
+				h.stop()
 			}
-		}
-		for len(heads) > 0 {
-			least := 0
-			for i := range heads {
-				if heads[i].at < heads[least].at {
-					least = i
+		}()
+		for next := 0; ; {
+			var least *head
+			for _, h := range heads {
+				if least == nil || h.at < least.at {
+					least = h
 				}
 			}
-			h := &heads[least]
-			if h.err == nil {
-				h.record.Exchange = h.names.of(h.record.Exchange)
+			if next < len(order) {
+				i := order[next]
+				if later := began[i].Sub(began[order[0]]); least == nil || later <= least.at {
+					h := &head{names: names{&numbers, 0, map[int]int{}}, at: later}
+					h.next, h.stop = iter.Pull2(iter.Seq2[Record, error](onWall(all[i], later)))
+					heads = append(heads, h)
+					if !h.step() {
+						heads = heads[:len(heads)-1]
+					}
+					next++
+					continue
+				}
 			}
-			if !yield(h.record, h.err) || h.err != nil {
+			if least == nil {
 				return
 			}
-			if !h.step() {
-				heads = append(heads[:least], heads[least+1:]...)
+			if least.err == nil {
+				least.record.Exchange = least.names.of(least.record.Exchange)
+			}
+			if !yield(least.record, least.err) || least.err != nil {
+				return
+			}
+			if !least.step() {
+				heads = slices.DeleteFunc(heads, func(h *head) bool { return h == least })
 			}
 		}
 	}

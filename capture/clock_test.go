@@ -68,3 +68,45 @@ func TestOneRun(t *testing.T) {
 		t.Errorf("%s, want %s", got, want)
 	}
 }
+
+// TestOneRunOpen: of a run of very many files those are open that had begun and not ended.
+func TestOneRunOpen(t *testing.T) {
+	const files = 500
+	dir := t.TempDir()
+	began := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
+	open, most, read := 0, 0, 0
+	var paths []string
+	var all []Source
+	for i := range files {
+		path := filepath.Join(dir, fmt.Sprintf("%03d.tsc", files-i))
+		head := fmt.Sprintf("{\"toolscope\":1,\"created\":%q}\n", began.Add(time.Duration(i)*time.Second).Format(time.RFC3339Nano))
+		if err := os.WriteFile(path, []byte(head), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		paths = append(paths, path)
+		all = append(all, func(yield func(Record, error) bool) {
+			open++
+			most = max(most, open)
+			defer func() { open-- }()
+			for n := range 3 {
+				if !yield(Record{Exchange: 1, At: time.Duration(n) * 400 * time.Millisecond}, nil) {
+					return
+				}
+			}
+		})
+	}
+	last, seen := time.Duration(0), map[int]int{}
+	for r, err := range oneRun(paths, all) {
+		if err != nil || r.At < last {
+			t.Fatalf("%v, %v after %v", err, r.At, last)
+		}
+		last = r.At
+		seen[r.Exchange]++
+		if read++; read == 3*files/2 {
+			break
+		}
+	}
+	if most > 3 || open != 0 || len(seen) < files/2 || len(seen) > files/2+2 {
+		t.Errorf("%d were open at once, %d are; %d exchanges", most, open, len(seen))
+	}
+}
