@@ -18,7 +18,7 @@ type Limits struct {
 // A Kept capture is one in a directory.
 type Kept struct {
 	Path    string
-	Bytes   int64
+	Bytes   int64     // with those of what stands beside it
 	Written time.Time // the last byte of it
 }
 
@@ -34,10 +34,24 @@ func List(dir string) (list []Kept) {
 		if err != nil || !info.Mode().IsRegular() || !strings.HasSuffix(e.Name(), Extension) {
 			continue
 		}
-		list = append(list, Kept{filepath.Join(dir, e.Name()), info.Size(), info.ModTime()})
+		k := Kept{filepath.Join(dir, e.Name()), info.Size(), info.ModTime()}
+		for _, b := range List(Beside(k.Path)) {
+			k.Bytes += b.Bytes
+		}
+		list = append(list, k)
 	}
 	slices.SortStableFunc(list, func(a, b Kept) int { return b.Written.Compare(a.Written) })
 	return list
+}
+
+// Beside is the directory of what belongs to a capture: captures of what else was recorded in its run.
+func Beside(path string) string { return strings.TrimSuffix(path, Extension) + ".mcp" }
+
+// MakeBeside makes that directory, for its owner only; leave removes it if nothing came into it.
+func MakeBeside(path string) (leave func(), err error) {
+	dir := Beside(path)
+	_, err = makeDir(dir)
+	return func() { os.Remove(dir) }, err
 }
 
 // Prune deletes the captures of a directory that are beyond the limits, and returns them. It never
@@ -55,8 +69,19 @@ func Prune(dir string, l Limits, now time.Time) (gone []Kept) {
 	return gone
 }
 
-// remove deletes a capture, if nobody has it open.
+// remove deletes a capture and what stands beside it, if nobody has it open.
 func remove(path string) bool {
+	if !removeOne(path) {
+		return false
+	}
+	for _, b := range List(Beside(path)) {
+		removeOne(b.Path)
+	}
+	os.Remove(Beside(path)) // if nothing is left in it
+	return true
+}
+
+func removeOne(path string) bool {
 	f, err := os.OpenFile(path, os.O_RDWR|noFollow|noWait, 0)
 	if err != nil {
 		return false

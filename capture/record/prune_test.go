@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 	"time"
 )
@@ -84,5 +85,63 @@ func TestList(t *testing.T) {
 	list := List(dir)
 	if len(list) != 2 || filepath.Base(list[0].Path) != "a.tsc" || filepath.Base(list[1].Path) != "b.tsc" {
 		t.Errorf("%v", list)
+	}
+}
+
+// TestPruneBeside: what stands beside a capture counts with it and goes with it, but for what is no
+// capture; of one that is left all stays.
+func TestPruneBeside(t *testing.T) {
+	dir, now := t.TempDir(), time.Date(2026, 3, 10, 12, 0, 0, 0, time.UTC)
+	write := func(name string, days int) {
+		t.Helper()
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, make([]byte, 100), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		at := now.AddDate(0, 0, -days)
+		if err := os.Chtimes(path, at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"a.tsc", "a.mcp/1.tsc", "a.mcp/2.tsc"} {
+		write(name, 1)
+	}
+	for _, name := range []string{"b.tsc", "b.mcp/1.tsc", "c.tsc", "c.mcp/1.tsc", "c.mcp/notes.txt"} {
+		write(name, 40)
+	}
+	if list := List(dir); len(list) != 3 || list[0].Bytes != 300 {
+		t.Errorf("%+v", list)
+	}
+	Prune(dir, Limits{Age: 30 * 24 * time.Hour}, now)
+	left, _ := filepath.Glob(filepath.Join(dir, "*", "*"))
+	if all, _ := filepath.Glob(filepath.Join(dir, "*")); len(all) != 3 || len(left) != 3 || filepath.Base(left[2]) != "notes.txt" {
+		t.Errorf("%q, %q", all, left)
+	}
+}
+
+// TestMakeBeside: the folder is its owner's, and goes if nothing came into it.
+func TestMakeBeside(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.tsc")
+	leave, err := MakeBeside(path)
+	if info, statErr := os.Stat(Beside(path)); err != nil || statErr != nil || runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
+		t.Fatal(err, statErr)
+	}
+	if leave(); len(List(Beside(path))) > 0 {
+		t.Error("it holds something")
+	}
+	if _, err := os.Stat(Beside(path)); err == nil {
+		t.Error("it is left")
+	}
+	if leave, err = MakeBeside(path); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(Beside(path), "1.tsc"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if leave(); len(List(Beside(path))) != 1 {
+		t.Error("what is in it is gone")
 	}
 }

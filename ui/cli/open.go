@@ -89,7 +89,7 @@ const mostRecent = 100
 
 // opened is the source of a recording, which is followed while it is being written.
 func opened(ctx context.Context, r recent) capture.Source {
-	src, err := capture.Open(ctx, r.Path, capture.Options{Follow: r.Open})
+	src, err := capture.OpenAll(ctx, pathsOf(r.Path), capture.Options{Follow: r.Open})
 	if err != nil {
 		return func(yield func(capture.Record, error) bool) { yield(capture.Record{}, err) }
 	}

@@ -116,16 +116,11 @@ func createIn(dir string, began time.Time, of, by string) (r *record.Recorder, n
 	}
 }
 
-// besides is the folder of what belongs to a recording: what its client asked MCP servers, and when
-// its shell commands ran, a file for each.
-func (r *recording) besides() string {
-	return strings.TrimSuffix(r.path, filepath.Ext(r.path)) + ".mcp"
-}
-
-// paths are what is opened to see all of a recording.
-func (r *recording) paths() []string {
-	if len(record.List(r.besides())) > 0 {
-		return []string{r.path, r.besides()}
+// pathsOf are what is opened to see all of a recording: what its client asked MCP servers, and when its
+// shell commands ran, stands beside it.
+func pathsOf(path string) []string {
+	if beside := record.Beside(path); len(record.List(beside)) > 0 {
+		return []string{path, beside}
 	}
-	return []string{r.path}
+	return []string{path}
 }

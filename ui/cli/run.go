@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"toolscope/capture/proxy"
+	"toolscope/capture/record"
 	"toolscope/providers"
 	"toolscope/providers/price"
 	"toolscope/stream/count"
@@ -151,7 +152,13 @@ func (r *running) runClient(ctx context.Context, listener net.Listener, o proxy.
 	}
 	defer fit.remove()
 	if r.rec != nil && !f.noServers {
-		fit.watch(r.rec.besides(), r.url)
+		leave, err := record.MakeBeside(r.rec.path)
+		if err != nil {
+			fit.lack("MCP servers are not recorded: %s", err)
+		} else {
+			defer leave()
+			fit.watch(record.Beside(r.rec.path), r.url)
+		}
 	}
 	r.tell(fit)
 	var err error
@@ -212,7 +219,7 @@ func (r *running) sum(seen *tally) {
 		words += fmt.Sprintf(", %d of them bad", seen.bad)
 	}
 	if r.rec != nil {
-		words += ": toolscope " + commandLine(r.rec.paths())
+		words += ": toolscope " + commandLine(pathsOf(r.rec.path))
 	}
 	r.app.notef("%s", words)
 }

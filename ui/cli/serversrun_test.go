@@ -96,6 +96,9 @@ for a in "$@"; do echo "<$a>"; done`)
 		t.Errorf("%q", out)
 	}
 	p.untilShown("MCP servers are recorded: files, by -c mcp_servers")
+	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(rec), "*.mcp")); len(left) > 0 {
+		t.Errorf("%q, with nothing in it", left)
+	}
 
 	clientOf(t, "codex", `if [ "$1" = mcp ]; then exit 3; fi; echo "$@"`)
 	p, out = ran(t, []string{"--record", filepath.Join(t.TempDir(), "b.tsc")}, "codex", "exec", "hi")
