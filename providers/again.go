@@ -34,7 +34,7 @@ func (x *Exchange) Rereadable() bool { return x.Ended && x.place().Source != nil
 // again reads an exchange that is rereadable once more, into an inspector of its own, and as it was
 // read at first: what else the other inspector knows has no part in how an exchange is read. Turns
 // count from 0 in the new one, in the same order, and it makes the same events of them, except for
-// those that other exchanges bring: SentBack, whose lane a turn is in, and what is found of that. One
+// those that other exchanges bring: SentBack, Ran, whose lane a turn is in, and what is found of that. One
 // thing needs the other exchanges when events are folded, and so may differ in its session: which
 // calls have the id of another (IDDup, IDDupAcrossTurns). And of tools that a request before declared,
 // which this one goes on from, nothing is known.

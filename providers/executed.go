@@ -20,6 +20,7 @@ type executing struct {
 	may    map[int]stream.Record // heads of requests that may be to such a server
 	chains map[int]*coding.Chain // of answers that are coded
 	join   executed.Join
+	stops  map[int][]came
 	held   []*schema.Set // tools of requests that were held against those of servers
 }
 
@@ -69,6 +70,8 @@ func (in *Inspector) begin(r stream.Record) {
 // take has the log of what is said to servers take a record, with codings undone.
 func (in *Inspector) take(r stream.Record) {
 	e := &in.executed
+	in.log.addWhole(r)
+	e.came(&r, in.told())
 	if r.Head != nil && !r.Request && len(r.Head.Header["Content-Encoding"]) > 0 {
 		if chain, err := coding.New(r.Head.Header); err == nil && chain != nil {
 			if e.chains == nil {
@@ -151,4 +154,44 @@ func (v *View) Executed() []*mcp.Request {
 		}
 	}
 	return then
+}
+
+// came is how much had come of what is said to a server when there were so many events.
+type came struct {
+	known int32
+	Stop
+}
+
+// came notes what a record brings.
+func (e *executing) came(r *stream.Record, known int32) {
+	if e.stops == nil {
+		e.stops = map[int][]came{}
+	}
+	all := e.stops[r.Exchange]
+	next := came{known: known}
+	if n := len(all) - 1; n >= 0 {
+		if next.Stop = all[n].Stop; all[n].known == known {
+			all = all[:n]
+		}
+	}
+	if r.Request {
+		next.Asked += int64(len(r.Data))
+	} else {
+		next.Bytes += int64(len(r.Data))
+		next.Answered = next.Answered || r.Head != nil || len(r.Data) > 0 || r.Note != "" || r.End
+	}
+	next.Ended = next.Ended || r.End
+	e.stops[r.Exchange] = append(all, next)
+}
+
+// stopsAt adds where what is said to servers was when there were so many events.
+func (e *executing) stopsAt(all map[int]Stop, known int32) {
+	for number, list := range e.stops {
+		for i := len(list) - 1; i >= 0; i-- {
+			if list[i].known <= known+1 {
+				all[number] = list[i].Stop
+				break
+			}
+		}
+	}
 }

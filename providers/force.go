@@ -1,6 +1,7 @@
 package providers
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 
@@ -27,7 +28,7 @@ func (in *Inspector) Reread(number int, d *dialect.Dialect) error {
 	if fresh.rereads == nil {
 		fresh.rereads = map[int]*dialect.Dialect{}
 	}
-	fresh.rereads[number], fresh.executed = d, in.executed
+	fresh.rereads[number] = d
 	in.log.replay(in, func(r stream.Record) {
 		if x := in.Exchange(r.Exchange); x != nil {
 			r.From = x.place()
@@ -44,6 +45,7 @@ func (in *Inspector) Reread(number int, d *dialect.Dialect) error {
 	}
 	fresh.kept.Keep, fresh.kept.pins = in.kept.Keep, in.kept.pins
 	*in = fresh
+	in.join()
 	for _, x := range in.exchanges {
 		x.in = in
 	}
@@ -68,7 +70,37 @@ type arrivals struct {
 	last   arrival
 	n      int                   // runs, with the last
 	rest   map[int]stream.Record // by number of the run, from 1: records that say more than bytes, without their bytes
+	whole  int64                 // bytes of records that are kept here, since no wire has them
 	closed bool                  // they remember nothing any more
+}
+
+// mostWhole is how many bytes of such records are remembered.
+const mostWhole = 64 << 20
+
+// addWhole remembers a record with its bytes.
+func (l *arrivals) addWhole(r stream.Record) {
+	if l.whole += int64(len(r.Data)); l.whole > mostWhole {
+		l.close()
+	}
+	if l.closed {
+		return
+	}
+	l.push(arrival{exchange: r.Exchange})
+	r.Data, r.From = bytes.Clone(r.Data), stream.Place{}
+	if l.rest == nil {
+		l.rest = map[int]stream.Record{}
+	}
+	l.rest[l.n] = r
+}
+
+// push begins a run.
+func (l *arrivals) push(next arrival) {
+	if l.n > 0 {
+		l.runs = binary.AppendVarint(binary.AppendVarint(l.runs, int64(l.last.exchange-l.before)), l.last.count)
+		l.before = l.last.exchange
+	}
+	l.last = next
+	l.n++
 }
 
 // arrival is a run of records of one side of an exchange.
@@ -90,12 +122,7 @@ func (l *arrivals) add(r stream.Record) {
 	}
 	_, full := l.rest[l.n]
 	if l.n == 0 || special || full || l.last.exchange != next.exchange || l.last.count&1 != next.count {
-		if l.n > 0 {
-			l.runs = binary.AppendVarint(binary.AppendVarint(l.runs, int64(l.last.exchange-l.before)), l.last.count)
-			l.before = l.last.exchange
-		}
-		l.last = next
-		l.n++
+		l.push(next)
 	}
 	if len(r.Data) > 0 {
 		l.last.count += 2 * int64(max(1, len(r.Pieces)))

@@ -17,11 +17,10 @@ import (
 // join is who holds what servers were asked against the calls of models.
 func (in *Inspector) join() *executed.Join {
 	j := &in.executed.join
-	if j.Log == nil {
+	if j.Log != &in.executed.log { // at first, and when the inspector has become another: see Reread
 		j.Log = &in.executed.log
 		in.executed.log.News = func(r *mcp.Request) { in.join().Asked(r) }
 	}
-	// The inspector may have moved since: see Reread.
 	j.Find = func(r stream.Ref) (*stream.Turn, *stream.Call) { return in.Session().Find(r) }
 	j.Apart, j.Doubled, j.Tell = in.clocksApart, in.endedTwice, in.tellRan
 	return j

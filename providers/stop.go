@@ -22,6 +22,7 @@ func (v *View) Stops() map[int]Stop {
 	for _, x := range v.Exchanges() {
 		all[x.Number] = Stop{x.Request.Size(), x.Response.Size(), x.Head.Status != 0 || x.Response.Size() > 0, x.Ended}
 	}
+	v.in.executed.stopsAt(all, int32(v.Moment()))
 	return all
 }
 

@@ -32,6 +32,10 @@ func (b browse) Keys() []screen.Binding {
 		return reminded(m.awaitKeys(), append([]screen.Binding{m.breakKey()}, m.anywhere()...))
 	}
 	all, km := m.programKeys(), m.keys
+	if m.isServed() {
+		all = append(all, m.anywhere()...)
+		return reminded(append([]screen.Binding{{Keys: []string{"?"}, Hint: display.Lit("? help")}, m.quitHint()}, m.servedKeys()...), all)
+	}
 	for _, e := range m.entries {
 		b := e.Binding
 		b.Do = func() { m.enter(e) }

@@ -54,6 +54,7 @@ type Model struct {
 	places  []bookmark
 	waking  bool // a turn is being read again
 	awaited int  // which line of the screen that waits is selected
+	served  served
 	pasted  bool // and whether all that belongs to it is shown
 	parting bool // the program ends when nothing is open any more
 

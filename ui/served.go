@@ -7,24 +7,45 @@ import (
 	"toolscope/ui/screen"
 )
 
-// drawServed writes row y of a session with servers of MCP alone, where no model answered: the
-// latest requests that there is room for, each with what came of it in the row below.
+// isServed reports whether there is a session with servers of MCP alone, where no model answered.
+func (m *Model) isServed() bool {
+	return !m.opening() && !m.awaits() && len(m.in.Session().Turns) == 0 && len(m.in.Executed().Requests) > 0
+}
+
+// servedKeys move in its requests.
+func (m *Model) servedKeys() []screen.Binding {
+	w := &m.served.rows
+	keys := w.Steps(display.Text{}, func(row int) { m.served.held = true; w.MoveTo(row) })
+	last := &keys[len(keys)-1]
+	last.Does, last.Do = display.Lit("to the end, and follow"), func() { m.served.held = false }
+	return keys
+}
+
+// served is where in the requests the screen is.
+type served struct {
+	rows screen.Window
+	held bool // it does not go to the latest by itself
+}
+
+// drawServed writes row y of a session with servers alone: requests, each with what came of it in the
+// row below, the latest unless the user went elsewhere.
 func (m *Model) drawServed(p *screen.Pen, y, height int) {
 	v := m.in.View()
 	all := v.Executed()
+	rows := max(1, (height-1)/2)
 	if y == 0 {
+		m.served.rows.Stick = !m.served.held
+		m.served.rows.Resize(len(all), rows)
 		p.Say(screen.Accent, display.Lit(" MCP "))
 		p.Say(screen.Plain, m.servedTitle(v, all, p))
 		return
 	}
-	rows := (height - 1) / 2
-	from := max(0, len(all)-rows)
-	n := from + (y-1)/2
+	n := m.served.rows.Top + (y-1)/2
 	if n >= len(all) || y > 2*rows {
 		return
 	}
 	if r := all[n]; (y-1)%2 == 0 {
-		m.drawAsked(p, r)
+		m.drawAsked(p, r, n == m.served.rows.At && m.served.held)
 	} else {
 		m.drawGiven(p, r)
 	}
@@ -36,12 +57,15 @@ func (m *Model) servedTitle(v *providers.View, all []*mcp.Request, p *screen.Pen
 	for _, s := range v.Servers() {
 		calls += s.Calls
 	}
-	return m.draw.Truncate(p.Format("%s, %s; no turns of a model. toolscope print has all of them", screen.Plural(len(all), "request"), screen.Plural(calls, "tool call")), m.w-6)
+	return m.draw.Truncate(p.Format("%s, %s; no turns of a model", screen.Plural(len(all), "request"), screen.Plural(calls, "tool call")), m.w-6)
 }
 
 // drawAsked writes what was asked, of whom, and what became of it.
-func (m *Model) drawAsked(p *screen.Pen, r *mcp.Request) {
-	role, mark := screen.Good, p.Glyph.Mark.Between(" ", " ")
+func (m *Model) drawAsked(p *screen.Pen, r *mcp.Request, here bool) {
+	role, mark := screen.Good, display.Lit("   ")
+	if here {
+		mark = p.Glyph.Mark.Between(" ", " ")
+	}
 	switch {
 	case r.State == mcp.Refused || r.Failed:
 		role = screen.Bad

@@ -32,6 +32,8 @@ func TestServed(t *testing.T) {
 				t.Errorf("%d cells: %s", n, row)
 			}
 		}
+		s.press("g").shows("gave", " f0 ").hides("no answer")
+		s.press("jG").shows("no answer")
 		s.feed(stream.Record{Exchange: 2, At: time.Second, Data: []byte("data: {\"type\":\"message_start\",\"message\":{\"model\":\"claude-x\"}}\n\n")})
 		s.shows("claude-x").hides("31 requests")
 	}

@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"toolscope/providers"
 )
 
 // TestExecutedFiles: of each recording in testdata/executed what was found of who ran tools, and how
@@ -100,5 +103,43 @@ func TestExecutedRun(t *testing.T) {
 		if out := command(t, nil, "check", "--fail-on", "info", dir+"/model.tsc"); out.code != 0 {
 			t.Errorf("without what the server was asked: %+v", out)
 		}
+	}
+}
+
+// TestExecutedAgain: what was said to servers is there when an exchange is read again, at the same
+// moments, and in what is saved of a moment.
+func TestExecutedAgain(t *testing.T) {
+	in := new(providers.Inspector)
+	for _, r := range demoRecords(t, "executed") {
+		in.Write(coreRecord(r))
+	}
+	in.Close()
+	said := func() (all []string) {
+		for n := range in.Timeline.Len() + 1 {
+			for _, r := range in.View().At(n).Executed() {
+				all = append(all, fmt.Sprint(n, r.Method, r.Tool, r.State, len(r.Text), in.Ran(r) != nil && in.Ran(r).Call != nil))
+			}
+		}
+		return all
+	}
+	before := said()
+	if err := in.Reread(2, nil); err != nil {
+		t.Fatal(err)
+	}
+	if after := said(); !slices.Equal(before, after) {
+		t.Errorf("before:\n%s\nafter:\n%s", strings.Join(before, "\n"), strings.Join(after, "\n"))
+	}
+	whole, err := cutView(in.View())
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := saved(t, "whole.tsc", string(whole)+"\n")
+	if out := command(t, nil, "print", path); !strings.Contains(out.stdout, "by its id, 3368.0 ms before its seal") {
+		t.Errorf("%+v", out)
+	}
+	asked := in.Executed().Requests[2]
+	half, err := cutView(in.View().At(int(asked.KnownAsked) + 2))
+	if err != nil || !strings.Contains(string(half), "tools/call") || strings.Contains(string(half), "Failed to scrape") {
+		t.Errorf("%v: %s", err, half)
 	}
 }
