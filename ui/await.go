@@ -76,17 +76,7 @@ func (m *Model) awaitRows(width int) (rows []awaitRow) {
 // refused.
 func (m *Model) drawAwait(p *screen.Pen, y, height int) {
 	a, refused, rows := m.opt.Await, m.refusals(), m.awaitRows(p.Left)
-	told := min(len(refused), max(0, height-len(a.Ways)-4))
-	room := height - 1
-	if told > 0 {
-		room -= told + 1
-	}
-	top := 0 // the way that is selected is in view
-	for i, r := range rows {
-		if r.way == m.awaited && r.line < 0 && i >= room {
-			top = i - room + 1
-		}
-	}
+	told, room, top := m.awaitView(rows, len(refused), height)
 	switch n := top + y - 1; {
 	case y == 0 && p.Left >= awaitWide:
 		p.Say(screen.Muted, display.Lit("  Paste one line where your agent runs (:paste shows this again):"))
@@ -100,6 +90,36 @@ func (m *Model) drawAwait(p *screen.Pen, y, height int) {
 	case y >= height-told:
 		m.drawRefusal(p, refused[len(refused)-(height-y)])
 	}
+}
+
+// awaitView is how many of what was refused are told in so many rows, how many rows the ways have, and
+// which of these is the first that is seen: the one that is selected is.
+func (m *Model) awaitView(rows []awaitRow, refused, height int) (told, room, top int) {
+	told = min(refused, max(0, height-len(m.opt.Await.Ways)-4))
+	room = height - 1
+	if told > 0 {
+		room -= told + 1
+	}
+	for i, r := range rows {
+		if r.way == m.awaited && r.line < 0 && i >= room {
+			top = i - room + 1
+		}
+	}
+	return told, room, top
+}
+
+// touchWay selects the way that is drawn in row y of the screen that waits, and reports whether it was.
+func (m *Model) touchWay(y int) (again bool) {
+	rows := m.awaitRows(m.w)
+	_, room, top := m.awaitView(rows, len(m.refusals()), m.bodyHeight())
+	n := top + y - 1
+	if y < 1 || y > room || n >= len(rows) || rows[n].way >= len(m.opt.Await.Ways) {
+		return false
+	}
+	if again = rows[n].way == m.awaited; !again {
+		m.awaited, m.pasted = rows[n].way, false
+	}
+	return again
 }
 
 // awaitWide is how wide a screen is that has room for the names of clients.
@@ -181,6 +201,12 @@ type pasting struct{ m *Model }
 func (s *pasting) Keys() []screen.Binding {
 	return append(s.m.pasteKeys(), screen.Binding{Keys: []string{"esc", "q"}, Hint: display.Lit("esc back"), Does: display.Lit("close"), Do: s.m.closeTop})
 }
+
+// Touch selects the way that is there.
+func (s *pasting) Touch(_, y int) (again bool) { return s.m.touchWay(y) }
+
+// Roll moves nothing: what is seen goes with what is selected.
+func (*pasting) Roll(int) {}
 
 // Extend has nothing to do.
 func (s *pasting) Extend(*providers.View, int, int) {}

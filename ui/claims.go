@@ -144,7 +144,7 @@ var claims = []claim{
 				display.Format("some send {} for %s", count.Of(a.call.Size(), "byte")),
 			}
 		},
-		proof: inMode(func(m *Model) entry { return replay.Entry(m.outlet(), m.draw) }),
+		proof: inMode(func(m *Model) entry { return replay.Entry(m.outlet(), m.draw, m.large) }),
 		told: func(a act) told {
 			return told{side: screen.Nothing, state: display.Lit("emptied"), words: display.Format("sent on as {}: its %s are lost", count.Of(a.call.Size(), "byte")), found: "ARGS_BROKEN"}
 		},
@@ -210,7 +210,7 @@ var claims = []claim{
 				display.Lit("three models: what differs"),
 			}
 		},
-		proof: inMode(func(m *Model) entry { return compare.Entry(new(compare.Marks), &m.bill, m.draw) }),
+		proof: inMode(func(m *Model) entry { return compare.Entry(new(compare.Marks), &m.bill, m.draw, m.large) }),
 		told: func(act) told {
 			return told{side: screen.Differs, state: display.Lit("differs"), words: display.Lit("three models, one question: none agree")}
 		},

@@ -24,7 +24,7 @@ func (m *Model) margins() (above, below int) {
 // to be seen.
 func (m *Model) drawBand(p *screen.Pen) bool {
 	t, c := m.turn(), m.call()
-	if t == nil || m.opening() || m.awaits() || m.covered() || m.focus != m.doc {
+	if t == nil || m.opening() || m.awaits() || m.covered() || m.focus == m.list {
 		return false
 	}
 	st, role, word := screen.TurnLook(t)

@@ -21,3 +21,17 @@ func TestLargeFilms(t *testing.T) {
 		checkFile(t, filepath.Join("testdata", "films", fmt.Sprintf("large-%dx%d.txt", size[0], size[1])), out.String())
 	}
 }
+
+// TestLargeElsewhere: where much room is wanted tabs keep the state of the call above them, a comparison
+// begins with what differs, and a replay is mostly what goes.
+func TestLargeElsewhere(t *testing.T) {
+	s := newScreen(t, 80, 24, large).feed(demo(t, "malformed")...).end()
+	for _, tab := range []string{"3", "4", "5"} {
+		s.press(tab).shows("✗ malformed    run_shell", "wants , or } but got s").press("<esc>")
+	}
+	if s.press("p").shows("REPLAY run_shell", "1–3 of 10", `"role": "assistant"`, "the 111 bytes the model wrote are gone"); strings.Contains(s.text(), "llama.cpp") {
+		t.Errorf("the table is long:\n%s", s.text())
+	}
+	s = newScreen(t, 80, 24, large).feed(demo(t, "compare")...).end().press("=").shows("wrote .days").hides(`"Lima"`)
+	s.press("+").shows(`"Lima"`)
+}

@@ -133,15 +133,32 @@ func (m *Model) click(x, y int) {
 
 // clickHint does what the key does that is hinted at there; what was said goes first.
 func (m *Model) clickHint(x int) {
+	if in := typing(m.top().Mode); in != nil && !in.Prompt.Empty() {
+		m.clickTail(x)
+		return
+	}
 	if !m.notice.Empty() {
 		m.notice = display.Text{}
 		return
 	}
-	if in := typing(m.top().Mode); in != nil && !in.Prompt.Empty() {
-		return
-	}
 	if key := screen.HintAt(m.now, m.w, x); key != "" {
 		m.press(key)
+	}
+}
+
+// clickTail does what the key does that is hinted at there behind what is typed.
+func (m *Model) clickTail(x int) {
+	at := m.w - typedTail(m.now).Width()
+	for _, b := range m.now {
+		if b.Hint.Empty() {
+			continue
+		}
+		at += typedGap
+		if x >= at && x < at+b.Hint.Width() {
+			m.press(b.Keys[0])
+			return
+		}
+		at += b.Hint.Width()
 	}
 }
 
@@ -173,7 +190,13 @@ func (m *Model) slotAt(x, y int) (of aim, ok bool) {
 // clickPane has the pane that is there be the focused one, with its cursor there; where it was there
 // already, that is opened. A tab that is named there is opened, or closed. A border is held.
 func (m *Model) clickPane(x, y int) {
-	if len(m.seats.all) > 0 || m.awaits() || m.turns() == 0 {
+	if len(m.seats.all) == 0 && m.awaits() {
+		if m.touchWay(y) {
+			m.press("enter")
+		}
+		return
+	}
+	if len(m.seats.all) > 0 || m.turns() == 0 {
 		return
 	}
 	m.mouse.drag = m.borderAt(x, y)

@@ -250,3 +250,22 @@ func TestMouseOnStage(t *testing.T) {
 		}
 	}
 }
+
+// TestMouseAtWhatIsTyped: the hints behind what is typed do what their keys do; so does a row of the
+// screen that waits.
+func TestMouseAtWhatIsTyped(t *testing.T) {
+	s := newScreen(t, 100, 30).feed(demo(t, "malformed")...).end().press("M/grep")
+	if s.clickOn("esc cancel"); typing(s.top().Mode) != nil || s.search.query != "" {
+		t.Errorf("esc is not pressed:\n%s", s.text())
+	}
+	s.press("/grep")
+	if s.clickOn("enter keep"); typing(s.top().Mode) != nil || s.search.query != "grep" {
+		t.Errorf("enter is not pressed:\n%s", s.text())
+	}
+	s = newScreen(t, 80, 24, waiting(new([]Word))).press("M")
+	s.clickOn("Gemini CLI").hides("# and its settings").clickOn("Gemini CLI").shows("# and its settings")
+	s.clickOn("Claude Code").hides("# and its settings")
+	if s.clickOn("others"); s.awaited != 0 {
+		t.Error("what is no line was selected")
+	}
+}

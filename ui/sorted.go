@@ -93,8 +93,9 @@ func (s *sorted) Draw(p *screen.Pen, y int) {
 		p.Say(screen.Accent, p.Format(" TURNS %s", screen.Count(len(s.turns))))
 		p.Say(screen.Plain, p.Format("  by %s", s.by.word))
 		if n := s.m.turns() - s.since; n > 0 {
-			p.Say(screen.Muted, p.Format("  %s came since", screen.Count(n)))
+			p.Say(screen.Muted, p.Format("  %s came since: s", screen.Count(n)))
 		}
+		p.Tail(screen.Muted, screen.Bare, display.Lit("a page of its own: the list stays in order of time "))
 		return
 	}
 	if n := s.Top + y - 1; n < len(s.turns) {

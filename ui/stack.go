@@ -200,8 +200,8 @@ func (h asHost) Choose(r stream.Ref) {
 func (m *Model) newEntries() []modes.Entry {
 	return append(m.takes(),
 		modes.Dialects(m.reread),
-		compare.Entry(&m.marks, &m.bill, m.draw),
-		replay.Entry(m.outlet(), m.draw),
+		compare.Entry(&m.marks, &m.bill, m.draw, m.opt.Large),
+		replay.Entry(m.outlet(), m.draw, m.opt.Large),
 		replay.SentBack(m.outlet(), m.draw),
 		send.Again(m.sending()),
 		send.TypeResult(m.sending()),
@@ -234,13 +234,7 @@ func (m *Model) drawFooter(p *screen.Pen) {
 		p.Say(screen.Accent, in.Prompt)
 		in.Draw(p)
 		p.Say(screen.Muted, in.Note.Between("  ", ""))
-		tail := display.Text{}
-		for _, b := range m.now {
-			if !b.Hint.Empty() {
-				tail = display.Join(tail, b.Hint.Between("   ", ""))
-			}
-		}
-		p.Tail(screen.Muted, screen.Bare, tail.Between("", " "))
+		p.Tail(screen.Muted, screen.Bare, typedTail(m.now))
 		return
 	}
 	if !m.notice.Empty() {
@@ -249,6 +243,18 @@ func (m *Model) drawFooter(p *screen.Pen) {
 	}
 	p.Hints(m.now)
 }
+
+// typedTail is what stands behind what is typed: the hints, each behind a gap.
+func typedTail(keys []screen.Binding) (tail display.Text) {
+	for _, b := range keys {
+		if !b.Hint.Empty() {
+			tail = display.Join(tail, b.Hint.Between("   ", ""))
+		}
+	}
+	return tail.Between("", " ")
+}
+
+const typedGap = 3 // cells before each of them
 
 // typing is the line in which something is typed, nil if nothing is.
 func typing(mode modes.Mode) *screen.Input {

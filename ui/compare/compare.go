@@ -82,14 +82,14 @@ type state struct {
 
 // Entry compares the marked turns, or else those that were asked the same as the chosen one, or
 // else those near it that call the same tool. The bill says what they cost.
-func Entry(marks *Marks, bill *panes.Bill, draw display.Drawer) modes.Entry {
+func Entry(marks *Marks, bill *panes.Bill, draw display.Drawer, large bool) modes.Entry {
 	key := screen.Binding{Keys: []string{"="}, Does: display.Lit("marked turns side by side")}
 	return modes.Entry{Binding: key, New: func(h modes.Host) (modes.Mode, display.Text) {
 		places, why, tool := diff.Choose(h.View(), h.Chosen(), *marks)
 		if len(places) < 2 {
 			return nil, display.Lit("nothing else was asked the same or calls this tool: m marks turns, then = compares")
 		}
-		c := &comparison{host: h, marks: marks, bill: bill, draw: draw, why: why, tool: tool, sums: map[stream.Ref]uint64{}}
+		c := &comparison{host: h, marks: marks, bill: bill, draw: draw, hides: large, why: why, tool: tool, sums: map[stream.Ref]uint64{}}
 		for _, p := range places {
 			c.columns = append(c.columns, column{Place: p})
 		}

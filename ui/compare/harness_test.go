@@ -96,7 +96,7 @@ func (p *program) extend() *program {
 // compare opens the mode.
 func (p *program) compare() *comparison {
 	p.t.Helper()
-	mode, why := Entry(&p.marks, &p.bill, display.Drawer{}).New(p)
+	mode, why := Entry(&p.marks, &p.bill, display.Drawer{}, false).New(p)
 	if mode == nil {
 		p.t.Fatal(why)
 	}

@@ -69,7 +69,15 @@ func (p *plan) split(w int) {
 	p.wroteW = w - 1 - p.sentW
 }
 
-func (m *mode) plan() plan { return planFor(m.w, m.h, m.Rows) }
+// largeRows is how many rows of the table there are where much room is wanted: what goes is the more.
+const largeRows = 3
+
+func (m *mode) plan() plan {
+	if m.large && m.h >= modes.Tall {
+		return planFor(m.w, m.h, min(m.Rows, largeRows))
+	}
+	return planFor(m.w, m.h, m.Rows)
+}
 
 // want notes which table and which page are to be shown.
 func (m *mode) want(t *stream.Turn, c *stream.Call) {

@@ -23,7 +23,8 @@ type mode struct {
 	host   modes.Host
 	outlet modes.Outlet
 	draw   display.Drawer
-	w, h   int // of the body
+	large  bool // few rows of the table, and much of what goes
+	w, h   int  // of the body
 
 	of       stream.Ref
 	exchange *providers.Exchange // of the turn
@@ -50,7 +51,7 @@ type mode struct {
 }
 
 // Entry opens it for what is chosen. It asks again what was asked last.
-func Entry(outlet modes.Outlet, draw display.Drawer) modes.Entry {
+func Entry(outlet modes.Outlet, draw display.Drawer, large bool) modes.Entry {
 	last := &ask{to: unasked}
 	key := screen.Binding{Keys: []string{"p", "P"}, Does: display.Lit("replay")}
 	return modes.Entry{Binding: key, New: func(h modes.Host) (modes.Mode, display.Text) {
@@ -64,7 +65,7 @@ func Entry(outlet modes.Outlet, draw display.Drawer) modes.Entry {
 			return nil, display.Lit("the provider threw this call away: there is nothing to send back")
 		}
 		m := &mode{
-			ask: last, host: h, outlet: outlet, draw: draw, of: h.Chosen(),
+			ask: last, host: h, outlet: outlet, draw: draw, large: large, of: h.Chosen(),
 			exchange: h.View().Exchange(t.Exchange), targets: providers.Targets(),
 		}
 		if len(m.targets) == 0 {
