@@ -6,6 +6,7 @@ import (
 	"runtime"
 
 	"toolscope/capture"
+	"toolscope/capture/fleet"
 	"toolscope/capture/formats"
 	"toolscope/stream/count"
 )
@@ -16,6 +17,9 @@ func (a *app) count(ctx context.Context, paths []string) error {
 	for _, path := range paths {
 		if path == "-" {
 			return usagef("--count: standard input must be read to be counted: --summary does")
+		}
+		if fleet.IsAddress(path) {
+			return usagef("--count: what a hub has must be read to be counted: --summary does")
 		}
 		files, left, err := capture.Find([]string{path})
 		for _, text := range left {
