@@ -42,7 +42,8 @@ func TestFilesAreReadAgain(t *testing.T) {
 		t.Errorf("%d exchanges of %d files", len(came), len(paths))
 	}
 	for number, recs := range came {
-		if !in.Exchange(number).Rereadable() {
+		// A session with a tool's server is kept whole, and is no exchange of a model.
+		if !in.Executed().Takes(number) && !in.Exchange(number).Rereadable() {
 			t.Errorf("exchange %d cannot be read again", number)
 		}
 		first, last := recs[0].From, recs[len(recs)-1].From
