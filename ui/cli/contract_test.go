@@ -71,6 +71,29 @@ type turnJSON struct {
 	Findings                                  []findingJSON
 }
 
+// executedJSON is a request to a tool's server, or a call that no server was asked to run.
+type executedJSON struct {
+	Type, File, Server, From, Method, Tool, About, ID string
+	Joined, State, Args, Differs, Request, Error      string
+	Text, Exit, Result                                string
+	Turn, Call, Of, Exchange, Media, Progress, Rounds int
+	Unasked                                           bool
+	AfterSeal                                         float64                    `json:"after_seal_ms"`
+	AfterTurn                                         float64                    `json:"after_turn_ms"`
+	MayBe                                             []struct{ Turn, Call int } `json:"may_be"`
+	Asked                                             *float64                   `json:"t_asked_ms"`
+	Took                                              *float64                   `json:"took_ms"`
+	ArgsSize                                          int                        `json:"arguments_bytes"`
+	Raw                                               string                     `json:"arguments_raw"`
+	IsError                                           bool                       `json:"is_error"`
+	ErrorCode                                         int                        `json:"error_code"`
+	ResultBytes                                       int                        `json:"result_bytes"`
+	TextBytes                                         int                        `json:"text_bytes"`
+	StructuredBytes                                   int                        `json:"structured_bytes"`
+	ModelGot                                          int                        `json:"model_got_bytes"`
+	Findings                                          []findingJSON
+}
+
 type findingJSON struct {
 	Code, Severity, By, Message string
 	Event                       int
@@ -111,6 +134,15 @@ func (o outcome) decode(t *testing.T) (calls []callJSON, turns []turnJSON) {
 			}))
 		case "sent_back":
 			err = d.Decode(new(sentBackJSON))
+		case "executed", "mcp_request":
+			err = d.Decode(new(executedJSON))
+		case "mcp_server":
+			err = d.Decode(new(struct {
+				Type, File, Server, Title, Protocol, Ended string
+				Calls, Messages                            int
+				Unseen                                     int `json:"unseen_bytes"`
+				Findings                                   []findingJSON
+			}))
 		default:
 			t.Fatalf("a line of type %q", kind.Type)
 		}
