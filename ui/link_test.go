@@ -152,7 +152,7 @@ func TestNextFinding(t *testing.T) {
 		t.Error("z fills the screen with", s.where())
 	}
 	s = newScreen(t, 40, 10).feed(demo(t, "malformed")...)
-	s.end().press("!").shows("ARGS_BROKEN", "comma or }, got 's'") // all of why
+	s.end().press("!").shows("ARGS_BROKEN", "comma or }, got 's'; by the model") // all of why, and who
 }
 
 // TestPath is where the cursor is, as a person would write it.

@@ -166,7 +166,7 @@ func (f *Findings) wrap(v *providers.View, from int, draw display.Drawer) {
 			f.lines = append(f.lines, first)
 			first = findingLine{of: i}
 		}
-		for _, line := range display.Wrap(draw.Clean(x.Message), max(f.key.width-left, 8)) {
+		for _, line := range display.Wrap(draw.Clean(x.Message+byWhom(x.By)), max(f.key.width-left, 8)) {
 			first.text = line
 			f.lines = append(f.lines, first)
 			first = findingLine{of: i}
@@ -175,6 +175,19 @@ func (f *Findings) wrap(v *providers.View, from int, draw display.Drawer) {
 	if n := f.total - len(f.list); n > 0 {
 		f.lines = append(f.lines, findingLine{of: len(f.list), code: screen.Count(n).Between("and ", " more")})
 	}
+}
+
+// byWhom says who did what was found, "" where nobody knows.
+func byWhom(c stream.Culprit) string {
+	switch c {
+	case 0:
+		return ""
+	case stream.Toolscope:
+		return "; by toolscope"
+	case stream.Unnamed:
+		return "; by whom is not told"
+	}
+	return "; by the " + c.String()
 }
 
 // place says where a finding points: the delta that brought the byte, or the frame that showed it,
