@@ -14,6 +14,9 @@ import (
 // counts its times from its own beginning, which its first line tells. They are read as one: by the
 // clock on the wall, what came first first.
 
+// ByServer is who writes a recording of a server alone, or of a command of a shell.
+const ByServer = "toolscope mcp"
+
 // mostOfRun is how many files are read as one run at most: the beginning of each is looked at first.
 const mostOfRun = 1 << 14
 
@@ -46,15 +49,16 @@ func beginningOf(path string) (began time.Time, server bool) {
 	defer f.Close()
 	first := make([]byte, 16<<10)
 	n, _ := io.ReadFull(f, first)
-	line, rest, _ := bytes.Cut(first[:n], []byte("\n"))
+	line, _, _ := bytes.Cut(first[:n], []byte("\n"))
 	var h struct {
 		Version int       `json:"toolscope"`
 		Created time.Time `json:"created"`
+		By      string    `json:"by"`
 	}
 	if json.Unmarshal(line, &h) != nil || h.Version == 0 {
 		return began, false
 	}
-	return h.Created, bytes.Contains(rest, []byte(`"method":"`+Stdio+`"`)) || bytes.Contains(rest, []byte(`"method":"`+Shell+`"`))
+	return h.Created, h.By == ByServer
 }
 
 // onWall has the times of a recording count from another beginning than its own.

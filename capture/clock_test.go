@@ -13,7 +13,11 @@ import (
 // read one after the other.
 func TestOneRun(t *testing.T) {
 	write := func(dir, name string, later time.Duration, lines ...string) {
-		text := fmt.Sprintf("{\"toolscope\":1,\"created\":%q}\n", time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC).Add(later).Format(time.RFC3339Nano))
+		by := "toolscope proxy"
+		if name == "b.tsc" {
+			by = ByServer
+		}
+		text := fmt.Sprintf("{\"toolscope\":1,\"created\":%q,\"by\":%q}\n", time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC).Add(later).Format(time.RFC3339Nano), by)
 		for _, line := range lines {
 			text += line + "\n"
 		}
@@ -63,7 +67,7 @@ func TestOneRun(t *testing.T) {
 		}
 	}
 	write(other, "a.tsc", 0, model...)
-	write(other, "b.tsc", 100*time.Millisecond, model...)
+	write(other, "c.tsc", 100*time.Millisecond, model...)
 	if got, want := read(other, false), "a@10 d@400 a@10 d@400 "; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"toolscope/capture"
 	"toolscope/capture/record"
 	"toolscope/capture/stdio"
 )
@@ -146,7 +147,7 @@ func (a *app) recordBeside(dir, of string, began time.Time) *recording {
 	}
 	if err == nil {
 		var r *record.Recorder
-		if r, name, _, err = createIn(dir, began, of, "toolscope mcp"); err == nil {
+		if r, name, _, err = createIn(dir, began, of, capture.ByServer); err == nil {
 			return &recording{r, name, filepath.Join(dir, name)}
 		}
 	}
