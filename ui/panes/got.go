@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"toolscope/providers"
 	"toolscope/stream"
@@ -11,10 +12,19 @@ import (
 	"toolscope/ui/screen"
 )
 
-// said is a line of what a tool got, with how it is shown.
+// said is a line of what a tool got, with how it is shown: a side where two things were compared.
 type said struct {
-	side screen.Side
-	text display.Text
+	side     screen.Side
+	text     display.Text
+	compared bool
+}
+
+// happened is a line that compares nothing.
+func happened(side screen.Side, text display.Text) said { return said{side: side, text: text} }
+
+// held is a line that says how one thing held against another comes out.
+func held(side screen.Side, text display.Text) said {
+	return said{side: side, text: text, compared: true}
 }
 
 // mostGot is how much of a text of others is shown in a line.
@@ -23,7 +33,7 @@ const mostGot = 400
 // gotSaid says what tools got of a call, when, what they answered, and what of that the model was told.
 func gotSaid(v *providers.View, t *stream.Turn, c *stream.Call, p *screen.Pen) (lines []said) {
 	for _, g := range v.Got(c) {
-		lines = append(lines, said{screen.Alike, p.Name(fmt.Sprintf("%s of %s got it: %s", g.Tool, g.Server, g.How))})
+		lines = append(lines, happened(screen.Alike, p.Name(fmt.Sprintf("%s of %s got it: %s", g.Tool, g.Server, g.How))))
 		times := []string{g.Since(c.FirstArgAt, "its first byte")}
 		if r := c.Run(stream.ParsableObject); r.Event > 0 && !r.Gone {
 			times = append(times, g.Since(v.Begin(r.Event, 0).At, "it looked done"))
@@ -34,15 +44,15 @@ func gotSaid(v *providers.View, t *stream.Turn, c *stream.Call, p *screen.Pen) (
 		}
 		times = slices.DeleteFunc(times, func(s string) bool { return s == "" })
 		early := c.SealedAt >= 0 && g.At >= 0 && g.At < c.SealedAt
-		lines = append(lines, said{either(early, screen.Differs, screen.Alike), p.Clean(strings.Join(times, ", "))})
-		args := display.Join(p.Format("%s B  ", screen.Count(g.ArgsSize)), p.Clean(string(g.Args[:min(len(g.Args), mostGot)])))
+		lines = append(lines, happened(either(early, screen.Differs, screen.Alike), p.Clean(strings.Join(times, ", "))))
+		args := display.Join(p.Format("%s B  ", screen.Count(g.ArgsSize)), p.Clean(beginOf(string(g.Args))))
 		switch {
 		case g.Altered && g.Path != "":
-			lines = append(lines, said{screen.Differs, display.Join(display.Lit("other arguments, at "), p.Name(g.Path), display.Lit(": "), args)})
+			lines = append(lines, held(screen.Differs, display.Join(display.Lit("other arguments, at "), p.Name(g.Path), display.Lit(": "), args)))
 		case g.Altered:
-			lines = append(lines, said{screen.Differs, display.Join(display.Lit("other arguments: "), args)})
+			lines = append(lines, held(screen.Differs, display.Join(display.Lit("other arguments: "), args)))
 		default:
-			lines = append(lines, said{screen.Same, display.Join(display.Lit("the same arguments: "), args)})
+			lines = append(lines, held(screen.Same, display.Join(display.Lit("the same arguments: "), args)))
 		}
 		lines = append(lines, gotAnswer(g, p)...)
 	}
@@ -56,10 +66,33 @@ func either[T any](is bool, a, b T) T {
 	return b
 }
 
+// beginOf is as much of a text as is shown.
+func beginOf(text string) string {
+	if len(text) <= mostGot {
+		return text
+	}
+	n := mostGot
+	for n > 0 && !utf8.RuneStart(text[n]) {
+		n--
+	}
+	return text[:n] + "…"
+}
+
+// unanswered says what is known of an answer that has no time.
+func unanswered(state string) string {
+	switch state {
+	case "no answer":
+		return "no answer was seen"
+	case "unknown":
+		return "its answer is not known: bytes are missing"
+	}
+	return state
+}
+
 // gotAnswer says what a tool answered, and what the model was told of it.
 func gotAnswer(g providers.Got, p *screen.Pen) (lines []said) {
 	if g.Took < 0 {
-		lines = append(lines, said{screen.Nothing, p.Clean("it has " + g.State)})
+		lines = append(lines, happened(screen.Nothing, p.Clean(unanswered(g.State))))
 	} else {
 		what := "answered"
 		if g.Failed {
@@ -71,7 +104,7 @@ func gotAnswer(g providers.Got, p *screen.Pen) (lines []said) {
 		if g.Shape > 0 {
 			sizes += fmt.Sprintf(" and %d B structured", g.Shape)
 		}
-		lines = append(lines, said{screen.Alike, display.Join(p.Clean(sizes+": "), p.Clean(g.Text[:min(len(g.Text), mostGot)]))})
+		lines = append(lines, happened(screen.Alike, display.Join(p.Clean(sizes+": "), p.Clean(beginOf(g.Text)))))
 	}
 	if g.Told {
 		side, words := screen.Same, g.Verdict
@@ -83,7 +116,7 @@ func gotAnswer(g providers.Got, p *screen.Pen) (lines []said) {
 		case "":
 			side, words = screen.Alike, "it cannot be compared"
 		}
-		lines = append(lines, said{side, p.Format("the model was told %d B: %s", g.ToldSize, words)})
+		lines = append(lines, held(side, p.Format("the model was told %d B: %s", g.ToldSize, words)))
 	}
 	return lines
 }
@@ -94,7 +127,10 @@ func gotLines(v *providers.View, t *stream.Turn, c *stream.Call, width int, p *s
 		if i == 0 {
 			lines = append(lines, findingLine{of: ours}, findingLine{of: ours, role: screen.Muted, text: display.Lit(" WHAT THE TOOL GOT")})
 		}
-		sign := p.Clean(strings.TrimSpace(p.Glyph.Side[s.side].String())).Between("", " ")
+		sign := display.Lit("  ")
+		if s.compared {
+			sign = p.Clean(strings.TrimSpace(p.Glyph.Side[s.side].String())).Between("", " ")
+		}
 		for j, line := range display.Wrap(display.Join(sign, s.text), max(width-4, 8)) {
 			if j > 0 {
 				line = line.Between("  ", "")
