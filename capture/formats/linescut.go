@@ -41,7 +41,7 @@ func (s *flows) goOn(finds []find, taken *bool) []find {
 		if ours && len(finds) == 1 {
 			whole, is := s.joined(&held.find, &finds[0])
 			if is && whole.cut {
-				held.find = whole
+				held.find, held.line = whole, s.r.number
 				*taken = true
 				return nil
 			}
@@ -76,7 +76,7 @@ func (s *flows) asItIs(i int) {
 	}
 }
 
-// cutPatience is how many lines of others may come inside a payload.
+// cutPatience is how many lines of others may come between two pieces of a payload.
 const cutPatience = 100
 
 // joined is a payload with what a line goes on with: the next line of a text of which each has its

@@ -85,7 +85,7 @@ type heldEvent struct {
 	spot                      capture.Spot
 }
 
-// heldCut is a payload that was cut, and in which line it began.
+// heldCut is a payload that was cut, and which line brought the last of it.
 type heldCut struct {
 	find
 	line int64
