@@ -82,7 +82,7 @@ const cutPatience = 100
 // joined is a payload with what a line goes on with: the next line of a text of which each has its
 // own data:, or the second half of a line that was cut.
 func (s *flows) joined(held, next *find) (whole find, is bool) {
-	if next.is != aRest || next.on != held.on || len(next.text) == 0 {
+	if next.is != aRest && !opensWithin(held, next) || next.on != held.on || len(next.text) == 0 {
 		return whole, false
 	}
 	whole = *held
@@ -132,6 +132,17 @@ func (s *flows) joined(held, next *find) (whole find, is bool) {
 		}
 	}
 	return whole, true
+}
+
+// opensWithin reports whether a line that may begin a payload is a bracket alone, where the payload
+// that was cut has room for a value: so nicely printed JSON goes on.
+func opensWithin(held, next *find) bool {
+	bracket, is := bytes.CutPrefix(bytes.TrimSpace(next.text), []byte("data:"))
+	if !is || !held.field || !next.cut || string(bytes.TrimSpace(bracket)) != "{" {
+		return false
+	}
+	text := bytes.TrimSpace(held.text)
+	return bytes.IndexByte([]byte("[,:"), text[len(text)-1]) >= 0
 }
 
 // goesOn reports whether a text can be what a payload that was cut goes on with. Inside a string that
