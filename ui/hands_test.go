@@ -33,14 +33,14 @@ func TestTakes(t *testing.T) {
 	if s.press("<enter>").finish(); copied != `{"a":"b"}` {
 		t.Errorf("copied %q", copied)
 	}
-	s.shows("copied all arguments by a wire").hides("COPY")
+	s.shows("copied 9 B of tool: all arguments, by a wire").hides("COPY")
 	if s.press("yi").finish(); copied != "toolu_1" {
 		t.Errorf("copied %q", copied)
 	}
 	if s.press("w<down><down>").shows("SAVE").press("k").finish(); saved != "form of tool" || name != "form.txt" {
 		t.Errorf("saved %q as %q", saved, name)
 	}
-	s.shows("saved a form of it as ./form.txt")
+	s.shows("saved 12 B of tool: a form of it, as ./form.txt")
 	s.press("yc").shows("it was not captured", "COPY of tool").press("<esc>").hides("COPY")
 	s.press("e").shows("not here")
 	newScreen(t, 80, 24, func(o *Options) { o.Copy = func([]byte) (string, error) { return "", nil } }).press("y").shows("nothing is chosen")

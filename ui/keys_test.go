@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/charmbracelet/bubbles/key"
+
 	"toolscope/ui/screen"
 )
 
@@ -102,5 +104,20 @@ func TestHints(t *testing.T) {
 				t.Errorf("no hint at width %d: %q", w, last)
 			}
 		}
+	}
+}
+
+// TestPaneKeys: the key of each pane is in the table of keys, and in its words there.
+func TestPaneKeys(t *testing.T) {
+	s := newScreen(t, 80, 24)
+	var own, words []string
+	for _, p := range s.table {
+		own = append(own, p.key)
+	}
+	for _, b := range []key.Binding{s.keys.Pane, s.keys.Tab} {
+		words = append(words, strings.Fields(b.Help().Key)...)
+	}
+	if listed := slices.Concat(s.keys.Pane.Keys(), s.keys.Tab.Keys()); !slices.Equal(listed, own) || !slices.Equal(words, own) {
+		t.Errorf("the table of keys has %v, in words %v; the panes have %v", listed, words, own)
 	}
 }

@@ -87,7 +87,7 @@ func (c *clipboard) copy(text []byte) (string, error) {
 	case failure != nil:
 		return "", failure
 	}
-	return "", fmt.Errorf("OSC 52 takes 75 kB at most, and there is no wl-copy, xclip, xsel or pbcopy")
+	return "", errors.New("OSC 52 takes 75 kB: save it, or install wl-copy, xclip or xsel")
 }
 
 // useTool gives the text to the first tool there is; none is not an error.

@@ -127,7 +127,8 @@ func (t *take) give(command string) {
 		data = made
 	}
 	h.Close()
-	t.outlet.give(h, t.draw, t.verb, Body{Data: data, What: p.What, File: p.File}, command)
+	what := t.draw.Format("%s of %s: %s,", screen.Bytes(len(data)), t.of, p.What)
+	t.outlet.give(h, t.draw, t.verb, Body{Data: data, What: what, File: p.File}, command)
 }
 
 // Extend has nothing to do: what can be taken was fixed when the menu opened.
