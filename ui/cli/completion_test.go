@@ -4,6 +4,8 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"toolscope/ui"
 )
 
 // offeredTo are the words that a shell is offered for the last of args.
@@ -91,7 +93,11 @@ func TestManual(t *testing.T) {
 			t.Errorf("nothing of %s", c.Name())
 		}
 	}
-	for _, want := range []string{".B --fail-on WHAT\n", ".B -f, --follow\n", ".B PgDn ^d\n"} {
+	wanted := []string{".B --fail-on WHAT\n", ".B -f, --follow\n"}
+	for _, k := range ui.Keys(nil) {
+		wanted = append(wanted, ".B "+k.Keys+"\n"+k.Does)
+	}
+	for _, want := range wanted {
 		if !strings.Contains(plain, want) {
 			t.Errorf("no %q", want)
 		}

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -110,6 +111,9 @@ func TestProxyDiskFull(t *testing.T) {
 // printed and recorded, and nothing stays behind.
 func TestProxyManyStreams(t *testing.T) {
 	const streams = 200
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt) // what waits for signals stays for as long as the process: it is there before
+	signal.Stop(signals)
 	before := runtime.NumGoroutine()
 	var begun sync.WaitGroup // no stream goes on before all have begun
 	begun.Add(streams)
