@@ -12,7 +12,8 @@ import (
 
 // Place is where a record stands in a file that can be read again; the zero Place is nowhere.
 //
-// A record of a capture stands in its line, and so does what was found in a log. A body, or a dump of
+// A record of a capture stands in its line, and so does what was found in a log. What an entry of a
+// HAR tells, or of another recording of HTTP, stands in all of the entry. A body, or a dump of
 // curl, is one exchange, and is read again from its start: its records stand in all that was read of
 // it by then. What is made of the end of a file stands behind its last byte.
 type Place struct {
@@ -21,6 +22,7 @@ type Place struct {
 	Bare       bool     // the file is the body of a response, and nothing else
 	Lines      *Lines   // the lines of the exchange, where the file is a log
 	Line       [2]int64 // where in that the record's own line begins and ends
+	Entries    *Entries // the file, where the exchange stands in an entry of it
 }
 
 // File is a file that can be read again, exchange by exchange. It holds nothing open, and may be

@@ -8,7 +8,7 @@ var geminiAnswers = capture.Format{
 	Name:  "gemini-cli responses",
 	Title: "responses of a model that Gemini CLI recorded",
 	Sniff: sniffGeminiAnswers,
-	New:   func(in *capture.Input) capture.Reader { return newValues(in, "line", readGeminiAnswer, []string{}) },
+	New:   func(in *capture.Input) capture.Reader { return newEntries(in, "line", readGeminiAnswer, []string{}) },
 }
 
 // geminiMethods are those of the API that Gemini CLI calls.
@@ -52,7 +52,9 @@ var devTools = capture.Format{
 	Name:  "ai-sdk devtools",
 	Title: "generations.json of the AI SDK's DevTools",
 	Sniff: sniffDevTools,
-	New:   func(in *capture.Input) capture.Reader { return newValues(in, "step", readStep, []string{"steps", "*"}) },
+	New: func(in *capture.Input) capture.Reader {
+		return newEntries(in, "step", readStep, []string{"steps", "*"})
+	},
 }
 
 func sniffDevTools(first []byte, whole bool) capture.Sniffed {

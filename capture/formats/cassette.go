@@ -129,7 +129,7 @@ var jsonCassette = capture.Format{
 	Title: "VCR cassettes in JSON: vcrpy, vcr, rvcr",
 	Sniff: sniffJSONCassette,
 	New: func(in *capture.Input) capture.Reader {
-		return newValues(in, "interaction", readInteraction, []string{"interactions", "*"}, []string{"http_interactions", "*"})
+		return newEntries(in, "interaction", readInteraction, []string{"interactions", "*"}, []string{"http_interactions", "*"})
 	},
 }
 

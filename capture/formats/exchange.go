@@ -54,7 +54,11 @@ type output struct {
 	recs    []capture.Record
 	current int // the latest exchange
 	bare    int // exchanges of a model whose answer was not kept
+	entries *capture.Entries
 }
+
+// alone is the output of who reads one entry again. What it notes is of no exchange.
+func alone(in *capture.Input) output { return output{in: in, current: 1} }
 
 func (o *output) put(r capture.Record) {
 	r.Exchange = o.current

@@ -19,7 +19,9 @@ var flow = capture.Format{
 	Name:  "mitmproxy flow",
 	Title: "flows, as mitmproxy and mitmdump -w save them",
 	Sniff: sniffFlow,
-	New:   func(in *capture.Input) capture.Reader { return &flowReader{output: output{in: in}} },
+	New: func(in *capture.Input) capture.Reader {
+		return &flowReader{output: output{in: in, entries: in.Entries(readFlow)}}
+	},
 }
 
 // flowKeys are what a flow's dictionary may begin with.
@@ -98,7 +100,9 @@ func (r *flowReader) read(p []byte) []byte {
 			return p
 		default:
 			v, rest, _ := nextNetstring(p)
+			before := len(r.recs)
 			r.flow(v, r.at)
+			r.entries.Place(r.recs[before:], r.at, int64(size))
 			p, r.at = rest, r.at+int64(size)
 		}
 	}
@@ -138,6 +142,15 @@ func (r *flowReader) Close(recs []capture.Record, _ capture.End, _ string, _ tim
 		r.note(true, "the file ends inside flow %d, which begins at byte %d", r.flows+1, r.at)
 	}
 	return r.close(recs)
+}
+
+// readFlow reads a flow by itself.
+func readFlow(in *capture.Input, text []byte) []capture.Record {
+	r := flowReader{output: alone(in)}
+	if v, _, ok := nextNetstring(text); ok {
+		r.flow(v, 0)
+	}
+	return r.recs
 }
 
 func (r *flowReader) flow(v netstring, at int64) {

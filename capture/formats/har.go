@@ -23,7 +23,7 @@ var har = capture.Format{
 	Title: "HTTP Archive, as browsers and proxies save it",
 	Sniff: sniffHAR,
 	New: func(in *capture.Input) capture.Reader {
-		return newValues(in, "entry", readHAR, []string{"log", "entries", "*"})
+		return newEntries(in, "entry", readHAR, []string{"log", "entries", "*"})
 	},
 }
 

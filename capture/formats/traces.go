@@ -16,7 +16,7 @@ var claudeTrace = capture.Format{
 	Sniff: func(first []byte, whole bool) capture.Sniffed {
 		return sniffPair(first, whole, "url", "it has a request with a timestamp and a URL, as claude-trace writes it")
 	},
-	New: func(in *capture.Input) capture.Reader { return newValues(in, "line", readClaudeTrace, []string{}) },
+	New: func(in *capture.Input) capture.Reader { return newEntries(in, "line", readClaudeTrace, []string{}) },
 }
 
 // claudeTap reads the logs of claude-tap: of a stream the events, of a WebSocket the messages of
@@ -27,7 +27,7 @@ var claudeTap = capture.Format{
 	Sniff: func(first []byte, whole bool) capture.Sniffed {
 		return sniffPair(first, whole, "path", "it has a request with a method and a path, as claude-tap writes it")
 	},
-	New: func(in *capture.Input) capture.Reader { return newValues(in, "line", readClaudeTap, []string{}) },
+	New: func(in *capture.Input) capture.Reader { return newEntries(in, "line", readClaudeTap, []string{}) },
 }
 
 // tapKeys are what a line of claude-tap may have before its request.

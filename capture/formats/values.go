@@ -20,6 +20,20 @@ type valuesReader struct {
 	done func(r *valuesReader) // nothing more comes; may be nil
 }
 
+// newEntries is newValues for who reads each object by itself, whatever the others were.
+func newEntries(in *capture.Input, what string, read func(r *valuesReader, object []byte, cut bool), paths ...[]string) *valuesReader {
+	r := newValues(in, what, read, paths...)
+	r.entries = in.Entries(func(in *capture.Input, object []byte) []capture.Record {
+		if !isObject(object) {
+			return nil
+		}
+		again := &valuesReader{output: alone(in)}
+		read(again, object, false)
+		return again.recs
+	})
+	return r
+}
+
 func newValues(in *capture.Input, what string, read func(r *valuesReader, object []byte, cut bool), paths ...[]string) *valuesReader {
 	return &valuesReader{output: output{in: in}, walk: Walk{Paths: paths}, what: what, read: read}
 }
@@ -53,7 +67,10 @@ func (r *valuesReader) value(f Found) {
 	case f.Raw[0] != '{':
 		r.note(true, "%s %d, at byte %d, is no object", r.what, r.n, f.At)
 	default:
-		r.read(r, f.Raw, f.Cut)
+		before := len(r.recs)
+		if r.read(r, f.Raw, f.Cut); !f.Cut {
+			r.entries.Place(r.recs[before:], f.At, f.Size)
+		}
 	}
 }
 

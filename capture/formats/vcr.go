@@ -18,7 +18,9 @@ var cassette = capture.Format{
 	Name:  "cassette",
 	Title: "VCR cassettes in YAML: vcrpy, vcr, go-vcr, httpmock",
 	Sniff: sniffCassette,
-	New:   func(in *capture.Input) capture.Reader { return &cassetteReader{output: output{in: in}} },
+	New: func(in *capture.Input) capture.Reader {
+		return &cassetteReader{output: output{in: in, entries: in.Entries(readItem)}}
+	},
 }
 
 var (
@@ -95,6 +97,7 @@ type cassetteReader struct {
 	inside insideOf // what the lines belong to
 	indent int      // of the list's dashes, once the first was seen
 	shared []byte   // interactions that give what they hold a name
+	refers bool     // the latest one needs those
 }
 
 // insideOf is what the lines of a cassette belong to.
@@ -204,23 +207,38 @@ func (r *cassetteReader) interaction(last bool) {
 		r.note(true, "interaction %d, at byte %d, is no YAML: %s", r.items, r.itemAt, err)
 		return
 	}
-	x, ok := interaction(root, cut || last && item[len(item)-1] != '\n')
+	torn := cut || last && item[len(item)-1] != '\n'
+	x, ok := interaction(root, torn)
 	x.cut = x.cut || cut
 	if !ok {
 		r.note(true, "interaction %d, at byte %d, has neither a request nor a response", r.items, r.itemAt)
 		return
 	}
-	r.exchange(&x)
+	before := len(r.recs)
+	if r.exchange(&x); !torn && !r.refers {
+		r.entries.Place(r.recs[before:], r.itemAt, int64(len(item)))
+	}
 	if cut {
 		r.note(true, "the file ends inside interaction %d, which begins at byte %d", r.items, r.itemAt)
 	}
+}
+
+// readItem reads an interaction by itself.
+func readItem(in *capture.Input, item []byte) []capture.Record {
+	r := alone(in)
+	if root, err := parseItem(item); err == nil {
+		if x, ok := interaction(root, false); ok {
+			r.exchange(&x)
+		}
+	}
+	return r.recs
 }
 
 // parse reads one interaction. An earlier one may have named what this one refers to. The last may
 // be cut, and is read as far as it goes.
 func (r *cassetteReader) parse(item []byte, last bool) (root part, cut bool, err error) {
 	root, err = parseItem(item)
-	if err != nil && strings.Contains(err.Error(), "unknown anchor") && len(r.shared) > 0 {
+	if r.refers = err != nil && strings.Contains(err.Error(), "unknown anchor") && len(r.shared) > 0; r.refers {
 		root, err = parseItem(append(r.shared[:len(r.shared):len(r.shared)], item...))
 	}
 	if err == nil && bytes.Contains(item, []byte(" &")) && anchored.Match(item) && len(r.shared)+len(item) <= interactionLimit/8 {

@@ -21,6 +21,9 @@ func TestFilesAreReadAgain(t *testing.T) {
 	log := saved(t, "a.log", `2025-01-02T03:04:05Z data: {"id":"c","object":"chat.completion.chunk","model":"m","choices":[{"index":0,"delta":{"content":"x"}}]}`+
 		"\n2025-01-02T03:04:06Z data: [DONE]\n")
 	paths = append(paths, "testdata/text.sse", "testdata/nested.json", log, paths[0])
+	for _, name := range []string{"all.har", "all.flow", "vcrpy.yaml", "cassette.json", "claude-tap.jsonl", "claude-trace.jsonl", "gemini.responses"} {
+		paths = append(paths, filepath.Join("..", "..", "capture", "formats", "testdata", name))
+	}
 	src, err := new(app).sources(t.Context(), paths)
 	if err != nil {
 		t.Fatal(err)
@@ -33,6 +36,9 @@ func TestFilesAreReadAgain(t *testing.T) {
 		}
 		rec := coreRecord(r)
 		in.Write(rec)
+		if r.OfSource() { // of no exchange
+			continue
+		}
 		if rec.From.Source == nil {
 			t.Fatalf("%+v came from nowhere", r)
 		}

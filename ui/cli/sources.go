@@ -52,6 +52,8 @@ func coreRecord(r capture.Record) stream.Record {
 			out.From.Source = (*bareFile)(f)
 		case r.From.Lines != nil:
 			out.From.Source = (*logLines)(r.From.Lines)
+		case r.From.Entries != nil:
+			out.From.Source = (*fileEntries)(r.From.Entries)
 		}
 	}
 	return out
@@ -69,6 +71,13 @@ type logLines capture.Lines
 
 func (l *logLines) Again(exchange int, _, _ int64, to func(stream.Record)) error {
 	return handOver((*capture.Lines)(l).Again(context.Background(), exchange), to)
+}
+
+// fileEntries are a file that has exchanges in entries as the core knows it.
+type fileEntries capture.Entries
+
+func (e *fileEntries) Again(exchange int, start, end int64, to func(stream.Record)) error {
+	return handOver((*capture.Entries)(e).Again(context.Background(), exchange, start, end), to)
 }
 
 func handOver(src capture.Source, to func(stream.Record)) error {

@@ -48,7 +48,7 @@ func (p *spots) see(r *capture.Record) {
 	t.size += int64(len(r.Data))
 	from := r.From
 	switch {
-	case from.File == nil:
+	case from.File == nil, from.Entries != nil: // an entry may have thousands of lines
 		t.lost = true
 	case from.Lines != nil:
 		t.body = false

@@ -1,0 +1,197 @@
+package formats
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+
+	"toolscope/capture"
+)
+
+// standing reads a file of one format, and says which of its exchanges can be read again. Each of
+// those is compared with what came at first.
+func standing(t *testing.T, f capture.Format, path string) (again, all int) {
+	t.Helper()
+	o := capture.Options{Formats: []capture.Format{f}, Forced: true, Looks: func([]byte) capture.Looks { return capture.Ask }}
+	one, err := capture.Open(t.Context(), path, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	two, _ := capture.Open(t.Context(), path, o) // whose exchanges have other numbers than in the file
+	came := map[int][]capture.Record{}
+	for r, err := range capture.Concat(one, two) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch {
+		case !r.OfSource():
+			came[r.Exchange] = append(came[r.Exchange], r)
+		case r.From != (capture.Place{}):
+			t.Errorf("what is of no exchange has a place: %+v", r)
+		}
+	}
+	for number, recs := range came {
+		from := recs[0].From
+		for _, r := range recs {
+			if r.From != from {
+				t.Errorf("exchange %d stands at several places", number)
+			}
+		}
+		if from.Entries == nil {
+			continue
+		}
+		again++
+		var got []capture.Record
+		for r, err := range from.Entries.Again(t.Context(), number, from.Start, from.End) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, r)
+		}
+		if !reflect.DeepEqual(got, recs) {
+			t.Errorf("exchange %d of [%d,%d):\n%+v\nat first:\n%+v", number, from.Start, from.End, got, recs)
+		}
+	}
+	return again, len(came)
+}
+
+// TestEntriesAreReadAgain: what an entry tells is made of it again as it was made first, also where a
+// byte order mark stands before all of them, and where the file stops anywhere.
+func TestEntriesAreReadAgain(t *testing.T) {
+	eachRecorded(t, func(t *testing.T, f capture.Format, name string, text []byte) {
+		if f.Name == curlTrace.Name || f.Name == interceptor.Name {
+			t.Skip("an exchange stands between others there")
+		}
+		path := filepath.Join(t.TempDir(), name)
+		write := func(text []byte) {
+			if err := os.WriteFile(path, text, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		write(text)
+		again, all := standing(t, f, path)
+		if again != all || again == 0 {
+			t.Errorf("%d of %d exchanges can be read again", again, all)
+		}
+		write(append([]byte(bom), text...))
+		if marked, _ := standing(t, f, path); marked != again {
+			t.Errorf("%d of them behind a byte order mark", marked)
+		}
+		for n := range 40 {
+			write(text[:len(text)*n/40])
+			standing(t, f, path)
+		}
+	})
+}
+
+// TestEntryThatChangedIsNotReadAgain: what stands there by now may be anything; a file that shows that
+// it is another one is an error.
+func TestEntryThatChangedIsNotReadAgain(t *testing.T) {
+	eachRecorded(t, func(t *testing.T, f capture.Format, name string, text []byte) {
+		path := filepath.Join(t.TempDir(), name)
+		write := func(text []byte) {
+			if err := os.WriteFile(path, text, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		write(text)
+		before, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		src, err := capture.Open(t.Context(), path, capture.Options{Formats: []capture.Format{f}, Forced: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var places []capture.Place
+		for r := range src {
+			if r.From.Entries != nil {
+				places = append(places, r.From)
+			}
+		}
+		for _, other := range [][]byte{bytes.Repeat([]byte("{"), len(text)), bytes.Repeat([]byte("1:x,"), len(text)/4+1)[:len(text)], bytes.ReplaceAll(text, []byte("["), []byte("{"))} {
+			write(other)
+			if err := os.Chtimes(path, before.ModTime(), before.ModTime()); err != nil {
+				t.Fatal(err)
+			}
+			for _, p := range places {
+				for r, err := range p.Entries.Again(t.Context(), 7, p.Start, p.End) {
+					if err != nil || r.Exchange != 7 {
+						t.Errorf("%+v, %v", r, err)
+					}
+				}
+			}
+		}
+		write(text[:len(text)/2])
+		for _, p := range places {
+			failed := false
+			for _, err := range p.Entries.Again(t.Context(), 7, p.Start, p.End) {
+				failed = err != nil && strings.Contains(err.Error(), "changed since it was read")
+			}
+			if !failed {
+				t.Fatal("a file that is another one is read again")
+			}
+		}
+	})
+}
+
+// TestNamesInCassettes: an interaction that refers to another one cannot be read again by itself; those
+// around it can.
+func TestNamesInCassettes(t *testing.T) {
+	const text = `interactions:
+- request: &ask
+    method: POST
+    uri: https://api.openai.com/v1/chat/completions
+    body: '{"model":"m","messages":[]}'
+  response: {status: {code: 200, message: OK}, headers: {}, body: {string: 'a'}}
+- request: *ask
+  response: {status: {code: 200, message: OK}, headers: {}, body: {string: 'b'}}
+- request:
+    method: POST
+    uri: https://api.openai.com/v1/chat/completions
+    body: '{"model":"m","messages":[]}'
+  response: {status: {code: 200, message: OK}, headers: {}, body: {string: 'c'}}
+`
+	path := filepath.Join(t.TempDir(), "a.yaml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if again, all := standing(t, cassette, path); again != 4 || all != 6 { // the file is read twice
+		t.Errorf("%d of %d exchanges can be read again", again, all)
+	}
+}
+
+// TestEntriesAreReadAgainMeanwhile: an entry that was read can be read again while the others still are.
+func TestEntriesAreReadAgainMeanwhile(t *testing.T) {
+	eachRecorded(t, func(t *testing.T, f capture.Format, name string, _ []byte) {
+		src, err := capture.Open(t.Context(), filepath.Join("testdata", name), capture.Options{Formats: []capture.Format{f}, Forced: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all sync.WaitGroup
+		for r, err := range src {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.From.Entries == nil || r.End == "" {
+				continue
+			}
+			all.Go(func() {
+				var last capture.Record
+				for again, err := range r.From.Entries.Again(t.Context(), r.Exchange, r.From.Start, r.From.End) {
+					if last = again; err != nil {
+						t.Error(err)
+					}
+				}
+				if !reflect.DeepEqual(last, r) {
+					t.Errorf("%+v, at first %+v", last, r)
+				}
+			})
+		}
+		all.Wait()
+	})
+}
