@@ -114,17 +114,18 @@ func (s *flows) chunkComes(x *logStream, m *mould, text, stamp []byte) bool {
 	if len(s.events) > 0 {
 		return false
 	}
-	f := p.oneFind()
-	f.on = m.on
-	chunk, data := bytes.CutPrefix(text, []byte("data: "))
-	known := x.of == ofMessages && data != m.value && deltaOfMessages(chunk)
-	switch {
-	case known:
-		f.kind, f.field = kindOfDelta, data
-	case !p.payload(f, text, m.value) || f.is != aChunk || !s.onlyGoesOn(x, f):
-		return false
+	chunk, field := bytes.CutPrefix(text, []byte("data: "))
+	known, kind := x.of == ofMessages && field != m.value && deltaOfMessages(chunk), kindOfDelta
+	var f *find
+	if !known {
+		f = p.oneFind()
+		f.on = m.on
+		if !p.payload(f, text, m.value) || f.is != aChunk || !s.onlyGoesOn(x, f) {
+			return false
+		}
+		kind, field = f.kind, f.field
 	}
-	if g.waits && !bytes.Equal(bytes.TrimSpace(g.event[len("event:"):]), f.kind) {
+	if g.waits && !bytes.Equal(bytes.TrimSpace(g.event[len("event:"):]), kind) {
 		return false
 	}
 	at := s.whenGroove(x, m, stamp)
@@ -140,7 +141,7 @@ func (s *flows) chunkComes(x *logStream, m *mould, text, stamp []byte) bool {
 		s.put(x, at, g.event, "\n", &g.name, false)
 	}
 	end := "\n"
-	if x.fields && f.field {
+	if x.fields && field {
 		end = "\n\n"
 	}
 	s.put(x, at, text, end, s.here(m, text), true)

@@ -1,11 +1,6 @@
 package formats
 
-import (
-	"bytes"
-	"encoding/binary"
-
-	"toolscope/stream/jsonbytes"
-)
+import "bytes"
 
 // mould is a line that was peeled, without its payload. Where another line has the same around what
 // may be its payload, but for the digits of times, all that was found out of the first holds for it
@@ -22,6 +17,7 @@ type mould struct {
 type mouldLevel struct {
 	head, tail mouldEnd
 	quoted     *trail // where the text stands, if it stands in a string
+	stem       stem   // of the string that comes next
 }
 
 // mouldEnd is what stands in a level before or behind what comes next, part by part, and what stood
@@ -100,38 +96,6 @@ func (e *mouldEnd) begins(p []byte) (n int, is bool) {
 	return n, true
 }
 
-// sameButDigits is how many bytes p begins with that are like was, but for which digits stand where
-// it has some, and how many; 0 if p does not begin so.
-func sameButDigits(was, p []byte) (n int) {
-	for n+8 <= min(len(was), len(p)) && binary.LittleEndian.Uint64(was[n:]) == binary.LittleEndian.Uint64(p[n:]) {
-		n += 8
-	}
-	for n > 0 && isDigit(was[n-1]) { // those of one number are looked at together
-		n--
-	}
-	for i := n; i < len(was); {
-		switch {
-		case n == len(p):
-			return 0
-		case !isDigit(was[i]):
-			if was[i] != p[n] {
-				return 0
-			}
-			i, n = i+1, n+1
-		case !isDigit(p[n]):
-			return 0
-		default:
-			for i < len(was) && isDigit(was[i]) {
-				i++
-			}
-			for n < len(p) && isDigit(p[n]) {
-				n++
-			}
-		}
-	}
-	return n
-}
-
 // moulded peels a line by a mould, if one fits. The line is written over.
 func (p *peeler) moulded(line []byte) bool {
 	for i, m := range p.moulds {
@@ -207,7 +171,7 @@ func (p *peeler) openString(i int, l *mouldLevel, at *filling, stamp *[]byte) (i
 		return false
 	}
 	n, closed := 0, false
-	p.quotes[i], n, closed = jsonbytes.AppendString(p.quotes[i][:0], at.text[at.from:])
+	p.quotes[i], n, closed = l.stem.read(p.quotes[i][:0], at.text[at.from:])
 	if at.to = at.from + n; !closed {
 		return false
 	}

@@ -18,7 +18,7 @@ func isTimeName(name []byte) bool {
 
 // when is the time of a stamp, the zero time where it is none.
 func (s lineStamp) when() time.Time {
-	text := bytes.Trim(s.text, `"`)
+	text := s.inside()
 	if len(text) == 0 {
 		return time.Time{}
 	}
@@ -28,30 +28,46 @@ func (s lineStamp) when() time.Time {
 	return epochTime(text)
 }
 
+// inside is the text of a stamp without quotes around it.
+func (s lineStamp) inside() []byte {
+	if n := len(s.text); n > 0 && (s.text[0] == '"' || s.text[n-1] == '"') {
+		return bytes.Trim(s.text, `"`)
+	}
+	return s.text
+}
+
 // lastStamp is the stamp that was read last: the next one is likely to be like it.
 type lastStamp struct {
-	text []byte
-	at   time.Time
+	text    []byte
+	at      time.Time
+	seconds time.Duration // of its minute
+	size    int           // of their digits, 0 where it has none
 }
 
 // when is the time of a stamp, as its own when is.
 func (c *lastStamp) when(s lineStamp) time.Time {
 	const day, minute = len("2006-01-02T"), len("2006-01-02T15:04:")
+	s.text = s.inside()
 	switch {
 	case len(s.text) == 0:
 		return time.Time{}
 	case bytes.Equal(s.text, c.text):
 		return c.at
-	case len(s.text) > minute && len(c.text) > minute && !c.at.IsZero() && string(s.text[:minute]) == string(c.text[:minute]) && s.text[day+2] == ':':
-		now, n := clockTime(s.text[day:])
-		was, k := clockTime(c.text[day:])
-		if n > 0 && k > 0 && string(s.text[day+n:]) == string(c.text[day+k:]) {
-			c.at = c.at.Add(now - was)
+	case c.size > 0 && len(s.text) > minute && string(s.text[:minute]) == string(c.text[:minute]):
+		now, n := secondsTime(s.text[minute:])
+		if n > 0 && string(s.text[minute+n:]) == string(c.text[minute+c.size:]) {
+			c.at = c.at.Add(now - c.seconds)
 			c.text = append(c.text[:0], s.text...)
+			c.seconds, c.size = now, n
 			return c.at
 		}
 	}
-	c.at, c.text = s.when(), append(c.text[:0], s.text...)
+	c.at, c.text, c.size = s.when(), append(c.text[:0], s.text...), 0
+	if len(c.text) > minute && !c.at.IsZero() {
+		if _, n := clockTime(c.text[day:]); n > 0 {
+			c.seconds, c.size = secondsTime(c.text[minute:])
+		}
+	}
 	return c.at
 }
 
@@ -69,13 +85,19 @@ func epochTime(text []byte) time.Time {
 	case n > 1e14:
 		return time.UnixMicro(n)
 	case n > 1e11:
-		f, _ := strconv.ParseFloat("0."+string(part), 64)
-		return time.UnixMilli(n).Add(time.Duration(f * float64(time.Millisecond)))
+		return time.UnixMilli(n).Add(time.Duration(fraction(part) * float64(time.Millisecond)))
 	case n > 1e8:
-		f, _ := strconv.ParseFloat("0."+string(part), 64)
-		return time.Unix(n, int64(f*1e9))
+		return time.Unix(n, int64(fraction(part)*1e9))
 	}
 	return time.Time{}
+}
+
+// fraction is what digits behind a point say.
+func fraction(digits []byte) (f float64) {
+	if len(digits) > 0 {
+		f, _ = strconv.ParseFloat("0."+string(digits), 64)
+	}
+	return f
 }
 
 const months = "JanFebMarAprMayJunJulAugSepOctNovDec"
@@ -83,7 +105,7 @@ const months = "JanFebMarAprMayJunJulAugSepOctNovDec"
 func isMonth(p []byte) bool { return monthOf(p) > 0 }
 
 func monthOf(p []byte) int {
-	if len(p) < 3 {
+	if len(p) < 3 || p[0] < 'A' {
 		return 0
 	}
 	for i := 0; i < len(months); i += 3 {
@@ -165,17 +187,30 @@ func decimal(p []byte) (n int) {
 
 // clockTime reads 15:04:05, with parts of a second behind a point or a comma.
 func clockTime(p []byte) (d time.Duration, n int) {
-	if !areDigits(p, 0, 2) || len(p) < 8 || p[2] != ':' || !areDigits(p, 3, 2) || p[5] != ':' || !areDigits(p, 6, 2) {
+	if !areDigits(p, 0, 2) || len(p) < 8 || p[2] != ':' || !areDigits(p, 3, 2) || p[5] != ':' {
 		return 0, 0
 	}
-	d = time.Duration(decimal(p[:2]))*time.Hour + time.Duration(decimal(p[3:5]))*time.Minute + time.Duration(decimal(p[6:8]))*time.Second
-	n = 8
+	if d, n = secondsTime(p[6:]); n == 0 {
+		return 0, 0
+	}
+	return d + time.Duration(decimal(p[:2]))*time.Hour + time.Duration(decimal(p[3:5]))*time.Minute, 6 + n
+}
+
+// secondsTime reads 05, with parts of a second behind a point or a comma.
+func secondsTime(p []byte) (d time.Duration, n int) {
+	if !areDigits(p, 0, 2) {
+		return 0, 0
+	}
+	d = time.Duration(decimal(p[:2])) * time.Second
+	n = 2
 	if n+1 < len(p) && (p[n] == '.' || p[n] == ',') && isDigit(p[n+1]) {
-		unit := time.Second
+		parts, unit := time.Duration(0), time.Second
 		for n++; n < len(p) && isDigit(p[n]); n++ {
-			unit /= 10
-			d += time.Duration(p[n]-'0') * unit
+			if unit > 1 {
+				parts, unit = 10*parts+time.Duration(p[n]-'0'), unit/10
+			}
 		}
+		d += parts * unit
 	}
 	return d, n
 }

@@ -13,6 +13,12 @@ func AppendString(dst, p []byte) (out []byte, n int, closed bool) {
 	if len(p) == 0 || p[0] != '"' {
 		return dst, 0, false
 	}
+	return AppendRest(dst, p)
+}
+
+// AppendRest is AppendString for a string of which a part was read already, up to the first byte of p:
+// that byte is not appended, and the escapes before it are whole, pairs of halves too.
+func AppendRest(dst, p []byte) (out []byte, n int, closed bool) {
 	dst = slices.Grow(dst, len(p)+8)
 	to := len(dst)
 	dst = dst[:cap(dst)]
@@ -20,8 +26,8 @@ func AppendString(dst, p []byte) (out []byte, n int, closed bool) {
 		if n+8 <= len(p) {
 			w := binary.LittleEndian.Uint64(p[n:])
 			binary.LittleEndian.PutUint64(dst[to:], w)
-			if k := plain(w); k > 0 {
-				n, to = n+k, to+k
+			k := plain(w)
+			if n, to = n+k, to+k; k == 8 {
 				continue
 			}
 		}

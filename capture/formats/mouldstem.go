@@ -1,0 +1,66 @@
+package formats
+
+import (
+	"bytes"
+
+	"toolscope/stream/jsonbytes"
+)
+
+// stem is what strings begin with that stand at one place in the lines of a log, and what that stands
+// for: chunks of a stream begin alike, and where one does its escapes are not read again.
+type stem struct {
+	last         []byte // what the last string began with that had no stem
+	literal      []byte // from its opening quote on
+	text         []byte
+	made, served int
+}
+
+const (
+	stemLeast  = 32  // bytes of a stem
+	stemMost   = 512 // and at most
+	stemString = 64  // bytes of a string that is compared
+	stemTries  = 64  // stems that are made, and more only if they serve
+)
+
+// read is jsonbytes.AppendString.
+func (s *stem) read(dst, p []byte) (out []byte, n int, closed bool) {
+	if k := len(s.literal); k > 0 && bytes.HasPrefix(p, s.literal) {
+		s.served++
+		out, n, closed = jsonbytes.AppendRest(append(dst, s.text...), p[k-1:])
+		return out, k - 1 + n, closed
+	}
+	out, n, closed = jsonbytes.AppendString(dst, p)
+	if n >= stemString && closed && s.made < stemTries+s.served/8 {
+		s.learn(p[:min(n-1, stemMost)])
+	}
+	return out, n, closed
+}
+
+// learn makes a stem of what two strings begin with, one after the other.
+func (s *stem) learn(p []byte) {
+	n := 0
+	for n < min(len(p), len(s.last)) && p[n] == s.last[n] {
+		n++
+	}
+	if n = wholeStem(p[:n]); n >= stemLeast {
+		s.literal = append(s.literal[:0], p[:n]...)
+		s.text, _, _ = jsonbytes.AppendString(s.text[:0], s.literal)
+	}
+	s.made++
+	s.last = append(s.last[:0], p...)
+}
+
+// wholeStem is how much of p is without half an escape at its end, or one that may be half a pair.
+func wholeStem(p []byte) (n int) {
+	for n < len(p) {
+		switch {
+		case p[n] != '\\':
+			n++
+		case n+1 == len(p) || p[n+1] == 'u':
+			return n
+		default:
+			n += 2
+		}
+	}
+	return n
+}
