@@ -124,6 +124,7 @@ const (
 // missing.
 type Head struct {
 	File   string      // the path as the user wrote it, or "stdin"
+	Run    string      // what has another one, or where it is "" another file, has another clock
 	Method string      // of the request
 	URL    string      // of the request: as much of it as the source shows, at least the path
 	Status int         // of the response

@@ -120,6 +120,7 @@ func oneRun(paths []string, all []Source) Source {
 			}
 			if least.err == nil {
 				least.record.Exchange = least.names.of(least.record.Exchange)
+				least.record.ofRun(paths[order[0]])
 			}
 			if !yield(least.record, least.err) || least.err != nil {
 				return
@@ -130,6 +131,16 @@ func oneRun(paths []string, all []Source) Source {
 		}
 	}
 }
+
+// ofRun says of which run the record's file is.
+func (r *Record) ofRun(run string) {
+	if r.Head != nil {
+		r.Head.Run = run
+	}
+}
+
+// onWallRun is all that is followed by one clock.
+const onWallRun = "followed"
 
 // head is the next record of one of several sources.
 type head struct {
@@ -170,6 +181,7 @@ func onOneWall(src Source, paths []string) Source {
 					later[r.Exchange] = began.Sub(first)
 				}
 			}
+			r.ofRun(onWallRun)
 			if d := later[r.Exchange]; err == nil && r.At >= 0 && d != 0 {
 				r.At = max(0, r.At+d)
 			}

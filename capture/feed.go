@@ -10,13 +10,17 @@ const heldLine = 1 << 20
 
 // Feeds are captures that are read at the same time, each as its bytes come from elsewhere. Their
 // exchanges have numbers that differ.
-type Feeds struct{ numbers numbers }
+type Feeds struct {
+	numbers numbers
+	n       int
+}
 
 // Feed is one capture of those. What is missing of it is said at its place; what comes behind that
 // is read from the next line that is whole.
 type Feed struct {
 	c     *captureReader
-	torn  bool // something is missing: exchanges may begin in their midst
+	run   string // that nothing but this capture is of
+	torn  bool   // something is missing: exchanges may begin in their midst
 	begun map[int]bool
 	skips bool   // what comes first is the rest of a line, unless its checksum says that it is whole
 	held  []byte // of that
@@ -25,7 +29,8 @@ type Feed struct {
 
 // New begins to read a capture, which name is the file of.
 func (f *Feeds) New(name string) *Feed {
-	return &Feed{c: newCaptureReader(name, &f.numbers), begun: map[int]bool{}}
+	f.n++
+	return &Feed{c: newCaptureReader(name, &f.numbers), run: fmt.Sprintf("%s %d", name, f.n), begun: map[int]bool{}}
 }
 
 // Open is how many exchanges have begun and not ended.
@@ -38,10 +43,13 @@ func (f *Feed) Write(recs []Record, p []byte) ([]Record, error) {
 	}
 	n := len(recs)
 	recs, err := f.c.Write(recs, p, NoTime)
-	if !f.torn {
-		return recs, err
+	if f.torn {
+		recs = f.midway(recs[:n:n], recs[n:])
 	}
-	return f.midway(recs[:n:n], recs[n:]), err
+	for i := range recs[n:] {
+		recs[n+i].ofRun(f.run)
+	}
+	return recs, err
 }
 
 // whole is p from where a line begins, with that line before it if all of it is there.

@@ -192,6 +192,7 @@ func (c *captureReader) read(recs []Record, text []byte) ([]Record, error) {
 	if r.Head != nil && r.Head.File == "" {
 		r.Head.File = c.file
 	}
+	r.ofRun(c.file)                                 // all of a capture has one clock, whatever file each was read from at first
 	if c.current = r.Exchange; there && !c.summed { // and a program that writes one writes the other
 		c.summed = true
 		recs = append(recs, c.damage(fmt.Sprintf("damaged line %d at byte %d (%v)", c.header.line, c.header.offset, errUnsummed)))

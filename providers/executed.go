@@ -93,7 +93,7 @@ func (in *Inspector) take(r stream.Record) {
 	}
 	e.log.Write(&r, in.now())
 	if r.At >= 0 {
-		in.join().Heard(r.At)
+		in.join().Heard(e.log.RunOf(r.Exchange), r.At)
 	}
 }
 

@@ -22,7 +22,7 @@ func (in *Inspector) join() *executed.Join {
 		in.executed.log.News = func(r *mcp.Request) { in.join().Asked(r) }
 	}
 	j.Find = func(r stream.Ref) (*stream.Turn, *stream.Call) { return in.Session().Find(r) }
-	j.Apart, j.Doubled, j.Tell = in.clocksApart, in.endedTwice, in.tellRan
+	j.Apart, j.RunOf, j.Doubled, j.Tell = in.clocksApart, in.runOf, in.endedTwice, in.tellRan
 	return j
 }
 
@@ -80,7 +80,7 @@ func (in *Inspector) holdSchemas(t *stream.Turn) {
 		in.executed.held = in.executed.held[1:]
 	}
 	tools, _ := set.Tools()
-	for _, f := range in.join().Declared(tools) {
+	for _, f := range in.join().Declared(x.Head.Run, tools) {
 		in.Timeline.Append(stream.Event{Kind: stream.Found, At: x.at, Frame: x.frame, Turn: t.Number, Slot: stream.NoSlot, What: &f})
 	}
 }
@@ -97,7 +97,17 @@ func (x *Exchange) tellGot(o *replay.Observation, event int) {
 	}
 	to := x.past.target
 	given.Flag = to != nil && to.ErrorFlag
-	in.join().Given(o.Ref(), x.at, event, given)
+	if t, _ := in.Session().Find(o.Ref()); t != nil && in.runOf(t.Exchange) == x.Head.Run {
+		in.join().Given(o.Ref(), x.at, event, given)
+	}
+}
+
+// runOf is the run that an exchange is of.
+func (in *Inspector) runOf(model int) string {
+	if x := in.Exchange(model); x != nil {
+		return x.Head.Run
+	}
+	return ""
 }
 
 // clocksApart reports whether two exchanges were recorded by two programs, each with its clock.

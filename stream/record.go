@@ -57,6 +57,7 @@ type Verbatim interface {
 // A Head is what is known of an exchange from outside its bytes.
 type Head struct {
 	File        string // where it was read from
+	Run         string // what is of another one has another clock, and nothing to do with this
 	Method, URL string
 	Status      int
 	Header      map[string][]string // canonical names

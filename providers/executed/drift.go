@@ -16,29 +16,32 @@ import (
 // mostDeclared is how many names of tools are remembered.
 const mostDeclared = 4096
 
-func (j *Join) declare(name string) {
-	if len(j.declared) < mostDeclared && !slices.Contains(j.declared, name) {
-		j.declared = append(j.declared, name)
+// A declaration is the name of a tool that models were given in a run.
+type declaration struct{ run, name string }
+
+func (j *Join) declare(d declaration) {
+	if len(j.declared) < mostDeclared && !slices.Contains(j.declared, d) {
+		j.declared = append(j.declared, d)
 	}
 }
 
 // A drift is a tool of which the model was given another schema than its server told.
 type drift struct {
-	server, tool, where string
-	by                  *stream.Diagnosis
+	run, server, tool, where string
+	by                       *stream.Diagnosis
 }
 
-// Declared takes the tools that a model was given, and reports those whose schema is not what their
+// Declared takes the tools that a model was given in a run, and reports those whose schema is not what their
 // server told, once, with who did it: all of a server that are alike in one finding.
-func (j *Join) Declared(tools []dialect.Tool) (found []stream.Finding) {
+func (j *Join) Declared(run string, tools []dialect.Tool) (found []stream.Finding) {
 	var alike [][]drift
 	for _, t := range tools {
 		name := t.Name
 		if t.Space != "" {
 			name = t.Space + "__" + t.Name
 		}
-		j.declare(name)
-		d, drifts := j.drift(name, t.Schema)
+		j.declare(declaration{run, name})
+		d, drifts := j.drift(run, name, t.Schema)
 		if !drifts || slices.Contains(j.drifts, d) || len(j.drifts) == mostDeclared {
 			continue
 		}
@@ -78,12 +81,12 @@ func finding(list []drift) stream.Finding {
 const mostNamed = 5
 
 // drift holds the schema of a tool that a model was given against the one that its server told.
-func (j *Join) drift(name string, schema dialect.Raw) (d drift, drifts bool) {
+func (j *Join) drift(run, name string, schema dialect.Raw) (d drift, drifts bool) {
 	var of *mcp.Server
 	var tool *mcp.Tool
 	for _, s := range j.Log.Servers {
 		for i := range s.Tools {
-			if schema == nil || means(name, s, s.Tools[i].Name) < someServer || s.Tools[i].Schema == nil {
+			if s.Run != run || schema == nil || means(name, s, s.Tools[i].Name) < someServer || s.Tools[i].Schema == nil {
 				continue
 			}
 			if of != nil && of.Name != s.Name {
@@ -98,7 +101,7 @@ func (j *Join) drift(name string, schema dialect.Raw) (d drift, drifts bool) {
 	if tool == nil {
 		return d, false
 	}
-	d = drift{of.Name, strings.TrimSpace(tool.Name), cmp.Or(difference(bare(tool.Schema), bare(schema)), "it"), schemaDrift}
+	d = drift{run, of.Name, strings.TrimSpace(tool.Name), cmp.Or(difference(bare(tool.Schema), bare(schema)), "it"), schemaDrift}
 	switch {
 	case slices.ContainsFunc(of.Former, func(t mcp.Tool) bool { return t.Name == tool.Name && sameSchema(schema, t.Schema) }):
 		if of.Changes == 0 {

@@ -20,7 +20,7 @@ func declaring(told, given string, tools ...string) string {
 		set = append(set, dialect.Tool{Name: "mcp__s__" + name, Schema: dialect.Raw(given)})
 	}
 	var all []string
-	for _, f := range append(j.Declared(set), j.Declared(set)...) {
+	for _, f := range append(j.Declared("", set), j.Declared("", set)...) {
 		all = append(all, fmt.Sprintf("%s %s by %s: %s", f.Severity, f.Code, f.By, f.Message))
 	}
 	return strings.Join(all, "\n")

@@ -14,11 +14,13 @@
 //   - Nothing is guessed: where two calls or two requests may be the one that is meant, neither is joined.
 //     But of calls that are equal the first is taken for the first, and it is said of how many it is one.
 //   - Nobody is blamed by what is joined by a name alone, nor for what toolscope did not see.
-//   - Two recordings have two clocks: a millisecond between them says nothing.
+//   - Two recordings have two clocks: a millisecond between them says nothing. Those of two runs have
+//     nothing to do with each other: neither tells anything of the other.
 package executed
 
 import (
 	"bytes"
+	"slices"
 	"time"
 
 	"toolscope/providers/mcp"
@@ -30,6 +32,7 @@ import (
 type Join struct {
 	Find  func(stream.Ref) (*stream.Turn, *stream.Call)
 	Apart func(exchange, other int) bool // that their times are of two clocks
+	RunOf func(exchange int) string      // of what run it is
 	Tell  func(News) (event int)
 
 	Doubled func(stream.Ref) bool // that the end of a call was said twice
@@ -40,10 +43,10 @@ type Join struct {
 	asks     []*Ask
 	byNumber map[int]*Ask
 	not      []NotRun
-	unrun    []*Call  // that the model was given a result of, and no request is known of
-	declared []string // names of tools that models were given
-	drifts   []drift  // that were told
-	blind    bool     // bytes of a model's answer were not seen
+	unrun    []*Call // that the model was given a result of, and no request is known of
+	declared []declaration
+	drifts   []drift // that were told
+	blind    bool    // bytes of a model's answer were not seen
 }
 
 // News is that a call was joined, or that something was found.
@@ -59,6 +62,7 @@ type Call struct {
 	Ref      stream.Ref
 	ID, Name string
 	Exchange int
+	Run      string
 	Args     []byte // as far as they came; nil once nothing more comes of them
 	Size     int
 
@@ -149,7 +153,7 @@ func (j *Join) Opened(t *stream.Turn, c *stream.Call) {
 			return
 		}
 	}
-	of := &Call{Ref: c.Ref(), Exchange: t.Exchange, opened: c.OpenedBy, ClosedAt: stream.NoTime, givenAt: stream.NoTime}
+	of := &Call{Ref: c.Ref(), Exchange: t.Exchange, Run: j.RunOf(t.Exchange), opened: c.OpenedBy, ClosedAt: stream.NoTime, givenAt: stream.NoTime}
 	if j.calls = append(j.calls, of); len(j.calls) > mostOpen {
 		j.calls = append(j.calls[:0], j.calls[mostOpen/2:]...)
 	}
@@ -250,19 +254,24 @@ func (j *Join) Given(ref stream.Ref, at time.Duration, event int, g Given) {
 		j.compare(of, a, event, g)
 	}
 	if len(of.asks) == 0 {
-		j.unrun = append(j.unrun, of)
+		if j.unrun = append(j.unrun, of); len(j.unrun) > mostOpen {
+			j.unrun = append(j.unrun[:0], j.unrun[mostOpen/2:]...)
+		}
 	} else if of.told = nil; of.Phase == stream.TurnComplete {
 		of.Args = nil
 	}
 }
 
-// Heard says that a server said something, or was told something, at a time: what it was asked before is
-// known then.
-func (j *Join) Heard(at time.Duration) {
-	for len(j.unrun) > 0 && j.unrun[0].givenAt+skew < at {
-		j.notAsked(j.unrun[0])
-		j.unrun = j.unrun[1:]
-	}
+// Heard says that a server of a run said something, or was told something, at a time: what it was asked
+// before is known then.
+func (j *Join) Heard(run string, at time.Duration) {
+	j.unrun = slices.DeleteFunc(j.unrun, func(of *Call) bool {
+		known := of.Run == run && of.givenAt+skew < at
+		if known {
+			j.notAsked(of)
+		}
+		return known
+	})
 }
 
 // Given is what the model was told as the result of a call.
@@ -283,11 +292,15 @@ func (j *Join) End() {
 		j.notAsked(of)
 	}
 	j.unrun = nil
-	if len(j.calls) == 0 || j.blind {
+	if j.blind {
 		return
 	}
+	models := map[string]bool{} // runs in which one was asked
+	for _, of := range j.calls {
+		models[of.Run] = true
+	}
 	for _, a := range j.asks {
-		if a.Call == nil && a.Request.Call == "" && len(a.May) == 0 && a.Server.Gaps == 0 && !a.Unasked {
+		if models[a.Server.Run] && a.Call == nil && a.Request.Call == "" && len(a.May) == 0 && a.Server.Gaps == 0 && !a.Unasked {
 			a.Unasked = true
 			a.Server.Find(a.Asked, unasked, "%s was run, and no call of a model is there that asks for it", a.Tool)
 		}

@@ -125,7 +125,7 @@ func (j *Join) ranBefore(of *Call, a *Ask) {
 		return
 	}
 	for _, other := range j.calls {
-		if other.Ref.Turn == of.Ref.Turn || !other.closed || other.Phase == stream.TurnComplete || other.Phase == stream.TurnIsOpen || other.given {
+		if other.Ref.Turn == of.Ref.Turn || other.Run != of.Run || !other.closed || other.Phase == stream.TurnComplete || other.Phase == stream.TurnIsOpen || other.given {
 			continue
 		}
 		for _, b := range other.asks {

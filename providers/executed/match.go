@@ -48,7 +48,7 @@ func (of *Call) settledOr(a *Ask) bool {
 // findByID finds the call of a request that says its id: the latest of that id.
 func (j *Join) findByID(a *Ask) {
 	for _, of := range slices.Backward(j.calls) {
-		if of.ID == a.Request.Call {
+		if of.ID == a.Request.Call && of.Run == a.Server.Run {
 			j.join(a, of, stream.ByID, 1)
 			return
 		}
@@ -68,6 +68,9 @@ func (j *Join) within(a *Ask) (all []*Call) {
 }
 
 func (j *Join) inWindow(of *Call, a *Ask) bool {
+	if of.Run != a.Server.Run {
+		return false
+	}
 	began := of.FirstAt
 	if began < 0 {
 		began = of.OpenedAt
@@ -92,7 +95,7 @@ func (j *Join) isOf(of *Call, a *Ask) bool {
 		return false
 	}
 	for _, s := range j.Log.Servers {
-		if s.Name == a.Server.Name {
+		if s.Name == a.Server.Name || s.Run != of.Run {
 			continue
 		}
 		for _, t := range s.Tools {
@@ -104,8 +107,8 @@ func (j *Join) isOf(of *Call, a *Ask) bool {
 			}
 		}
 	}
-	return !slices.ContainsFunc(j.declared, func(name string) bool {
-		return name != of.Name && means(name, a.Server, a.Tool) > sure
+	return !slices.ContainsFunc(j.declared, func(d declaration) bool {
+		return d.run == of.Run && d.name != of.Name && means(d.name, a.Server, a.Tool) > sure
 	})
 }
 
@@ -113,7 +116,7 @@ func (j *Join) isOf(of *Call, a *Ask) bool {
 func (j *Join) tryAgain(of *Call) {
 	for _, a := range j.asks {
 		switch {
-		case a.Call != nil:
+		case a.Call != nil || of.Run != a.Server.Run:
 		case a.Request.Call != "" && a.Request.Call == of.ID:
 			j.join(a, of, stream.ByID, 1)
 		case a.Request.Call == "" && len(of.asks) == 0:
@@ -202,7 +205,7 @@ func (a *Ask) How() string {
 func (j *Join) mayBeServed(of *Call) bool {
 	for _, s := range j.Log.Servers {
 		for _, t := range s.Tools {
-			if means(of.Name, s, t.Name) != noName {
+			if s.Run == of.Run && means(of.Name, s, t.Name) != noName {
 				return true
 			}
 		}
@@ -214,7 +217,7 @@ func (j *Join) mayBeServed(of *Call) bool {
 func (j *Join) offered(of *Call) (s *mcp.Server, tool string) {
 	for _, s := range j.Log.Servers {
 		for _, t := range s.Tools {
-			if means(of.Name, s, t.Name) >= someServer && s.Began <= of.OpenedAt && (s.Over < 0 || s.Over > of.givenAt) {
+			if s.Run == of.Run && means(of.Name, s, t.Name) >= someServer && s.Began <= of.OpenedAt && (s.Over < 0 || s.Over > of.givenAt) {
 				return s, t.Name
 			}
 		}

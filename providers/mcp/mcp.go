@@ -57,6 +57,14 @@ func (l *Log) File(number int) string {
 	return ""
 }
 
+// RunOf is the run that the exchange of that number is of.
+func (l *Log) RunOf(number int) string {
+	if t := l.talks[number]; t != nil {
+		return t.server.Run
+	}
+	return ""
+}
+
 // wait has a request wait. Of very many that nobody answers the oldest is taken for lost.
 func (l *Log) wait(r *Request) {
 	if l.open = append(l.open, r); len(l.open) > openKept {
@@ -76,6 +84,7 @@ func (l *Log) keep(bytes int) {
 // A Server is who is spoken with: one process, or one URL.
 type Server struct {
 	Name     string // as the recording or the URL has it
+	Run      string // of the recordings that tell of it, see stream.Head
 	Shell    bool   // it is no server: commands of a shell
 	Title    string // what it calls itself, "" where it was not asked
 	Version  string // of the protocol, as agreed or as the messages say
@@ -143,12 +152,12 @@ func (l *Log) Begin(number int, h *stream.Head) {
 	}
 	if t.stdio {
 		t.ask, t.answer, t.decided = new(lines), new(lines), true
-		t.server = &Server{Name: name, Began: stream.NoTime, Over: stream.NoTime}
+		t.server = &Server{Name: name, Run: h.Run, Began: stream.NoTime, Over: stream.NoTime}
 		l.Servers = append(l.Servers, t.server)
 	} else {
 		name, _, _ = strings.Cut(name, "?")
-		t.ask, t.scope = new(whole), name+" "+first(h.Header["Mcp-Session-Id"])
-		t.server = l.serverOf(name)
+		t.ask, t.scope = new(whole), h.Run+" "+name+" "+first(h.Header["Mcp-Session-Id"])
+		t.server = l.serverOf(name, h.Run)
 		if v := first(h.Header["Mcp-Protocol-Version"]); v != "" {
 			t.server.Version = v
 		}
@@ -166,14 +175,14 @@ func first(values []string) string {
 	return values[0]
 }
 
-// serverOf is the server at a URL.
-func (l *Log) serverOf(name string) *Server {
+// serverOf is the server at a URL, as it was in a run.
+func (l *Log) serverOf(name, run string) *Server {
 	for _, s := range l.Servers {
-		if s.Name == name {
+		if s.Name == name && s.Run == run {
 			return s
 		}
 	}
-	s := &Server{Name: name, Began: stream.NoTime, Over: stream.NoTime}
+	s := &Server{Name: name, Run: run, Began: stream.NoTime, Over: stream.NoTime}
 	l.Servers = append(l.Servers, s)
 	return s
 }

@@ -22,7 +22,7 @@ const shellMethod = "shell"
 
 // beginShell begins such an exchange. All commands are of one server, which is no server.
 func (t *talk) beginShell(h *stream.Head) {
-	t.server = t.log.serverOf(shellMethod)
+	t.server = t.log.serverOf(shellMethod, h.Run)
 	t.server.Shell = true
 	t.command = &Request{
 		Number: len(t.log.Requests), Server: t.server, Exchange: t.number, Method: shellMethod, Asked: stream.NoTime, Answered: stream.NoTime,

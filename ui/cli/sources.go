@@ -33,7 +33,7 @@ func coreRecord(r capture.Record) stream.Record {
 	}
 	if r.Head != nil {
 		out.Head = &stream.Head{
-			File: r.Head.File, Method: r.Head.Method, URL: r.Head.URL, Status: r.Head.Status, Header: r.Head.Header, Start: r.Head.Start,
+			File: r.Head.File, Run: cmp.Or(r.Head.Run, r.Head.File), Method: r.Head.Method, URL: r.Head.URL, Status: r.Head.Status, Header: r.Head.Header, Start: r.Head.Start,
 			Peeled: r.Head.Peeled, Adds: r.Head.Adds,
 		}
 		out.Head.Composed = slices.Contains(r.Head.Lacks, capture.Composed)
