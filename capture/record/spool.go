@@ -57,9 +57,10 @@ func CreateSpool(dir, name string, limit int64, created time.Time, by string) (r
 		return nil, nil, warning, fmt.Errorf("create %s: %w", s.base, capture.Reason(err))
 	}
 	if r, err = New(s, created, by); err != nil {
-		s.Close()
+		s.Release(false)
+		return nil, nil, warning, err
 	}
-	return r, s, warning, err
+	return r, s, warning, nil
 }
 
 // Name is that of the spool.

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -205,7 +204,7 @@ func stateWords(s fleet.State) (words []ui.Word) {
 		words = append(words, ui.Word{Text: fmt.Sprintf("%s has %s to send", waiting.Name, sizeText(waiting.Spooled))})
 	}
 	if skewed.Skew.Abs() > 5*time.Second {
-		words = append(words, ui.Word{Text: fmt.Sprintf("the clock of %s is %s %s", skewed.Name, skewed.Skew.Abs().Round(time.Second), cmp.Or(map[bool]string{true: "ahead"}[skewed.Skew > 0], "behind"))})
+		words = append(words, ui.Word{Text: fmt.Sprintf("the clock of %s is %s %s", skewed.Name, skewed.Skew.Abs().Round(time.Second), either(skewed.Skew > 0, "ahead", "behind"))})
 	}
 	return words
 }
