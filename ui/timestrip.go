@@ -33,10 +33,15 @@ func (m *Model) extendStrip() {
 	if t, _ := m.walked(); t != nil {
 		at.Turn = t.Number
 	}
-	if n := m.in.Timeline.Len() - m.moment(); n > 0 && m.moving() {
-		at.Ahead, at.Less = screen.Count(n).Between("live is +", " ahead"), screen.Count(n).Between("+", "")
-	} else if n > 0 {
-		at.Ahead, at.Less = screen.Count(n).Between("the end is +", " ahead"), screen.Count(n).Between("+", "")
+	if n := m.in.Timeline.Len() - m.moment(); n > 0 {
+		events := screen.Plural(n, "event").Between("+", "")
+		at.Less, at.Ahead = events, events.Between("the end is ", " ahead")
+		if m.moving() {
+			at.Ahead = events.Between("live is ", " ahead")
+		}
+		if m.turns() > 1 {
+			at.Ahead = at.Ahead.Between("", ", of all turns")
+		}
 	}
 	w.strip.Extend(at, m.w, m.h, &m.pen)
 }

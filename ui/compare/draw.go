@@ -274,6 +274,9 @@ const mostCost = 8
 // shortCost is a cost with as many digits as it has room for.
 func shortCost(p *screen.Pen, f price.Figure) display.Text {
 	text := f.String()
+	if len(text) > mostCost && f.USD > 0 && f.USD < 0.00005 {
+		return display.Lit("<$0.0001") // no digit of it would be seen
+	}
 	for digits := 5; len(text) > mostCost && digits > 1; digits-- {
 		if text = fmt.Sprintf("$%.*f", digits, f.USD); f.Approximate {
 			text = "~" + text

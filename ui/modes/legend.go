@@ -42,9 +42,16 @@ func legend(g *screen.Glyphs) []legendPart {
 	}}
 	line := legendPart{title: display.Lit("A line of time; a state stands where it begins")}
 	for _, s := range panes.TimeSigns(g) {
+		if s.Sign == g.Usable {
+			s.Word = display.Lit("actionable: all required keys came")
+		}
 		line.of = append(line.of, meaning{screen.Muted, s.Sign, s.Word})
 	}
-	return []legendPart{calls, found, side, text, line, place}
+	figure := legendPart{title: display.Lit("A figure"), of: []meaning{
+		{screen.Muted, display.Lit("~$"), display.Lit("about: not final, or in part")}, {screen.Muted, display.Lit("byte 0"), display.Lit("the first")},
+		{screen.Muted, display.Lit("+1"), display.Lit("one finding more")},
+	}}
+	return []legendPart{calls, found, side, text, line, place, figure}
 }
 
 // legendPart is the signs of one kind.

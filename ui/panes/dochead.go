@@ -166,16 +166,29 @@ func listed(p *screen.Pen, facts []display.Text, room int) (line display.Text) {
 	return line
 }
 
-// times are when the name of a call came and how long it took, or only that.
+// leastWait is from which time between the last byte of a call and its seal on that is told apart.
+const leastWait = 100 * time.Millisecond
+
+// times are when the name of a call came and how long it took. Where its arguments stood there before
+// they were sealed, for some providers seal all calls at the end of the turn, that is told apart. With
+// less room there is less.
 func (s *Subject) times(c *stream.Call, start time.Duration, room int) display.Text {
 	named, took := screen.Since(start, c.OpenedAt), screen.Time(screen.CallTime(c))
 	if c.Arriving() || took.Empty() {
 		return took
 	}
 	took = took.Between("took ", "")
-	if named != stream.NoTime {
-		if both := display.Join(screen.Time(named).Between("named ", ", "), took); both.Width() <= room {
+	var texts []display.Text
+	if wait := screen.Since(c.LastArgAt, c.SealedAt); wait >= leastWait {
+		texts = []display.Text{display.Join(screen.Time(screen.Since(c.OpenedAt, c.LastArgAt)).Between("wrote ", ", seal +"), screen.Time(wait))}
+	}
+	texts = append(texts, took)
+	for _, text := range texts {
+		if both := display.Join(screen.Time(named).Between("named ", ", "), text); named != stream.NoTime && both.Width() <= room {
 			return both
+		}
+		if text.Width() <= room {
+			return text
 		}
 	}
 	return took

@@ -9,6 +9,9 @@ import (
 	"toolscope/ui/screen"
 )
 
+// least is an amount of which eight cells show no digit that counts.
+const least = "<$0.0001"
+
 // shortCost is a cost for its column: three digits that count, or, while it is not final, three
 // decimals.
 func shortCost(p *screen.Pen, f price.Figure) display.Text {
@@ -33,6 +36,8 @@ func totalCost(p *screen.Pen, t price.Total) display.Text {
 // dollars is an amount in eight cells.
 func dollars(usd float64, approximate bool) string {
 	switch {
+	case usd > 0 && (usd < 0.000005 || approximate && usd < 0.00005):
+		return least
 	case approximate && usd >= 100:
 		return fmt.Sprintf("~$%.0f", usd)
 	case approximate && usd >= 0.00005 && usd < 0.001:
@@ -41,7 +46,7 @@ func dollars(usd float64, approximate bool) string {
 		return fmt.Sprintf("~$%.3f", usd)
 	}
 	decimals := 2
-	for least := 0.995; usd < least && decimals < 5; least /= 10 { // three digits that count
+	for under := 0.995; usd < under && decimals < 5; under /= 10 { // three digits that count
 		decimals++
 	}
 	text := fmt.Sprintf("$%.*f", decimals, usd)

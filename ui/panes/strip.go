@@ -1,6 +1,7 @@
 package panes
 
 import (
+	"slices"
 	"time"
 
 	"toolscope/providers"
@@ -184,7 +185,6 @@ func (s *Strip) profile(t *stream.Turn, p *screen.Pen) {
 		return
 	}
 	l := s.At.Live.Latency(t, c)
-	s.told = append(s.told, since(&l).Between(" ", ":"))
 	add := func(word string, d time.Duration) {
 		if d >= 0 {
 			s.told = append(s.told, display.Join(p.Clean(word).Between("  ", " "), screen.Time(d)))
@@ -193,6 +193,11 @@ func (s *Strip) profile(t *stream.Turn, p *screen.Pen) {
 	for _, m := range l.Moments() {
 		add(m.Name, m.At)
 	}
+	lead := display.Lit(" no times are known of this call")
+	if len(s.told) > 0 {
+		lead = since(&l).Between(" ", ":")
+	}
+	s.told = slices.Insert(s.told, 0, lead)
 	if l.Gap >= 0 {
 		add("longest silence", l.Gap)
 	}
