@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"toolscope/providers/mcp"
 	"toolscope/stream"
 	"toolscope/stream/count"
 )
@@ -105,27 +106,35 @@ func (j *Join) judgeTime(of *Call, a *Ask) {
 }
 
 // ranTwice tells that the tool of one id was run again. What is asked again with the same id of the
-// protocol is no other request: a connection was lost.
+// protocol is no other request: a connection was lost. What the server refused did not run.
 func (j *Join) ranTwice(of *Call, a *Ask, before []*Ask) {
+	ran := 1
 	for _, b := range before {
+		if b.State == mcp.Refused {
+			continue
+		}
+		ran++
 		if b.By != stream.ByID || b.ID == a.ID && b.Exchange != a.Exchange && b.Server == a.Server {
 			return
 		}
+	}
+	if ran == 1 {
+		return
 	}
 	d, why := twice, ""
 	if j.Doubled(of.Ref) {
 		d, why = twice.Blames(stream.Provider), ": the end of the call was said twice"
 	}
-	j.found(of, a, d.Finding("%s was run %d times for the one id %s%s", a.Tool, len(before)+1, of.ID, why))
+	j.found(of, a, d.Finding("%s was run %d times for the one id %s%s", a.Tool, ran, of.ID, why))
 }
 
-// ranBefore tells that the same was run for a turn that was cut.
+// ranBefore tells that the same was run for a turn that was cut: not by whoever sits at the client.
 func (j *Join) ranBefore(of *Call, a *Ask) {
 	if !a.sure() {
 		return
 	}
 	for _, other := range j.calls {
-		if other.Ref.Turn == of.Ref.Turn || other.Run != of.Run || !other.closed || other.Phase == stream.TurnComplete || other.Phase == stream.TurnIsOpen || other.given {
+		if other.Ref.Turn == of.Ref.Turn || other.Run != of.Run || !other.closed || other.muted || other.Phase == stream.TurnComplete || other.Phase == stream.TurnIsOpen || other.given {
 			continue
 		}
 		for _, b := range other.asks {
