@@ -151,6 +151,8 @@ type Got struct {
 	Args         []byte // or their beginning
 	ArgsSize     int
 	Altered      bool
+	Begins       bool   // they are the beginning of what the model wrote, as a JSON string
+	Begun        int    // and how many bytes of that
 	Path         string // of the first value that differs
 	At           time.Duration
 	Took         time.Duration // negative where it was not answered
@@ -181,7 +183,10 @@ func (v *View) Got(c *stream.Call) (all []Got) {
 		}
 		got := Got{
 			Got: g, How: a.How(), Server: r.Server.Name, Tool: r.Tool, Args: r.Args, ArgsSize: r.ArgsSize, Altered: a.Args == "altered",
-			Path: a.Path, At: r.Asked, Took: r.Took(), State: r.State.String(), Failed: r.Failed, Text: r.Text, Size: r.TextSize, Shape: r.ShapeSize,
+			Begins: a.Begins, Begun: a.Begun, Path: a.Path, At: r.Asked, Took: r.Took(), State: r.State.String(), Failed: r.Failed, Text: r.Text, Size: r.TextSize, Shape: r.ShapeSize,
+		}
+		if v.past != nil && r.State == mcp.Open {
+			got.State = "no answer yet"
 		}
 		if r.Error != "" {
 			got.Text, got.Size = r.Error, len(r.Error)

@@ -5,12 +5,12 @@ import "testing"
 // TestGot: a call shows what the tool got of it, when, what it answered, and what of that the model was
 // told, beside the rules by which code would run it, and on the strip of time.
 func TestGot(t *testing.T) {
-	s := newScreen(t, 140, 44).feed(demo(t, "executed")...).end().press("gj4")
-	s.shows("WHAT THE TOOL GOT", "scrape_webpage of web got it: by its id", "3.4 s before", "other arguments: 7 B", "answered an error in 608 ms, 257 B",
+	s := newScreen(t, 140, 50).feed(demo(t, "executed")...).end().press("gj4")
+	s.shows("WHAT THE TOOL GOT", "server web got it as scrape_webpage (joined by the call's id)", "3.4 s before", "the first 4 B of what the model wrote, as a JSON string", "answered an error in 608 ms, 257 B",
 		"the model was told 28 B: cut", "EXEC_CUT", "EXEC_EARLY", "RESULT_CUT")
-	s.press("3").shows("tool got")
+	s.press("3").shows("+312 ms  tool got  scrape_webpage", "+3.68 s  found  EXEC_CUT", "+4.43 s  found  RESULT_CUT").shows("run with a part of it · answered, cut")
 	s.press(" ").shows("R run")
-	newScreen(t, 140, 60).feed(demo(t, "executed")...).end().press("gj5").shows("WHEN CODE WOULD RUN", "SEEN TO RUN", "by its id")
+	newScreen(t, 140, 60).feed(demo(t, "executed")...).end().press("gj5").shows("WHEN CODE WOULD RUN", "SEEN TO RUN", "by the call's id")
 	for _, size := range [][2]int{{40, 10}, {60, 18}} {
 		small := newScreen(t, size[0], size[1]).feed(demo(t, "executed")...).end().press("gj4")
 		for _, row := range small.rows() {
@@ -19,4 +19,16 @@ func TestGot(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestGotSoFar: where time is held after the tool was run and before it answered, that is told, and
+// nothing says that all is well.
+func TestGotSoFar(t *testing.T) {
+	s := newScreen(t, 140, 44).feed(demo(t, "executed")...).end().press("gj4").press(":at 320ms<enter>")
+	s.shows("FINDINGS 0", "none yet", "the first 4 B of what the model wrote", "no answer yet").hides("nothing unusual", "no answer was seen")
+}
+
+// TestNobodySeen: of what code would do that runs a call too early no client is accused.
+func TestNobodySeen(t *testing.T) {
+	newScreen(t, 140, 44).feed(demo(t, "early")...).end().press("!").shows("EARLY_WRONG").hides("by the client")
 }

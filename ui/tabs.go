@@ -141,7 +141,8 @@ func (m *Model) besideTabs(p *screen.Pen, s slot, room int) (beside []screen.Sai
 	if m.scene.Bare {
 		say(screen.Bad, m.list.Unseen(p)...)
 		if m.sieve.On() {
-			say(screen.Accent, p.Format("f %s of %s", screen.Count(m.sieve.Count()), screen.Count(m.turns())))
+			count, of := screen.Count(m.sieve.Count()), screen.Count(m.turns())
+			say(screen.Accent, p.Format("f %s of %s", count, of), p.Format("f %s/%s", count, of))
 		}
 	}
 	say(screen.Muted, m.seenOf(p, s)...)

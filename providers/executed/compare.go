@@ -82,6 +82,19 @@ func (of *Call) wrote(a *Ask) []byte {
 	return slices.Concat([]byte(`{"command":`), []byte(cmp.Or(string(dialect.Raw(of.Args).Get("command")), "null")), []byte("}"))
 }
 
+// begun is how many bytes of what a model wrote a JSON string holds that begins as that does, and is
+// not all of it.
+func begun(wrote []byte, got dialect.Raw) (size int, ok bool) {
+	if !got.IsString() {
+		return 0, false
+	}
+	text := got.Append(nil)
+	if len(text) == len(wrote) || !bytes.HasPrefix(wrote, text) {
+		return 0, false
+	}
+	return len(text), true
+}
+
 // difference is the path of the first value that differs, "" where it is all of it.
 func difference(a, b dialect.Raw) string {
 	switch {

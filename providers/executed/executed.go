@@ -95,6 +95,8 @@ type Ask struct {
 
 	Args    string // "same" or "altered", "" while that is not known
 	Path    string // of the first value that differs
+	Begins  bool   // they are a JSON string: the beginning of what the model wrote
+	Begun   int    // and how many bytes of that
 	Result  Verdict
 	Told    bool // the model was told a result
 	ToldAt  int  // number of the event that tells

@@ -24,8 +24,8 @@ func (j *Join) found(of *Call, a *Ask, f stream.Finding) stream.Finding {
 		*seen = map[*stream.Diagnosis]bool{}
 	}
 	(*seen)[f.Diagnosis] = true
-	if f.Diagnosis != notRun && a != nil && of.ClosedAt > at {
-		at = of.ClosedAt
+	if a != nil { // it is known when all is that it is made from
+		at = max(at, of.SealedAt, of.ClosedAt, of.givenAt)
 	}
 	f.Event = j.Tell(News{Of: of.Ref, At: at, Text: f.Code, Execution: stream.Execution{Request: request, Finding: f}})
 	if a != nil {
@@ -59,6 +59,7 @@ func (j *Join) judgeArgs(of *Call, a *Ask) {
 		return
 	}
 	a.Args = "same"
+	a.Begun, a.Begins = begun(of.Args, a.Request.Args)
 	whole := of.syntax == stream.SyntaxObject || of.syntax == stream.SyntaxEmpty
 	wrote := of.wrote(a)
 	if sameArgs(wrote, a.Request.Args) {
@@ -71,9 +72,9 @@ func (j *Join) judgeArgs(of *Call, a *Ask) {
 	switch {
 	case !a.sure():
 	case of.syntax == stream.SyntaxPrefix, of.syntax == stream.SyntaxBroken:
-		j.found(of, a, cut.Finding("%s was run with %s of arguments, while those that the model wrote are %s", a.Tool, count.Of(a.ArgsSize, "byte"), of.syntax))
+		j.found(of, a, cut.Finding("%s was run with %s, while those that the model wrote are %s", a.Tool, of.part(a), of.syntax))
 	case of.LastAt >= 0 && a.Asked+j.skew(of, a) < of.LastAt:
-		j.found(of, a, cut.Finding("%s was run with %s of arguments, %s before the last of %d came", a.Tool, count.Of(a.ArgsSize, "byte"), Span(of.LastAt-a.Asked), of.Size))
+		j.found(of, a, cut.Finding("%s was run with %s, %s before the last of %d came", a.Tool, of.part(a), Span(of.LastAt-a.Asked), of.Size))
 	case whole:
 		at := a.Path
 		if at == "" {
@@ -81,6 +82,14 @@ func (j *Join) judgeArgs(of *Call, a *Ask) {
 		}
 		j.found(of, a, altered.Finding("%s got other arguments than the model wrote: %s differs", a.Tool, at))
 	}
+}
+
+// part says which arguments a request has that are not all.
+func (of *Call) part(a *Ask) string {
+	if a.Begins {
+		return fmt.Sprintf("the first %d of %s of arguments, as a JSON string", a.Begun, count.Of(of.Size, "byte"))
+	}
+	return count.Of(a.ArgsSize, "byte") + " of arguments"
 }
 
 // judgeTime compares the times.

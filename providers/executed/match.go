@@ -192,7 +192,7 @@ func (j *Join) join(a *Ask, of *Call, by stream.Join, equals int) {
 func (a *Ask) How() string {
 	switch {
 	case a.By == stream.ByID:
-		return "by its id"
+		return "by the call's id"
 	case a.By == stream.ByName:
 		return "by its name alone (~)"
 	case a.Of > 1:

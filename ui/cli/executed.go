@@ -262,7 +262,9 @@ func (p *textPrinter) joined(a *executed.Ask) {
 	if d, ok := a.AfterTurn(); ok {
 		words = append(words, beforeAfter(d)+" its turn's end")
 	}
-	if a.Args == "altered" {
+	if a.Begins {
+		words = append(words, fmt.Sprintf("the first %d B of what the model wrote, as a JSON string", a.Begun))
+	} else if a.Args == "altered" {
 		words = append(words, "other arguments"+when(a.Path != "", " at "+a.Path))
 	} else if a.Args != "" {
 		words = append(words, "the same arguments")

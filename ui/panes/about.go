@@ -1,13 +1,21 @@
 package panes
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
 	"toolscope/providers"
 	"toolscope/stream"
 	"toolscope/ui/display"
 	"toolscope/ui/screen"
 )
+
+// ranWrong is what a tool got of a call that is not the call, by what was found.
+var ranWrong = map[string]string{"EXEC_CUT": "run with a part of it", "EXEC_ALTERED": "run with other arguments", "EXEC_TWICE": "run twice"}
+
+// toldWrong is what the model was told that is not what the tool answered.
+var toldWrong = map[string]string{"RESULT_CUT": "answered, cut", "RESULT_HALF": "answered, half of it", "RESULT_ALTERED": "answered, altered"}
 
 // AboutCall is what only some calls have, in words: what kind it is, who runs it, what became of
 // it, whose it is.
@@ -27,9 +35,16 @@ func AboutCall(c *stream.Call) (facts []string) {
 	if len(c.SentBack) > 0 {
 		facts = append(facts, aboutReturns(c))
 	}
+	answered := "answered"
+	for _, f := range c.Findings {
+		if words := ranWrong[f.Code]; words != "" && !slices.Contains(facts, words) {
+			facts = append(facts, words)
+		}
+		answered = cmp.Or(toldWrong[f.Code], answered)
+	}
 	switch c.Answered {
 	case stream.AnswerOK:
-		facts = append(facts, "answered")
+		facts = append(facts, answered)
 	case stream.AnswerFailed:
 		facts = append(facts, "its answer is an error")
 	}

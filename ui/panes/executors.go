@@ -110,7 +110,7 @@ func (x *Executors) Back() (closed bool) {
 // Label is the name, and how many rules there are, in the colour of the gravest that not every call
 // has which comes in pieces.
 func (x *Executors) Label() Label {
-	l := Label{Short: display.Lit("RUNS"), Role: x.worst}
+	l := Label{Short: display.Lit("WOULD RUN"), Role: x.worst}
 	if len(x.rules) > 0 {
 		l.Name, l.Count = display.Lit("WHEN CODE WOULD RUN"), screen.Count(len(x.rules))
 	}

@@ -98,15 +98,21 @@ func (f *Findings) update(scene *Scene, c Choice, width int) {
 		f.grid, kept = grid, 0
 	}
 	f.wrap(v, kept, p.Drawer)
+	var got []findingLine
+	if c.Call != nil {
+		got = gotLines(v, c.Turn, c.Call, width, p)
+	}
 	if len(f.lines) == 0 {
 		nothing := display.Lit(" nothing unusual")
 		if c.Turn != nil && c.Turn.Kept == stream.Dropped {
 			nothing = display.Lit(" what was found is not kept")
+		} else if len(got) > 0 && !c.Turn.Closed() { // it is judged when all of the call is there
+			nothing = display.Lit(" none yet")
 		}
 		f.lines = append(f.lines, findingLine{of: ours, role: screen.Muted, text: nothing})
 	}
 	if c.Call != nil {
-		f.lines = append(f.lines, gotLines(v, c.Turn, c.Call, width, p)...)
+		f.lines = append(f.lines, got...)
 		f.lines = append(f.lines, returnLines(v, c.Call, width, p)...)
 	}
 }
@@ -166,7 +172,7 @@ func (f *Findings) wrap(v *providers.View, from int, draw display.Drawer) {
 			f.lines = append(f.lines, first)
 			first = findingLine{of: i}
 		}
-		for _, line := range display.Wrap(draw.Clean(x.Message+byWhom(x.By)), max(f.key.width-left, 8)) {
+		for _, line := range display.Wrap(draw.Clean(x.Message+byWhom(x.Finding)), max(f.key.width-left, 8)) {
 			first.text = line
 			f.lines = append(f.lines, first)
 			first = findingLine{of: i}
@@ -177,17 +183,19 @@ func (f *Findings) wrap(v *providers.View, from int, draw display.Drawer) {
 	}
 }
 
-// byWhom says who did what was found, "" where nobody knows.
-func byWhom(c stream.Culprit) string {
-	switch c {
-	case 0:
+// byWhom says who did what was found, "" where nobody knows, or where it is what code would do: nobody
+// was seen to do it.
+func byWhom(f stream.Finding) string {
+	if f.By == 0 || f.Diagnosis == stream.EarlyWrong {
 		return ""
+	}
+	switch f.By {
 	case stream.Toolscope:
 		return "; by toolscope"
 	case stream.Unnamed:
 		return "; by whom is not told"
 	}
-	return "; by the " + c.String()
+	return "; by the " + f.By.String()
 }
 
 // place says where a finding points: the delta that brought the byte, or the frame that showed it,

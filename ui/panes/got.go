@@ -33,7 +33,7 @@ const mostGot = 400
 // gotSaid says what tools got of a call, when, what they answered, and what of that the model was told.
 func gotSaid(v *providers.View, t *stream.Turn, c *stream.Call, p *screen.Pen) (lines []said) {
 	for _, g := range v.Got(c) {
-		lines = append(lines, happened(screen.Alike, p.Name(fmt.Sprintf("%s of %s got it: %s", g.Tool, g.Server, g.How))))
+		lines = append(lines, happened(screen.Alike, p.Name(fmt.Sprintf("server %s got it as %s (joined %s)", g.Server, g.Tool, g.How))))
 		times := []string{g.Since(c.FirstArgAt, "its first byte")}
 		if r := c.Run(stream.ParsableObject); r.Event > 0 && !r.Gone {
 			times = append(times, g.Since(v.Begin(r.Event, 0).At, "it looked done"))
@@ -47,6 +47,9 @@ func gotSaid(v *providers.View, t *stream.Turn, c *stream.Call, p *screen.Pen) (
 		lines = append(lines, happened(either(early, screen.Differs, screen.Alike), p.Clean(strings.Join(times, ", "))))
 		args := display.Join(p.Format("%s B  ", screen.Count(g.ArgsSize)), p.Clean(beginOf(string(g.Args))))
 		switch {
+		case g.Begins:
+			begun := p.Format("the first %s B of what the model wrote, as a JSON string: %s", screen.Count(g.Begun), p.Clean(beginOf(string(g.Args))))
+			lines = append(lines, held(screen.Differs, begun))
 		case g.Altered && g.Path != "":
 			lines = append(lines, held(screen.Differs, display.Join(display.Lit("other arguments, at "), p.Name(g.Path), display.Lit(": "), args)))
 		case g.Altered:

@@ -70,7 +70,7 @@ const wireWide = 50
 
 // drawEvent writes what an event is and what it says.
 func drawEvent(p *screen.Pen, e stream.Event, g screen.Ground) {
-	r, text := screen.Plain, e.Text
+	r, text, kind := screen.Plain, e.Text, e.Kind.String()
 	switch e.Kind {
 	case stream.Args, stream.Rewrite:
 		p.Put(screen.Muted, g, p.Format("%-4s  ", e.Kind))
@@ -90,6 +90,10 @@ func drawEvent(p *screen.Pen, e stream.Event, g screen.Ground) {
 		text = "for " + screen.Short(of.ID+of.Name)
 	case stream.UsageEvent:
 		text = usageText(stream.PayloadOf[stream.Usage](e), p.Glyph.Dot)
+	case stream.Ran:
+		if stream.PayloadOf[stream.Execution](e).Finding.Diagnosis != nil {
+			kind = "found"
+		}
 	case stream.Failure, stream.Fault:
 		r = screen.Bad
 	case stream.Gap:
@@ -97,7 +101,7 @@ func drawEvent(p *screen.Pen, e stream.Event, g screen.Ground) {
 	case stream.Heartbeat:
 		r = screen.Muted
 	}
-	p.Put(screen.Muted, g, p.Format("%-4s  ", e.Kind))
+	p.Put(screen.Muted, g, p.Format("%-4s  ", kind))
 	p.Raw(r, g, []byte(text))
 }
 
