@@ -99,6 +99,19 @@ func (m *Model) hideSide() {
 	}
 }
 
+// turnClock has the times be those of the clock, or count from the start; where the source has no
+// clock nothing would be seen of that.
+func (m *Model) turnClock() {
+	if t := m.turn(); t != nil {
+		if _, ok := m.view.Clock(t.OpenedAt); !ok {
+			m.say(display.Lit("there is no time of day here: times count from the start"))
+			return
+		}
+	}
+	m.scene.Clock = !m.scene.Clock
+	m.refresh()
+}
+
 func (m *Model) changeSpeed(faster bool) {
 	p := m.opt.Playback
 	if m.held() {

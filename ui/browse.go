@@ -102,7 +102,7 @@ func (m *Model) heldKeys(all []screen.Binding) []screen.Binding {
 	keys = append(keys, hinted(km.EndHere, display.Lit("x end it here"), m.endHere), hinted(km.Bottom, display.Lit("G now"), m.goNow),
 		hinted(km.Pause, word, m.space), hinted(km.Escape, display.Lit("esc"), m.leaveTime), on(km.Restart, m.restart))
 	if m.stage != nil {
-		keys = slices.Insert(keys, 1, append(m.claimKeys(), m.restartKey())...)
+		keys = slices.Insert(keys, 1, append([]screen.Binding{m.quitHint()}, append(m.claimKeys(), m.restartKey())...)...)
 	}
 	return reminded(keys, all)[:len(keys)]
 }
@@ -155,7 +155,7 @@ func (m *Model) programKeys() []screen.Binding {
 		on(km.Search, func() { m.open(newSearchBar(m)) }),
 		on(km.Filter, m.openFilter),
 		on(km.NextFinding, m.nextFinding), on(km.Side, m.hideSide),
-		on(km.Clock, func() { m.scene.Clock = !m.scene.Clock; m.refresh() }),
+		on(km.Clock, m.turnClock),
 		on(km.Mark, m.markTurn), on(km.Bookmark, func() { m.bookmark("") }), on(km.Marks, m.openBookmarks),
 		on(km.Follow, func() { m.setFollow(!m.follow) }),
 		on(km.Restart, m.restart), on(km.EndHere, m.endHere), on(km.Demo, m.playDemo), on(km.Streams, m.openStreams),

@@ -42,6 +42,10 @@ var orders = []order{
 // openSorted sorts by what is said, or says what could be.
 func (m *Model) openSorted(arg string) {
 	i := slices.IndexFunc(orders, func(o order) bool { return arg != "" && strings.HasPrefix(o.word, arg) })
+	if arg == "" {
+		m.say(display.Lit("sort by what? cost, took, bytes or start"))
+		return
+	}
 	if i < 0 {
 		m.say(m.draw.Format("sort by %q? cost, took, bytes or start", arg))
 		return

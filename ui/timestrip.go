@@ -39,7 +39,7 @@ func (m *Model) extendStrip() {
 		if m.moving() {
 			at.Ahead = events.Between("live is ", " ahead")
 		}
-		if m.turns() > 1 {
+		if len(m.in.Session().Turns) > 1 {
 			at.Ahead = at.Ahead.Between("", ", of all turns")
 		}
 	}

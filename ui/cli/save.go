@@ -42,6 +42,17 @@ func saveNew(name string, data []byte) (path string, err error) {
 	return "", fmt.Errorf("%d files are called %s already", mostSaved, name)
 }
 
+// saveHere is saveNew, and says in which folder the file is.
+func saveHere(name string, data []byte) (path string, err error) {
+	if path, err = saveNew(name, data); err != nil {
+		return path, err
+	}
+	if whole, err := filepath.Abs(path); err == nil {
+		path = whole
+	}
+	return path, nil
+}
+
 // saveAs has write fill a file of that name, for its owner alone. It is a new one, or, if it may
 // replace one, it does that once it is whole: of what fails nothing is left.
 func saveAs(path string, replace bool, write func(io.Writer) error) error {

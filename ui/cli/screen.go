@@ -24,7 +24,7 @@ func (a *app) show(o ui.Options, feed func()) error {
 	lipgloss.SetColorProfile(o.Depth)
 	lipgloss.SetHasDarkBackground(o.Theme.Dark)
 	o.Places = sendPlaces(a.said)
-	o.Copy, o.Save, o.Edit, o.Pipe = newClipboard(a.output).copy, saveNew, edit, pipeTo
+	o.Copy, o.Save, o.Edit, o.Pipe = newClipboard(a.output).copy, saveHere, edit, pipeTo
 	o.Remember = saveTheme
 	o.Keys, o.Journal = a.keys, &a.journal
 	o.Cut = cutView

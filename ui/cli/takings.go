@@ -39,7 +39,7 @@ func takings(source string, prices *price.Table) []modes.Form {
 			}
 			return bytes.TrimRight(b.Bytes(), "\n"), nil
 		}},
-		{Key: "n", What: display.Lit("bug report without contents: the response, anonymised"), File: "repro.sse", Make: reproOf},
+		{Key: "n", What: display.Lit("repro, a bug report without contents: the response, anonymised"), File: "repro.sse", Make: reproOf},
 	}
 }
 

@@ -48,7 +48,7 @@ func (l *List) Keys() []screen.Binding {
 	}
 	keys = append(keys,
 		screen.Binding{Keys: []string{"enter"}, Hint: display.Lit("enter open"), Does: display.Lit("open what is selected"), Do: open},
-		stepHint, nextHint, replayHint, findHint, sentHint, compareHint, markHint, resendHint, answerHint, filterHint, copyHint, streamsHint,
+		stepHint, nextHint, replayHint, findHint, sentHint, compareHint, markHint, resendHint, answerHint, filterHint, copyHint, saveHint, streamsHint,
 		clockHint, zoomHint, allHint,
 		screen.Binding{Keys: []string{"-"}, Does: display.Lit("fold a turn's calls, or show them"), Do: l.fold},
 		screen.Binding{Keys: []string{"right", "l"}, Does: display.Lit("into the call"), Do: open},

@@ -168,6 +168,7 @@ var (
 	answerHint  = reminder("a", "a answer")
 	filterHint  = reminder("f", "f filter")
 	copyHint    = reminder("y", "y copy")
+	saveHint    = reminder("w", "w save")
 	streamsHint = reminder("L", "L streams")
 	clockHint   = reminder("T", "T clock")
 	tabHint     = reminder("tab", "tab pane")
