@@ -26,6 +26,9 @@ func (m *Model) back(last tea.Cmd) {
 		m.zoom = false
 	case m.focus == m.doc && m.doc.Opened() && m.backInPane():
 	case m.from != nil && m.from.to == m.chosen:
+		if m.focus == m.findings && m.from.chosen != m.chosen {
+			m.say(display.Lit("back to where you were before !"))
+		}
 		m.chosen = m.from.chosen
 		m.turnTo(m.from.pane)
 	case m.backInPane():

@@ -158,14 +158,14 @@ func (m *Model) nextFinding() {
 		return
 	}
 	m.setFollow(false)
-	here := m.focus
+	here := spot{pane: m.focus, chosen: m.chosen}
 	if m.from != nil && m.from.to == m.chosen { // from one finding to the next
-		here = m.from.pane
+		here = *m.from
 	}
 	m.chosen = at
 	m.turnTo(m.findings)
 	m.refresh()
-	m.from = &spot{here, at, at} // esc leaves the tab, not the call
+	m.from = &spot{here.pane, here.chosen, at}
 }
 
 // typed is the size of the result that the user gave a call, if there is one.
