@@ -8,8 +8,8 @@ import (
 	"toolscope/ui/panes"
 )
 
-// TestLeadsBack: who is led to the bytes of a finding comes back by esc, and what was opened there closes
-// first. From the findings esc leads to the pane where one was, with the call that ! led to.
+// TestLeadsBack: who is led to a finding, or to its bytes, comes back by esc to where he was, and what
+// he opened there closes first.
 func TestLeadsBack(t *testing.T) {
 	for _, from := range []string{"g", "gj2", "gj3"} {
 		s := newScreen(t, 140, 40).feed(failures(t)...).end().press(from)
@@ -26,8 +26,8 @@ func TestLeadsBack(t *testing.T) {
 			t.Fatalf("%s: esc leads to %T, %v", from, s.focus, s.chosen)
 		}
 		s = newScreen(t, 140, 40).feed(failures(t)...).end().press(from + "!!<esc>")
-		if s.index(s.focus) != place || s.chosen != at {
-			t.Errorf("%s: esc leads to %T, %v; was at pane %d, and ! led to %v", from, s.focus, s.chosen, place, at)
+		if s.index(s.focus) != place || s.chosen != chosen {
+			t.Errorf("%s: esc leads to %T, %v; was at pane %d, %v", from, s.focus, s.chosen, place, chosen)
 		}
 	}
 	s := newScreen(t, 140, 40).feed(demo(t, "schema")...).end().press("gj4")
