@@ -1,9 +1,6 @@
 package ui
 
-import (
-	"toolscope/ui/display"
-	"toolscope/ui/panes"
-)
+import "toolscope/ui/display"
 
 // Layout is what the user made of the screen, as far as it is kept for the next time. The zero value
 // is the screen as it is built in.
@@ -12,7 +9,6 @@ type Layout struct {
 	Above, Low int     // rows of a list above the others, and of the lower tab, 0 for what they need
 	Columns    Order   // whether panes stand beside each other
 	Tabs       TabsAre // whether a tab is open under the document
-	Tab        string  // the key of that tab, "" for the first
 }
 
 // Order says how panes stand.
@@ -49,21 +45,16 @@ func (m *Model) Layout() Layout {
 // restore makes the screen as it was left.
 func (m *Model) restore(l Layout) {
 	m.sizes, m.order = extents{l.List, l.Side, l.Above, l.Low}, l.Columns
-	if l.Tabs == TabsByWidth {
-		return
-	}
-	m.tabs = l.Tabs
-	for _, p := range m.table {
-		if t, ok := p.Pane.(panes.Tab); ok && p.key == l.Tab {
-			m.bring(t)
-		}
+	if l.Tabs != TabsByWidth {
+		m.tabs = l.Tabs
 	}
 }
 
 // keepTabs takes down that the user opened a tab, or closed it: what leads somewhere opens tabs too.
-func (m *Model) keepTabs(p placed) {
+// Which one it is, is not kept: the next call may have nothing in it.
+func (m *Model) keepTabs() {
 	if m.stage == nil {
-		m.opt.Layout.Tabs, m.opt.Layout.Tab = m.tabs, p.key
+		m.opt.Layout.Tabs = m.tabs
 	}
 }
 

@@ -10,13 +10,13 @@ import (
 func (m *Model) turnToKey(p placed) {
 	if t, ok := p.Pane.(panes.Tab); ok && m.focus == t && (m.zoom || len(m.columns()) < 3) {
 		m.shut()
-		m.keepTabs(p)
+		m.keepTabs()
 		m.refresh()
 		return
 	}
 	m.focusOn(p.Pane)
 	if m.focus == m.below {
-		m.keepTabs(p)
+		m.keepTabs()
 	}
 }
 

@@ -27,7 +27,7 @@ const mostCells = 10_000
 // members are what the file has: the texts and the numbers.
 func (k *kept) members() (texts map[string]*string, numbers map[string]*int) {
 	l := &k.layout
-	return map[string]*string{"theme": &k.theme, "columns": (*string)(&l.Columns), "tabs": (*string)(&l.Tabs), "tab": &l.Tab},
+	return map[string]*string{"theme": &k.theme, "columns": (*string)(&l.Columns), "tabs": (*string)(&l.Tabs)},
 		map[string]*int{"list": &l.List, "side": &l.Side, "above": &l.Above, "low": &l.Low}
 }
 
@@ -62,7 +62,7 @@ func (k *kept) save() (path string, err error) {
 	var b strings.Builder
 	b.WriteString("# How the screen was left. toolscope writes this file anew; settings belong into config.toml.\n")
 	texts, numbers := k.members()
-	for _, name := range []string{"theme", "columns", "tabs", "tab"} {
+	for _, name := range []string{"theme", "columns", "tabs"} {
 		if *texts[name] != "" {
 			fmt.Fprintf(&b, "%s = %s\n", name, tomlText(*texts[name]))
 		}

@@ -17,7 +17,7 @@ func TestRemembered(t *testing.T) {
 	if k := readKept(); k != (kept{}) {
 		t.Errorf("%+v from nothing", k)
 	}
-	layout := ui.Layout{List: 40, Low: 9, Columns: ui.Above, Tabs: ui.TabsOpen, Tab: "4"}
+	layout := ui.Layout{List: 40, Low: 9, Columns: ui.Above, Tabs: ui.TabsOpen}
 	saveLayout(ui.Layout{}, ui.Layout{})
 	if files, _ := os.ReadDir(folder); len(files) != 0 {
 		t.Error("there was nothing to remember")
