@@ -35,13 +35,8 @@ func AboutCall(c *stream.Call) (facts []string) {
 	if len(c.SentBack) > 0 {
 		facts = append(facts, aboutReturns(c))
 	}
-	answered := "answered"
-	for _, f := range c.Findings {
-		if words := ranWrong[f.Code]; words != "" && !slices.Contains(facts, words) {
-			facts = append(facts, words)
-		}
-		answered = cmp.Or(toldWrong[f.Code], answered)
-	}
+	ran, answered := aboutRuns(c)
+	facts = append(facts, ran...)
 	switch c.Answered {
 	case stream.AnswerOK:
 		facts = append(facts, answered)
@@ -58,6 +53,22 @@ func AboutCall(c *stream.Call) (facts []string) {
 		facts = append(facts, "signed")
 	}
 	return facts
+}
+
+// aboutRuns is what was wrong where a tool was seen to get the call, and how it was answered. A call that
+// nobody was seen to run has no such findings, however many others.
+func aboutRuns(c *stream.Call) (ran []string, answered string) {
+	answered = "answered"
+	if len(c.Got) == 0 {
+		return nil, answered
+	}
+	for _, f := range c.Findings {
+		if words := ranWrong[f.Code]; words != "" && !slices.Contains(ran, words) {
+			ran = append(ran, words)
+		}
+		answered = cmp.Or(toldWrong[f.Code], answered)
+	}
+	return ran, answered
 }
 
 // EventTime is how long into its turn an event came; "" when unknown.
