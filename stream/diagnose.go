@@ -78,7 +78,7 @@ func (c *Call) checkBroken(event int) {
 	switch {
 	case c.lex.Docs() > 0 && c.lex.first == ObjectOpen:
 		c.find(ArgsTrailing, event, err.Offset,
-			"an object is complete at byte %d, then comes %s: code that ran the call when it first parsed ran half of it", err.Offset, err.Found())
+			"an object is complete at byte %d, then comes %s: code that runs a call once it parses runs half of it", err.Offset, err.Found())
 	case err.Got == '{' && err.Expected == "a comma or }":
 		c.find(ArgsMissingBrace, event, err.Offset,
 			"a second object begins inside the first at byte %d: two calls were merged", err.Offset)

@@ -186,7 +186,7 @@ func (f *Findings) wrap(v *providers.View, from int, draw display.Drawer) {
 // byWhom says who did what was found, "" where nobody knows, or where it is what code would do: nobody
 // was seen to do it.
 func byWhom(f stream.Finding) string {
-	if f.By == 0 || f.Diagnosis == stream.EarlyWrong {
+	if f.By == 0 || f.Declared() == stream.EarlyWrong {
 		return ""
 	}
 	switch f.By {

@@ -75,7 +75,7 @@ func (c *Case) findings(b *bytes.Buffer, title string, found []stream.Finding) {
 	}
 	fmt.Fprintf(b, "\n### %s\n", title)
 	for _, f := range found {
-		fmt.Fprintf(b, "\n**%s** (%s, by %s): %s\n\n%s\n", f.Code, f.Severity, f.By, escaped(f.Message), escaped(f.Means))
+		fmt.Fprintf(b, "\n**%s** (%s, by %s): %s\n\n%s\n", f.Code, f.Severity, f.Who(), escaped(f.Message), escaped(f.Means))
 		if frame := bytes.TrimSpace(c.Frame(f.Event)); len(frame) > 0 {
 			fmt.Fprintf(b, "\n%s", fenced("", frame, mostFrame))
 		}
