@@ -72,7 +72,7 @@ func (d *Document) stringAt(n int) int {
 func (d *Document) held() (path string, value, raw []byte) {
 	toks, args := d.tokens(), d.Call.Args()
 	n := d.tok
-	if n >= toks.Len() {
+	if n < 0 || n >= toks.Len() {
 		return "", nil, nil
 	}
 	if toks.At(n).Kind == stream.Key {
