@@ -71,8 +71,10 @@ func (j *Join) judgeArgs(of *Call, a *Ask) {
 	}
 	switch {
 	case !a.sure():
-	case of.syntax == stream.SyntaxPrefix, of.syntax == stream.SyntaxBroken:
-		j.found(of, a, cut.Finding("%s was run with %s, while those that the model wrote are %s", a.Tool, of.part(a), of.syntax))
+	case of.syntax == stream.SyntaxPrefix:
+		j.found(of, a, cut.Finding("%s was run with %s, while those that the model wrote stop after %d", a.Tool, of.part(a), of.Size))
+	case of.syntax == stream.SyntaxBroken:
+		j.found(of, a, cut.Finding("%s was run with %s, while those that the model wrote are no JSON", a.Tool, of.part(a)))
 	case of.LastAt >= 0 && a.Asked+j.skew(of, a) < of.LastAt:
 		j.found(of, a, cut.Finding("%s was run with %s, %s before the last of %d came", a.Tool, of.part(a), Span(of.LastAt-a.Asked), of.Size))
 	case whole:
