@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"sync"
 	"time"
 
@@ -53,16 +52,6 @@ type mark struct {
 	seq     uint64
 	subject string
 	at      time.Time
-}
-
-// flow is one capture.
-type flow struct {
-	origin
-	subject string
-	feed    *capture.Feed
-	next    int64 // offset of what comes next
-	silent  bool
-	broken  bool // it cannot be read any further
 }
 
 // Open connects to a hub. It fails where nobody answers.
@@ -125,54 +114,6 @@ func pause(ctx context.Context, d time.Duration) {
 	case <-ctx.Done():
 	case <-time.After(d):
 	}
-}
-
-// consumer is what every one of ours has.
-func (v *View) consumer() jetstream.ConsumerConfig {
-	return jetstream.ConsumerConfig{
-		FilterSubject: wanted(bytesKind, v.of.Host, v.of.Agent), AckPolicy: jetstream.AckNonePolicy,
-		MemoryStorage: true, Replicas: 1, InactiveThreshold: 5 * time.Minute,
-	}
-}
-
-// from is a consumer that begins at a time of the hub.
-func (v *View) from(at time.Time) *jetstream.ConsumerConfig {
-	c := v.consumer()
-	c.DeliverPolicy, c.OptStartTime = jetstream.DeliverByStartTimePolicy, &at
-	return &c
-}
-
-// resume is where to go on, which is behind the message that was read last. A hub that has another
-// one in its place, or none, has forgotten some: it is read again from a while before that, and the
-// offsets tell what of that is known.
-func (v *View) resume(ctx context.Context) (*jetstream.ConsumerConfig, error) {
-	v.made = v.link.made.Load()
-	c := v.consumer()
-	switch {
-	case v.read.seq == 0 && v.of.All:
-		c.DeliverPolicy = jetstream.DeliverAllPolicy
-		return &c, nil
-	case v.read.seq == 0:
-		return v.from(v.since.Add(-headsBefore)), nil
-	}
-	c.DeliverPolicy, c.OptStartSeq = jetstream.DeliverByStartSequencePolicy, v.read.seq+1
-	msg, err := v.stream.GetMsg(ctx, v.read.seq)
-	switch {
-	case err == nil && msg.Subject == v.read.subject && msg.Time.Equal(v.read.at):
-		return &c, nil
-	case err == nil:
-		return v.from(v.read.at.Add(-backBy)), nil
-	case !errors.Is(err, jetstream.ErrMsgNotFound):
-		return nil, err
-	}
-	e, err := v.link.extent(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if e.first > v.read.seq { // it had its time
-		return &c, nil
-	}
-	return v.from(v.read.at.Add(-backBy)), nil
 }
 
 // follow reads what a consumer brings. It reports false at the end; next is another consumer to go
@@ -257,114 +198,6 @@ func (v *View) take(msg jetstream.Msg, meta *jetstream.MsgMetadata, yield func(c
 		return true, &c
 	}
 	return true, nil
-}
-
-// overrun reports whether the hub lets go of messages before they are read: it would go on like
-// that, so the view jumps to the last message of each capture. What is missing shows in those.
-func (v *View) overrun(read uint64) bool {
-	ctx, cancel := context.WithTimeout(context.Background(), wait)
-	defer cancel()
-	e, err := v.link.extent(ctx)
-	return err == nil && e.first > read+1
-}
-
-// feed makes records of a message. It reports whether something before it is missing.
-func (v *View) feed(msg jetstream.Msg, meta *jetstream.MsgMetadata) (missing bool) {
-	o, ok := originOf(msg.Subject())
-	if !ok || o.version != version {
-		v.mu.Lock()
-		defer v.mu.Unlock()
-		if v.state.Newer++; v.state.Newer == 1 {
-			v.say("of another version of toolscope: " + msg.Subject())
-		}
-		return false
-	}
-	f := v.flow(o, msg.Subject())
-	f.silent = false
-	if f.broken {
-		return false
-	}
-	s, err := parseSpan(msg.Headers().Get(headSpan))
-	var data []byte
-	if err == nil {
-		data, err = unpack(msg.Headers().Get(headEnc), msg.Data(), s)
-	}
-	if err != nil {
-		v.spoilt(f, err)
-		return false
-	}
-	switch {
-	case s.to <= f.next:
-		return false // a message that was there before
-	case s.from < f.next:
-		data = data[f.next-s.from:]
-	case s.from > f.next:
-		missing = v.miss(f, s.from-f.next, msg, meta)
-	}
-	f.next = s.to
-	v.took += int64(len(data))
-	recs, err := f.feed.Write(v.recs, data)
-	v.recs = recs
-	if err != nil {
-		f.broken = true
-		v.spoilt(f, err)
-	}
-	return missing
-}
-
-// flow is the capture of a subject.
-func (v *View) flow(o origin, subject string) *flow {
-	f := v.flows[subject]
-	if f == nil {
-		f = &flow{origin: o, subject: subject, feed: v.feeds.New(o.host + "/" + o.agent)}
-		v.flows[subject] = f
-		v.order = append(v.order, f)
-	}
-	return f
-}
-
-// miss takes that bytes are missing. Before the first ones of a capture that is no loss, if they
-// were there before we looked.
-func (v *View) miss(f *flow, n int64, msg jetstream.Msg, meta *jetstream.MsgMetadata) (lost bool) {
-	lost = f.next > 0 || v.began(msg, meta)
-	why := "never came: the hub let go of them, or did not get them"
-	v.recs = f.feed.Miss(v.recs, n, why)
-	if !lost {
-		return false
-	}
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.state.Lost += n
-	v.state.Gaps++
-	v.say(fmt.Sprintf("gap: %d bytes of %s/%s %s", n, f.host, f.agent, why))
-	return true
-}
-
-// began reports whether a capture began, by the hub's clock, when we were to see it.
-func (v *View) began(msg jetstream.Msg, meta *jetstream.MsgMetadata) bool {
-	created, err := time.Parse(time.RFC3339Nano, msg.Headers().Get(headCreated))
-	if err != nil || created.IsZero() {
-		return false
-	}
-	return v.of.All || created.Add(-skewOf(msg.Headers(), meta.Timestamp)).After(v.since.Add(-headsBefore))
-}
-
-// skewOf is by how much a host's clock is ahead of the hub's.
-func skewOf(h nats.Header, at time.Time) time.Duration {
-	sent, err := strconv.ParseInt(h.Get(headSent), 10, 64)
-	if err != nil {
-		return 0
-	}
-	return time.UnixMilli(sent).Sub(at)
-}
-
-// spoilt takes a message that makes no sense. What it should have brought is a gap, when the next
-// one comes.
-func (v *View) spoilt(f *flow, err error) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.state.Spoilt++
-	v.say(fmt.Sprintf("%s/%s: a message makes no sense: %v", f.host, f.agent, err))
 }
 
 // say adds a note about the source.

@@ -1,0 +1,92 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/spf13/pflag"
+
+	"toolscope/capture"
+	"toolscope/capture/formats"
+	"toolscope/providers"
+	"toolscope/providers/dialect"
+)
+
+// options say how an input is opened.
+func (r *readFlags) options(follow bool, stdin io.Reader) capture.Options {
+	o := capture.Options{Follow: follow, Stdin: stdin, Formats: formats.All, Looks: looks}
+	switch r.as {
+	case "", "auto":
+	case "body":
+		o.Formats, o.Forced = nil, true
+	default:
+		f, _ := formats.Find(r.as) // prepare has asked for it
+		o.Formats, o.Forced = []capture.Format{f}, true
+	}
+	return o
+}
+
+// readFlags say how what comes is read.
+type readFlags struct {
+	places  bool // it is asked where in a log something stands
+	dialect string
+	as      string // the format of every input
+	flag    string // what the flag for it is called, where that is not --as
+	request string // file that holds the body of a request
+}
+
+func (r *readFlags) add(f *pflag.FlagSet) { r.addAs(f, "as") }
+
+// addAs is add where the flag for the format is called otherwise.
+func (r *readFlags) addAs(f *pflag.FlagSet, as string) {
+	f.StringVar(&r.dialect, "dialect", "auto", "the protocol of every response: auto, or a name from 'toolscope help dialects'")
+	f.StringVar(&r.as, as, "auto", "the format of every input: auto, body, or a name from 'toolscope help formats'")
+	f.StringVar(&r.request, "request", "", "check calls against the tools of the request body in this `FILE`, where none was captured")
+}
+
+// prepare returns what sets an inspector up to read so.
+func (r *readFlags) prepare() (func(*providers.Inspector), error) {
+	var forced *dialect.Dialect
+	if r.dialect != "" && r.dialect != "auto" {
+		d, err := providers.Find(r.dialect)
+		if err != nil {
+			return nil, usagef("--dialect: %w, and auto%s", err, perhapsOf(r.dialect, dialectOffers()))
+		}
+		forced = d
+	}
+	if _, ok := formats.Find(r.as); !ok && !slices.Contains([]string{"", "auto", "body"}, r.as) {
+		return nil, usagef("--%s %q: wanted is auto, body, or a name from 'toolscope help formats'%s", cmp.Or(r.flag, "as"), r.as, perhapsOf(r.as, formatOffers()))
+	}
+	body, err := r.requestBody()
+	if err != nil {
+		return nil, err
+	}
+	return func(in *providers.Inspector) {
+		in.Force(forced)
+		in.Request = body
+	}, nil
+}
+
+// requestBody is what --request names, nil without it.
+func (r *readFlags) requestBody() ([]byte, error) {
+	if r.request == "" {
+		return nil, nil
+	}
+	body, err := os.ReadFile(r.request)
+	if err != nil {
+		return nil, fmt.Errorf("--request: %w", err)
+	}
+	s := dialect.Scan(body)
+	isObject := s.Kind() == '{'
+	s.Value()
+	switch err := s.End(); {
+	case err != nil:
+		return nil, fmt.Errorf("--request %s: not JSON: %w\nwanted is the body that was sent, as in {\"model\": …, \"tools\": […]}", r.request, err)
+	case !isObject || !providers.DeclaresTools(body):
+		return nil, fmt.Errorf("--request %s: declares no tools of a known protocol\nwanted is the body that was sent, as in {\"model\": …, \"tools\": […]}", r.request)
+	}
+	return body, nil
+}
