@@ -3,23 +3,120 @@
 package fleet
 
 import (
+	"context"
 	"net"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 )
 
-// authExample is that of the page of help: a host that sends, and who views.
-const authExample = `
-authorization {
-  users = [
-    { user: h1, password: h1-secret, permissions: {
-        publish: ["toolscope.v1.*.*.h1.>", "$JS.API.DIRECT.GET.TOOLSCOPE.toolscope.v1.b.*.h1.>", "$JS.API.STREAM.INFO.TOOLSCOPE"]
-        subscribe: ["_INBOX.>"] } }
-    { user: viewer, password: viewer-secret, permissions: {
-        publish: ["$JS.API.STREAM.INFO.TOOLSCOPE", "$JS.API.CONSUMER.*.TOOLSCOPE", "$JS.API.CONSUMER.*.TOOLSCOPE.>", "$JS.API.DIRECT.GET.TOOLSCOPE", "$JS.API.STREAM.MSG.GET.TOOLSCOPE"]
-        subscribe: ["_INBOX.>", "toolscope.>"] } }
-  ]
+// keyOf is a file with a new key, and its public half.
+func keyOf(t *testing.T) (file, public string) {
+	t.Helper()
+	seed, public, err := NewKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file = filepath.Join(t.TempDir(), "key")
+	if err := os.WriteFile(file, seed, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file, public
 }
-`
+
+// exampleAuth is the file of --auth that the page of help has, with these keys in it.
+func exampleAuth(t *testing.T, host, viewer string) (file string) {
+	t.Helper()
+	page, err := os.ReadFile("../../ui/docs/fleet.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text, found := strings.Cut(string(page), "```\nauthorization {")
+	text, _, ends := strings.Cut(text, "```")
+	if !found || !ends || strings.Count(text, "UA…") != 1 || strings.Count(text, "UB…") != 1 {
+		t.Fatalf("the page has no such example: %q", text)
+	}
+	text = strings.NewReplacer("UA…", host, "UB…", viewer).Replace("authorization {" + text)
+	file = filepath.Join(t.TempDir(), "auth.conf")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// TestAuth: a sender may send as itself, and ask for where it is. It may not send as another, read,
+// or delete; who views may not send or delete. The permissions are those of the page of help.
+func TestAuth(t *testing.T) {
+	hostKey, host := keyOf(t)
+	viewKey, viewer := keyOf(t)
+	file := exampleAuth(t, host, viewer)
+	h := newHub(t, func(o *HubOptions) { o.Auth = file })
+	as := func(auth Auth) *link {
+		l, err := dial(h.URL(), auth, false, func() {}, func(error) {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(l.Close)
+		return l
+	}
+	if _, err := nats.Connect(h.URL()); err == nil {
+		t.Error("anybody can connect")
+	}
+	msg := func(host string) *nats.Msg {
+		m := nats.NewMsg(captureSubject(bytesKind, host, "main", "00"))
+		m.Header.Set(headSpan, "0-1")
+		m.Header.Set(headExpect, "0")
+		m.Data = []byte("x")
+		return m
+	}
+	quick := func() context.Context {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second/2)
+		t.Cleanup(cancel)
+		return ctx
+	}
+	sending := h.sending(t, "web1")
+	sending.Auth.NKey = hostKey
+	p := publish(t, sending)
+	put(p, 1, 0)
+	sent(t, p, 1)
+	web1 := p.link
+	if _, err := web1.publish(quick(), msg("web2")); err == nil {
+		t.Error("web1 sends as web2")
+	}
+	if _, _, err := web1.last(quick(), captureSubject(bytesKind, "web2", "main", "00")); err == nil {
+		t.Error("web1 reads of web2")
+	}
+	if _, err := web1.js.CreateConsumer(quick(), StreamName, jetstream.ConsumerConfig{}); err == nil {
+		t.Error("web1 reads")
+	}
+	heard, err := web1.SubscribeSync("_INBOX.>")
+	if err == nil {
+		err = web1.Flush()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	viewing := as(Auth{NKey: viewKey})
+	if _, err := viewing.publish(quick(), msg("web1")); err == nil {
+		t.Error("the viewer sends")
+	}
+	if err := viewing.js.DeleteStream(quick(), StreamName); err == nil {
+		t.Error("the viewer deletes")
+	}
+	v := viewAs(t, Auth{NKey: viewKey}, h.URL()+"?until=now", nil)
+	eventually(t, "the viewer reads", func() bool { return v.text() == "<1:0>" })
+	if err := web1.Flush(); err != nil { // what was sent to it before is there then
+		t.Fatal(err)
+	}
+	if n, _, _ := heard.Pending(); n > 0 {
+		t.Errorf("web1 hears %d messages that were for the viewer", n)
+	}
+}
 
 // deafServer takes connections and never answers.
 func deafServer(t *testing.T) (address string, stop func()) {

@@ -20,7 +20,12 @@ type Auth struct {
 	NKey  string // a file with the seed of a key
 	Token string // the token itself
 	CA    string // a file with who signs the hub's certificate
+
+	inbox string // where answers come in, "" for anywhere; what a view reads comes in as answers do
 }
+
+// inboxOf is where answers to what a host asks come in. A hub can let it listen there alone.
+func inboxOf(host string) string { return nats.InboxPrefix + token(host) }
 
 // wait is how long a hub may take to answer.
 const wait = 5 * time.Second
@@ -62,6 +67,9 @@ func dial(server string, auth Auth, patient bool, renew func(), failed func(erro
 	}
 	if auth.CA != "" {
 		o = append(o, nats.RootCAs(auth.CA))
+	}
+	if auth.inbox != "" {
+		o = append(o, nats.CustomInboxPrefix(auth.inbox))
 	}
 	conn, err := nats.Connect(server, o...)
 	if err != nil {

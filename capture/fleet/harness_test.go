@@ -184,11 +184,16 @@ type seen struct {
 
 func view(t *testing.T, address string, change func(*View)) *seen {
 	t.Helper()
+	return viewAs(t, Auth{}, address, change)
+}
+
+func viewAs(t *testing.T, auth Auth, address string, change func(*View)) *seen {
+	t.Helper()
 	of, err := ParseAddress(address, time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, err := Open(context.Background(), of, Auth{})
+	v, err := Open(context.Background(), of, auth)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -72,6 +72,7 @@ func Publish(began time.Time, o Sending) (p *Publisher, warning string, err erro
 	_, _ = rand.Read(id) // it never fails
 	of := origin{version, o.Host, o.Agent, hex.EncodeToString(id)}
 	p = &Publisher{o: o, sent: make(chan struct{}), again: make(chan struct{}, 1)}
+	o.Auth.inbox = inboxOf(o.Host)
 	p.link, err = dial(o.Server, o.Auth, true, p.renew, p.down)
 	if err != nil {
 		return nil, "", err

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 
 	"toolscope/capture"
 )
@@ -310,69 +309,5 @@ func TestPoison(t *testing.T) {
 	})
 	if s := v.State(); s.Lost != 200 || s.Gaps != 1 || s.Spoilt != 5 || s.Newer != 1 {
 		t.Errorf("%+v", s)
-	}
-}
-
-// TestAuth: a sender may send as itself, and ask for where it is. It may not send as another, read,
-// or delete; who views may not send or delete.
-func TestAuth(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "auth.conf")
-	if err := os.WriteFile(file, []byte(authExample), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	h := newHub(t, func(o *HubOptions) { o.Auth = file })
-	as := func(user string) *link {
-		conn, err := nats.Connect(h.URL(), nats.UserInfo(user, user+"-secret"), nats.ReconnectBufSize(-1))
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(conn.Close)
-		l := &link{Conn: conn, renew: func() {}}
-		l.js, _ = jetstream.New(conn)
-		return l
-	}
-	if _, err := nats.Connect(h.URL()); err == nil {
-		t.Error("anybody can connect")
-	}
-	msg := func(host string) *nats.Msg {
-		m := nats.NewMsg(captureSubject(bytesKind, host, "main", "00"))
-		m.Header.Set(headSpan, "0-1")
-		m.Header.Set(headExpect, "0")
-		m.Data = []byte("x")
-		return m
-	}
-	quick := func() context.Context {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Second/2)
-		t.Cleanup(cancel)
-		return ctx
-	}
-	h1 := as("h1")
-	if _, err := h1.publish(quick(), msg("h1")); err != nil {
-		t.Errorf("h1 as itself: %v", err)
-	}
-	if seq, s, err := h1.last(quick(), captureSubject(bytesKind, "h1", "main", "00")); err != nil || seq != 1 || s.to != 1 {
-		t.Errorf("h1 asks where it is: %d %v %v", seq, s, err)
-	}
-	if _, err := h1.extent(quick()); err != nil {
-		t.Errorf("h1 asks for the stream: %v", err)
-	}
-	if _, err := h1.publish(quick(), msg("h2")); err == nil {
-		t.Error("h1 sends as h2")
-	}
-	if _, _, err := h1.last(quick(), captureSubject(bytesKind, "h2", "main", "00")); err == nil {
-		t.Error("h1 reads of h2")
-	}
-	if _, err := h1.js.CreateConsumer(quick(), StreamName, jetstream.ConsumerConfig{}); err == nil {
-		t.Error("h1 reads")
-	}
-	viewer := as("viewer")
-	if _, err := viewer.publish(quick(), msg("h1")); err == nil {
-		t.Error("the viewer sends")
-	}
-	if err := viewer.js.DeleteStream(quick(), StreamName); err == nil {
-		t.Error("the viewer deletes")
-	}
-	if c, err := viewer.js.CreateConsumer(quick(), StreamName, jetstream.ConsumerConfig{AckPolicy: jetstream.AckNonePolicy, MemoryStorage: true}); err != nil || c.CachedInfo().NumPending != 1 {
-		t.Errorf("the viewer reads: %v", err)
 	}
 }

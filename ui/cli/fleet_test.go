@@ -185,3 +185,30 @@ func TestPrintGaps(t *testing.T) {
 		t.Errorf("exit code %d\n%s", got.code, got.stderr)
 	}
 }
+
+// TestNewKey: a key goes into a file that only its owner can read, never over another one, and with
+// it one gets into a hub that knows its public half.
+func TestNewKey(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "web1.nk")
+	got := command(t, nil, "hub", "--new-key", file)
+	public := strings.TrimSpace(got.stdout)
+	stat, err := os.Stat(file)
+	if got.code != 0 || err != nil || stat.Mode().Perm() != 0o600 || !strings.HasPrefix(public, "U") {
+		t.Fatal(got, err)
+	}
+	if got := command(t, nil, "hub", "--new-key", file); got.code != 1 || !strings.Contains(got.stderr, "there is another file of that name") {
+		t.Error(got)
+	}
+	auth := saved(t, "auth.conf", "authorization { users: [ { nkey: "+public+" } ] }")
+	h, err := fleet.StartHub(context.Background(), fleet.HubOptions{Listen: "127.0.0.1:0", Store: t.TempDir(), Keep: time.Hour, KeepBytes: 1 << 30, Auth: auth, Log: func(string) {}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	if got := command(t, nil, "print", h.URL()+"?until=now", "--nkey", file); !strings.Contains(got.stderr, "no bytes came") {
+		t.Error(got)
+	}
+	if got := command(t, nil, "print", h.URL()+"?until=now"); strings.Contains(got.stderr, "no bytes came") {
+		t.Error(got)
+	}
+}

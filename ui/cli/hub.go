@@ -21,20 +21,27 @@ one program. Any other one will do as well.
   toolscope print 'nats://hub:4222?host=a&until=now' --format jsonl
 
 Only this machine can connect, unless --public, which wants --auth, --tls-cert
-and --tls-key. 'toolscope help fleet' has more, and what permissions to give.`
+and --tls-key. --new-key makes the key of a machine or of who views; 'toolscope
+help fleet' has the permissions to give it.`
 
 // hubCommandFlags are those of a hub.
 type hubCommandFlags struct {
 	fleet.HubOptions
 	bytes, sync string
 	public      bool
+	newKey      string
 }
 
 func (a *app) hubCommand() *cobra.Command {
 	var f hubCommandFlags
 	cmd := &cobra.Command{
 		Use: "hub", Short: "Gather what many machines publish", Long: hubHelp, Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.beHub(cmd.Context(), &f) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if f.newKey != "" {
+				return a.newKey(f.newKey)
+			}
+			return a.beHub(cmd.Context(), &f)
+		},
 	}
 	to := cmd.Flags()
 	to.StringVar(&f.Listen, "listen", "127.0.0.1:4222", "`ADDR` to listen on; port 0 picks a free one")
@@ -47,6 +54,7 @@ func (a *app) hubCommand() *cobra.Command {
 	to.StringVar(&f.Auth, "auth", "", "who may do what: authorization as NATS configures it, in this `FILE`")
 	to.StringVar(&f.Cert, "tls-cert", "", "the certificate, in this `FILE`")
 	to.StringVar(&f.Key, "tls-key", "", "its key, in this `FILE`")
+	to.StringVar(&f.newKey, "new-key", "", "no hub: write a new key for --nkey into this `FILE`, and print its public half for --auth")
 	checked(to, "keep-bytes", isSize("--keep-bytes"))
 	settle(to, "hub", "listen", "store", "keep", "keep-bytes", "sync", "auth", "tls-cert", "tls-key")
 	cmd.MarkFlagsRequiredTogether("tls-cert", "tls-key")

@@ -24,6 +24,7 @@ type proxyFlags struct {
 	listen, token              string
 	to, origins                []string
 	headless, printEnv, public bool
+	probe                      bool
 }
 
 const proxyHelp = `Stands between clients and providers: passes on what they say, byte by byte and
@@ -77,6 +78,7 @@ func (a *app) proxyCommand() *cobra.Command {
 	to.StringArrayVar(&f.to, "to", nil, "the upstream `[NAME=]URL`; may be given several times")
 	to.BoolVar(&f.headless, "headless", false, "no screen: print the calls")
 	to.BoolVar(&f.printEnv, "print-env", false, "print the lines that send clients here")
+	to.BoolVar(&f.probe, "probe", false, "no proxy: tell by the exit code whether one listens at --listen")
 	to.BoolVar(&f.public, "public", false, "listen where other machines reach it; wants a --token")
 	to.StringVar(&f.token, "token", "", "every request has to show `T`, or what is in the file @T")
 	to.StringArrayVar(&f.origins, "origin", nil, "let pages of `ORIGIN` send requests; may be given several times")
@@ -95,6 +97,9 @@ func (a *app) proxyCommand() *cobra.Command {
 
 // proxy forwards and records until a signal, or until the user leaves the screen.
 func (a *app) proxy(ctx context.Context, f *proxyFlags) error {
+	if f.probe {
+		return probe(f.listen)
+	}
 	prices, p, screen, err := a.outlook(&f.liveFlags)
 	if err != nil {
 		return err

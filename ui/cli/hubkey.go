@@ -1,0 +1,22 @@
+package cli
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"toolscope/capture/fleet"
+)
+
+// newKey makes a key for a hub: the secret goes into a file that is new, and its public half, which
+// the hub is told, is printed.
+func (a *app) newKey(file string) error {
+	seed, public, err := fleet.NewKey()
+	if err == nil {
+		_, err = saveInto(filepath.Dir(file), filepath.Base(file), append(seed, '\n'))
+	}
+	if err != nil {
+		return fmt.Errorf("--new-key: %w", err)
+	}
+	a.stdout.linef("%s", public)
+	return nil
+}
