@@ -120,10 +120,15 @@ const (
 	Toolscope Party = "toolscope" // this program: a limit of its own, its end, an answer in the provider's place
 )
 
+// Machine is where a capture comes from, and what the capture is called there. One is
+// shared by all heads of the capture.
+type Machine struct{ Host, Agent string }
+
 // Head is what is known about one side of an exchange from outside its body. Every field may be
 // missing.
 type Head struct {
 	File   string      // the path as the user wrote it, or "stdin"
+	Origin *Machine    // the machine that it comes from, nil for this one; it is not part of the format
 	Run    string      // what has another one, or where it is "" another file, has another clock
 	Method string      // of the request
 	URL    string      // of the request: as much of it as the source shows, at least the path

@@ -20,17 +20,19 @@ type Feeds struct {
 type Feed struct {
 	c     *captureReader
 	run   string // that nothing but this capture is of
-	torn  bool   // something is missing: exchanges may begin in their midst
+	of    *Machine
+	torn  bool // something is missing: exchanges may begin in their midst
 	begun map[int]bool
 	skips bool   // what comes first is the rest of a line, unless its checksum says that it is whole
 	held  []byte // of that
 	lost  int64  // bytes that are missing before what comes next
 }
 
-// New begins to read a capture, which name is the file of.
-func (f *Feeds) New(name string) *Feed {
+// New begins to read a capture of another machine.
+func (f *Feeds) New(of Machine) *Feed {
 	f.n++
-	return &Feed{c: newCaptureReader(name, &f.numbers), run: fmt.Sprintf("%s %d", name, f.n), begun: map[int]bool{}}
+	name := of.Host + "/" + of.Agent
+	return &Feed{c: newCaptureReader(name, &f.numbers), run: fmt.Sprintf("%s %d", name, f.n), of: &of, begun: map[int]bool{}}
 }
 
 // Open is how many exchanges have begun and not ended.
@@ -47,7 +49,9 @@ func (f *Feed) Write(recs []Record, p []byte) ([]Record, error) {
 		recs = f.midway(recs[:n:n], recs[n:])
 	}
 	for i := range recs[n:] {
-		recs[n+i].ofRun(f.run)
+		if head := recs[n+i].Head; head != nil {
+			head.Run, head.Origin = f.run, f.of
+		}
 	}
 	return recs, err
 }

@@ -61,6 +61,7 @@ type recordLine struct {
 
 type headJSON struct {
 	File   string      `json:"file,omitempty"`
+	Origin *Machine    `json:"-"`
 	Run    string      `json:"-"`
 	Method string      `json:"method,omitempty"`
 	URL    string      `json:"url,omitempty"`

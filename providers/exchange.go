@@ -61,7 +61,7 @@ func (x *Exchange) Broke() string { return x.why }
 func (x *Exchange) learn(h *stream.Head) {
 	now := *x.Head
 	if h.File != "" {
-		now.File, now.Run = h.File, h.Run
+		now.File, now.Run, now.Origin = h.File, h.Run, h.Origin
 	}
 	if h.Method != "" {
 		now.Method = h.Method

@@ -54,10 +54,15 @@ type Verbatim interface {
 	Bytes(start, end int64) ([]byte, error)
 }
 
+// Machine is where a capture comes from, and what the capture is called there. One is
+// shared by all heads of the capture.
+type Machine struct{ Host, Agent string }
+
 // A Head is what is known of an exchange from outside its bytes.
 type Head struct {
-	File        string // where it was read from
-	Run         string // what is of another one has another clock, and nothing to do with this
+	File        string   // where it was read from
+	Origin      *Machine // the machine that it comes from, nil for this one
+	Run         string   // what is of another one has another clock, and nothing to do with this
 	Method, URL string
 	Status      int
 	Header      map[string][]string // canonical names

@@ -86,7 +86,9 @@ func (m *Model) way() (w trail) {
 		return trail{parts: []display.Text{source}}
 	}
 	if x := m.view.Exchange(t.Exchange); x != nil && x.Head.File != "" && m.list.SeveralFiles() {
-		source = m.pen.Name(path.Base(x.Head.File))
+		if source = m.pen.Name(path.Base(x.Head.File)); x.Head.Origin != nil {
+			source = m.pen.Name(x.Head.File)
+		}
 	}
 	w.parts = []display.Text{source, m.draw.Format("turn %d", t.Number+1)}
 	if agent := m.list.AgentOf(t); agent != "" {

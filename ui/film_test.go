@@ -35,6 +35,7 @@ var films = []film{
 		{0, ""}, {3, ""}, {8, ""}, {17, ""}, {23, ""}, {25, ""}, {-1, ""}, {-1, "k2"}, {-1, "gjjjl"}, {-1, "r"}, {-1, "r3"}, {-1, "<enter>"},
 	}},
 	{name: "agents", records: session, shots: []shot{{12, ""}, {22, ""}, {-1, "gjj"}, {-1, "jj"}, {-1, "G"}, {-1, "1H"}}},
+	{name: "machines", records: machines, shots: []shot{{20, ""}, {-1, "1g"}, {-1, "<enter>jj"}, {-1, "!"}, {-1, "z"}}},
 	{name: "parallel", records: demoRecords("parallel"), shots: []shot{{22, ""}, {60, ""}, {70, "1kk"}, {-1, "G"}}},
 	{name: "cut", records: demoRecords("cut"), shots: []shot{{30, ""}, {-1, ""}, {-1, "4<enter>"}, {-1, "<enter>"}}},
 	{name: "index-zero", records: demoRecords("index-zero"), shots: []shot{{30, ""}, {60, "1kkk"}, {-1, "g4"}, {-1, "1j3"}}},

@@ -163,6 +163,7 @@ func (m *Model) nextFinding() {
 		here = *m.from
 	}
 	m.chosen = at
+	m.list.Leave()
 	m.turnTo(m.findings)
 	m.refresh()
 	m.from = &spot{here.pane, here.chosen, at}

@@ -120,6 +120,9 @@ func (m *Model) Init() tea.Cmd {
 	if m.opt.Inbox != nil {
 		cmds = append(cmds, listen(m.opt.Inbox, 0))
 	}
+	if m.opt.Hosts != nil {
+		cmds = append(cmds, func() tea.Msg { return hostsTick{} })
+	}
 	if m.opt.Send != nil {
 		cmds = append(cmds, listen(m.opt.Answers, 0))
 	}
@@ -131,6 +134,8 @@ func (m *Model) Update(msg tea.Msg) (_ tea.Model, cmd tea.Cmd) {
 	switch msg := msg.(type) {
 	case arrived:
 		cmd = m.take(msg.in)
+	case hostsTick:
+		cmd = m.lookAtHosts()
 	case tea.KeyMsg:
 		m.key(msg)
 	case tea.MouseMsg:

@@ -9,6 +9,7 @@ import (
 	"toolscope/providers/price"
 	"toolscope/themes"
 	"toolscope/ui/modes"
+	"toolscope/ui/panes"
 	"toolscope/ui/send"
 )
 
@@ -19,6 +20,7 @@ type Options struct {
 	Playback Playback                   // the clock of a source that is played; nil for others
 	Await    *Await                     // what a live source waits for, shown while nothing has come; may be nil
 	Status   func() []Word              // what whoever feeds the inbox has to say; asked at each frame; may be nil
+	Hosts    func() []panes.HostState   // the machines that send what is looked at, by name; asked each second; nil where it is of this one
 	Demo     Demo                       // brings the demo when there is nothing else to see; may be nil
 	Stage    bool                       // the source is the demo, to be shown to a room
 	Speed    float64                    // at which the demo is shown; 1 when 0

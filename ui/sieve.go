@@ -9,7 +9,6 @@ import (
 	"toolscope/ui/display"
 	"toolscope/ui/filter"
 	"toolscope/ui/modes"
-	"toolscope/ui/panes"
 	"toolscope/ui/screen"
 )
 
@@ -117,7 +116,7 @@ func (m *Model) extendSieve() {
 
 // newest is what to follow. Where no turn is meant, one stays where one is.
 func (m *Model) newest() stream.Ref {
-	if r := panes.Newest(m.view.Session(), &m.sieve); r != stream.NoRef || !m.sieve.On() {
+	if r := m.list.Newest(m.view, &m.sieve, m.chosen); r != stream.NoRef || !m.sieve.On() {
 		return r
 	}
 	return m.chosen
@@ -149,6 +148,15 @@ func (m *Model) seenAs(field string) (words []string) {
 			add(x.Head.File)
 		case field == "host" && x != nil:
 			add(filter.HostOf(x.Head.URL))
+		}
+		if x == nil || x.Head.Origin == nil {
+			continue
+		}
+		switch field {
+		case "agent":
+			add(x.Head.Origin.Agent)
+		case "host":
+			add(x.Head.Origin.Host)
 		}
 	}
 	return words

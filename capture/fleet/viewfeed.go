@@ -69,7 +69,7 @@ func (v *View) feed(msg jetstream.Msg, meta *jetstream.MsgMetadata) (missing boo
 func (v *View) flow(o origin, subject string) *flow {
 	f := v.flows[subject]
 	if f == nil {
-		f = &flow{origin: o, subject: subject, feed: v.feeds.New(o.host + "/" + o.agent)}
+		f = &flow{origin: o, subject: subject, feed: v.feeds.New(capture.Machine{Host: o.host, Agent: o.agent})}
 		v.flows[subject] = f
 		v.order = append(v.order, f)
 	}

@@ -19,7 +19,7 @@ func coreRecord(r capture.Record) stream.Record {
 	if r.Head != nil {
 		out.Head = &stream.Head{
 			File: r.Head.File, Run: cmp.Or(r.Head.Run, r.Head.File), Method: r.Head.Method, URL: r.Head.URL, Status: r.Head.Status, Header: r.Head.Header, Start: r.Head.Start,
-			Peeled: r.Head.Peeled, Adds: r.Head.Adds,
+			Peeled: r.Head.Peeled, Adds: r.Head.Adds, Origin: (*stream.Machine)(r.Head.Origin),
 		}
 		out.Head.Composed = slices.Contains(r.Head.Lacks, capture.Composed)
 		for _, lack := range r.Head.Lacks {

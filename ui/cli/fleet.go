@@ -12,6 +12,7 @@ import (
 	"toolscope/capture/fleet"
 	"toolscope/stream/count"
 	"toolscope/ui"
+	"toolscope/ui/panes"
 )
 
 // hubFlags say who one is to a hub.
@@ -170,6 +171,22 @@ func (a *app) fleetWords() (words []ui.Word) {
 		words = append(words, stateWords(v.State())...)
 	}
 	return words
+}
+
+// hostStates are the machines that send to the hubs that are watched; nil without a hub.
+func (a *app) hostStates() func() []panes.HostState {
+	if len(a.views) == 0 {
+		return nil
+	}
+	return func() (all []panes.HostState) {
+		now := time.Now()
+		for _, v := range a.views {
+			for _, h := range v.State().Hosts {
+				all = append(all, panes.HostState{Name: h.Name, Age: now.Sub(h.Heard), Waits: h.Spooled, Skew: h.Skew, Silent: h.Silent})
+			}
+		}
+		return all
+	}
 }
 
 func stateWords(s fleet.State) (words []ui.Word) {

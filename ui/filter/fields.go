@@ -34,10 +34,10 @@ func Fields() []Field {
 		{Name: "state", Does: "how it stands; bad is all that went wrong", Like: "state:bad", ops: is, values: stateWords, read: readState},
 		{Name: "tool", Does: "the tool's name; = is all of it", Like: "tool:run_shell", ops: is, calls: true, read: text(toolOf)},
 		{Name: "model", Does: "the model's name", Like: "model:sonnet", ops: is, read: text(modelOf)},
-		{Name: "agent", Does: "whose request it answers", Like: "agent:Explore", ops: is, read: text(agentOf)},
+		{Name: "agent", Does: "whose request it answers, or what a hub calls it", Like: "agent:Explore", ops: is, read: text(agentOf)},
 		{Name: "file", Does: "where it was read from", Like: "file:run.tsc", ops: is, read: text(fileOf)},
 		{Name: "finding", Does: "a code, or error, warn, info", Like: "finding:SCHEMA", ops: is, calls: true, values: codes, read: readFinding},
-		{Name: "host", Does: "where the request went", Like: "host:openai.com", ops: is, read: text(hostOf)},
+		{Name: "host", Does: "the machine it comes from, or where its request went", Like: "host:openai.com", ops: is, read: text(hostOf)},
 		{Name: "cost", Does: "of the turn, in US dollars", Like: "cost>0.01", ops: than, read: amount(dollars, costOf)},
 		{Name: "took", Does: "from its beginning to its end", Like: "took>2s", ops: than, read: amount(seconds, tookOf)},
 		{Name: "bytes", Does: "of a call's arguments", Like: "bytes>1k", ops: than, calls: true, read: amount(size, sizeOf)},
@@ -76,8 +76,11 @@ func toolOf(s *subject, is func(string) bool) bool { return s.call != nil && is(
 func modelOf(s *subject, is func(string) bool) bool { return s.turn.Model != "" && is(s.turn.Model) }
 
 func agentOf(s *subject, is func(string) bool) bool {
-	a := s.turn.Ask
-	return a != nil && (a.Agent != "" && is(a.Agent) || a.Title != "" && is(a.Title))
+	if a := s.turn.Ask; a != nil && (a.Agent != "" && is(a.Agent) || a.Title != "" && is(a.Title)) {
+		return true
+	}
+	from := s.origin()
+	return from != nil && is(from.Agent)
 }
 
 func fileOf(s *subject, is func(string) bool) bool {
@@ -88,8 +91,19 @@ func hostOf(s *subject, is func(string) bool) bool {
 	if s.exchange == nil {
 		return false
 	}
+	if from := s.origin(); from != nil && is(from.Host) {
+		return true
+	}
 	host := HostOf(s.exchange.Head.URL)
 	return host != "" && is(host)
+}
+
+// origin is the machine that a turn comes from, nil for this one.
+func (s *subject) origin() *stream.Machine {
+	if s.exchange == nil {
+		return nil
+	}
+	return s.exchange.Head.Origin
 }
 
 // HostOf is the host that a request went to, of its URL.

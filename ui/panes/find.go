@@ -24,6 +24,11 @@ func (l *List) Cursor() int { return l.At }
 func (l *List) Seek(query string, from int, time func() bool) (rows []int, next int) {
 	if from == 0 {
 		l.Unsearched = 0
+		for _, h := range l.rows.hosts { // what is found has a row
+			if h.shut {
+				l.rows.fold(h, false)
+			}
+		}
 	}
 	n, turns := newNeedle(query), l.scene.View.Session().Turns
 	looked := 0
@@ -33,7 +38,7 @@ func (l *List) Seek(query string, from int, time func() bool) (rows []int, next 
 				return rows, i
 			}
 		}
-		rows, looked = l.seekIn(rows, n, i, turns[i], looked)
+		rows, looked = l.seekIn(rows, n, turns[i], looked)
 	}
 	return rows, -1
 }
@@ -45,21 +50,22 @@ const pieceBytes = 1 << 20
 const turnBytes = 1 << 11
 
 // seekIn looks through one turn and its calls.
-func (l *List) seekIn(rows []int, n *needleOf, i int, t *stream.Turn, looked int) ([]int, int) {
-	l.rows.count(i, t)
+func (l *List) seekIn(rows []int, n *needleOf, t *stream.Turn, looked int) ([]int, int) {
+	v := l.scene.View
+	l.rows.recount(v, t)
 	if t.Kept != stream.Whole {
 		l.Unsearched++
 	}
-	if l.rows.hides(t) {
+	if l.rows.plain.hides(t) {
 		return rows, looked + 1
 	}
 	if l.says(n, t) {
-		rows = append(rows, l.rows.first(i))
+		rows = append(rows, l.rows.row(v, t, 0))
 	}
 	looked += turnBytes + len(t.Text) + len(t.Thinking)
 	for _, c := range t.Calls {
 		if callSays(n, c) {
-			rows = append(rows, l.rows.of(i, c.Number))
+			rows = append(rows, l.rows.row(v, t, c.Number))
 		}
 		looked += c.Size() + turnBytes/8
 	}

@@ -13,7 +13,10 @@ type List struct {
 	screen.Window
 	host  Host
 	scene *Scene
-	rows  turnRows
+	rows  hostRows
+	on    *hostTurns // the cursor is on the row of a machine; nil where it is on a turn or a call
+	aim   stream.Ref // what is chosen then
+	last  stream.Ref // what was chosen when the list looked last
 	who   cast
 	stuck bool // the first visible row is of a call: that of its turn stands there instead
 	above int  // of what went wrong is above what is visible
@@ -24,21 +27,27 @@ type List struct {
 	Unsearched int // turns whose arguments the latest Find did not look through
 }
 
-func NewList(h Host) *List { return &List{host: h, rows: turnRows{folded: map[int32]bool{}}} }
+func NewList(h Host) *List {
+	l := &List{host: h}
+	l.rows.plain.folded, l.rows.up = map[int32]bool{}, l.up
+	return l
+}
 
-// under is the turn in the list that has the call which started the agent of t; -1 for none.
-func (l *List) under(t *stream.Turn) (i int, call int32) {
+// up is the turn that has the call which started the agent of t, nil for none.
+func (l *List) up(t *stream.Turn) (up *stream.Turn, call int32) {
 	if t.Ask == nil || t.Ask.By.Call == 0 {
-		return -1, 0
+		return nil, 0
 	}
-	s := l.scene.View.Session()
-	return indexOf(s, s.Turn(t.Ask.By.Turn)), t.Ask.By.Call
+	return l.scene.View.Session().Turn(t.Ask.By.Turn), t.Ask.By.Call
 }
 
 // Keys are those that move, and lead into what is chosen.
 func (l *List) Keys() []screen.Binding {
 	open := func() {
-		if l.scene.Of().Turn != nil {
+		switch {
+		case l.on != nil:
+			l.fold()
+		case l.scene.Of().Turn != nil:
 			l.host.Focus(Main)
 		}
 	}
@@ -50,39 +59,35 @@ func (l *List) Keys() []screen.Binding {
 		screen.Binding{Keys: []string{"enter"}, Hint: display.Lit("enter open"), Does: display.Lit("open what is selected"), Do: open},
 		stepHint, nextHint, replayHint, findHint, sentHint, compareHint, markHint, resendHint, answerHint, filterHint, copyHint, saveHint, streamsHint,
 		clockHint, zoomHint, allHint,
-		screen.Binding{Keys: []string{"-"}, Does: display.Lit("fold a turn's calls, or show them"), Do: l.fold},
+		screen.Binding{Keys: []string{"-"}, Does: display.Lit("fold a turn's calls, or a host's turns; or show them"), Do: l.fold},
 		screen.Binding{Keys: []string{"right", "l"}, Does: display.Lit("into the call"), Do: open},
 	)
+	if l.rows.several() {
+		keys = append(keys, screen.Binding{Keys: []string{"*"}, Does: display.Lit("fold all hosts, or show what they have"), Do: l.foldHosts})
+	}
 	return append(keys, moves(l.host, l.Steps(display.Text{}, l.GoTo), func() { l.host.Follow(true) })...)
 }
 
-// fold hides the calls of the chosen turn, or shows them again.
-func (l *List) fold() {
-	t := l.scene.Of().Turn
-	if t == nil {
-		return
-	}
-	l.host.Follow(false)
-	if l.rows.folded[t.Number] {
-		delete(l.rows.folded, t.Number)
-	} else {
-		l.rows.folded[t.Number] = true
-	}
-	l.rows.count(indexOf(l.scene.View.Session(), t), t)
-	l.host.Choose(t.Ref())
-}
-
-// GoTo chooses what a row shows.
+// GoTo chooses what a row shows: of a machine the newest turn that is shown of it.
 func (l *List) GoTo(row int) {
 	l.MoveTo(row)
-	l.host.Choose(l.RefAt(l.scene.View.Session(), l.At))
+	of := l.RefAt(l.scene.View.Session(), l.At)
+	l.on, l.aim = nil, of
+	if h, t, _ := l.rows.at(l.At); t == nil {
+		l.on = h
+	}
+	l.host.Choose(of)
 }
 
 // Touch chooses what a row shows.
 func (l *List) Touch(_, y int) (again bool) {
 	row := l.RowAt(y)
 	of := l.RefAt(l.scene.View.Session(), row)
-	switch {
+	switch h, t, _ := l.rows.at(row); {
+	case h != nil && t == nil:
+		l.GoTo(row)
+		l.fold()
+		return false
 	case row < 0 || of == stream.NoRef:
 		return false
 	case l.stuck && row == l.Top:
@@ -130,27 +135,36 @@ func (c Choice) ref() stream.Ref {
 // Extend takes what is new in the session, and has the cursor on what is chosen.
 func (l *List) Extend(scene *Scene, _, height int) {
 	l.scene = scene
-	s := scene.View.Session()
-	again := scene.News.All || l.rows.quiet != scene.Quiet || scene.Sieve.Changed
-	l.rows.quiet, l.rows.only, l.rows.under = scene.Quiet, scene.Sieve, l.under
-	known := l.rows.extend(s.Turns, s.Gone(), again)
+	s, plain := scene.View.Session(), &l.rows.plain
+	again := scene.News.All || plain.quiet != scene.Quiet || scene.Sieve.Changed
+	plain.quiet, plain.only = scene.Quiet, scene.Sieve
+	known := l.rows.extend(scene.View, again)
+	l.rows.take(scene.Hosts)
 	l.who.extend(scene.View, s.Turns[min(known, len(s.Turns)):], again)
 	for _, number := range scene.News.Turns {
-		if i := indexOf(s, s.Turn(number)); i >= 0 && i < known {
-			l.rows.count(i, s.Turns[i])
+		if t := s.Turn(number); t != nil {
+			l.rows.recount(scene.View, t)
 		}
 	}
-	for again := true; again; again = l.mend(s) {
+	l.show(again)
+	for again := true; again; again = l.mend() {
 		l.Fit(l.rows.all(), l.head(), height)
-		l.MoveTo(l.RowOf(s, scene.Chosen))
-		l.keepTurn(s)
+		if l.on != nil {
+			l.MoveTo(l.rows.top(l.on))
+		} else {
+			l.MoveTo(l.RowOf(s, scene.Chosen))
+		}
+		l.keepTurn()
 	}
 	l.look(s)
 }
 
 // keepTurn has the row of a turn stay in view above its calls: what is chosen is never behind it.
-func (l *List) keepTurn(s *stream.Session) {
-	isCall := func(row int) bool { return l.RefAt(s, row).Call != 0 }
+func (l *List) keepTurn() {
+	isCall := func(row int) bool {
+		_, t, n := l.rows.at(row)
+		return t != nil && n > 0
+	}
 	if l.stuck = l.Height > 1 && isCall(l.Top); l.stuck && l.At == l.Top {
 		l.Top--
 		l.stuck = isCall(l.Top)
@@ -169,12 +183,7 @@ func (l *List) Seen() (first, last, of int) {
 // look counts what is out of sight.
 func (l *List) look(s *stream.Session) {
 	first, last, of := l.Seen()
-	among := func(turn, n int) int {
-		if turn < 0 || turn >= len(s.Turns) {
-			return 0
-		}
-		return badAmong(s.Turns[turn], n, l.rows.folded[s.Turns[turn].Number])
-	}
+	among := func(t *stream.Turn, n int) int { return badAmong(t, n, l.rows.plain.folded[t.Number]) }
 	l.above, l.below = l.rows.badBefore(first-1, among), 0
 	if last < of {
 		l.below = l.rows.allBad() - l.rows.badBefore(last, among)
@@ -218,68 +227,12 @@ func (l *List) head() int {
 
 // mend counts the rows of the visible turns again, and reports whether any has others by now: a
 // turn of which only a row is kept has no calls, and no event says so.
-func (l *List) mend(s *stream.Session) (changed bool) {
-	last := -1
+func (l *List) mend() (changed bool) {
+	var last *stream.Turn
 	for row := l.Top; row < min(l.Top+l.Height, l.rows.all()); row++ {
-		if i, _ := l.rows.at(row); i != last && i >= 0 && i < len(s.Turns) {
-			changed, last = l.rows.count(i, s.Turns[i]) || changed, i
+		if _, t, _ := l.rows.at(row); t != nil && t != last {
+			changed, last = l.rows.recount(l.scene.View, t) || changed, t
 		}
 	}
 	return changed
-}
-
-// NextAlarm is what comes next, round the list, of what has findings above info.
-func (l *List) NextAlarm() stream.Ref {
-	turns := l.scene.View.Session().Turns
-	at, row := l.rows.at(l.At)
-	for i := 0; len(turns) > 0 && i <= len(turns); i++ {
-		t := turns[(at+i)%len(turns)]
-		from, to := 0, len(t.Calls)
-		if l.rows.hides(t) {
-			continue
-		}
-		if i == 0 {
-			from = row + 1
-		}
-		if i == len(turns) {
-			to = min(row, to)
-		}
-		for n := from; n <= to; n++ {
-			owner, found := t.Ref(), t.Findings
-			if n > 0 {
-				owner, found = t.Calls[n-1].Ref(), t.Calls[n-1].Findings
-			}
-			_, above := l.scene.Alarms.Of(owner, found)
-			if above || n > 0 && wentWrong(t.Calls[n-1]) {
-				return owner
-			}
-		}
-	}
-	return stream.NoRef
-}
-
-// RowOf is the row of a turn or call.
-func (l *List) RowOf(s *stream.Session, r stream.Ref) int {
-	t, c := s.Find(r)
-	i := indexOf(s, t)
-	switch {
-	case i < 0:
-		return 0
-	case c == nil || l.rows.folded[t.Number]:
-		return l.rows.first(i)
-	}
-	return l.rows.of(i, c.Number)
-}
-
-// RefAt is what a row shows.
-func (l *List) RefAt(s *stream.Session, row int) stream.Ref {
-	i, n := l.rows.at(row)
-	if row < 0 || i < 0 || i >= len(s.Turns) {
-		return stream.NoRef
-	}
-	t := s.Turns[i]
-	if n > 0 && n <= len(t.Calls) {
-		return t.Calls[n-1].Ref()
-	}
-	return t.Ref()
 }

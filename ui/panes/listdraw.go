@@ -65,7 +65,11 @@ func (l *List) Draw(p *screen.Pen, y int, focused bool) {
 	if l.stuck && row == l.Top {
 		ref.Call = 0
 	}
-	t, c := v.Find(ref)
+	host, t, _ := l.rows.at(row)
+	var c *stream.Call
+	if t != nil {
+		t, c = v.Find(ref)
+	}
 	g, sign := screen.Bare, display.Lit(" ")
 	if row == l.At {
 		g, sign = screen.Linked, p.Glyph.Mark
@@ -78,7 +82,9 @@ func (l *List) Draw(p *screen.Pen, y int, focused bool) {
 	}
 	at := gridOf(p.Left)
 	p.Put(screen.Accent, g, sign)
-	if c != nil {
+	if t == nil && host != nil {
+		l.drawHost(p, host, g)
+	} else if c != nil {
 		l.drawCall(p, c, g, at)
 	} else if t != nil {
 		l.drawTurn(p, t, g, at)

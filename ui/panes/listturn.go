@@ -84,7 +84,7 @@ func (l *List) turnText(p *screen.Pen, t *stream.Turn, whole int, at grid) (text
 		at.gap = display.Lit(" ")
 		agent = p.Pad(p.Truncate(p.Name(agentName(t.Ask)), l.who.widest), l.who.widest)
 	}
-	if x := l.scene.View.Exchange(t.Exchange); x != nil && l.who.files {
+	if x := l.scene.View.Exchange(t.Exchange); x != nil && l.who.files && l.tellsFile(t) {
 		file = p.Name(path.Base(x.Head.File))
 	}
 	model, fold := p.Name(ShortModel(t.Model)), l.foldOf(p, t)
@@ -107,9 +107,16 @@ func (l *List) turnText(p *screen.Pen, t *stream.Turn, whole int, at grid) (text
 	return p.Truncate(brief, max(whole, 1)), true
 }
 
+// tellsFile reports whether the row of a turn says where it was read from. Under the row of a machine
+// it does where that has several captures of other names.
+func (l *List) tellsFile(t *stream.Turn) bool {
+	h, _ := l.rows.find(l.scene.View, t)
+	return h == nil || h.name == "" || len(h.agents) > 1
+}
+
 // foldOf is how many calls of a turn are hidden.
 func (l *List) foldOf(p *screen.Pen, t *stream.Turn) display.Text {
-	if !l.rows.folded[t.Number] || len(t.Calls) == 0 {
+	if !l.rows.plain.folded[t.Number] || len(t.Calls) == 0 {
 		return display.Text{}
 	}
 	return display.Join(p.Glyph.Fold, display.Lit(" "), screen.Plural(len(t.Calls), "call"))

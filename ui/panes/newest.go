@@ -9,11 +9,15 @@ func Newest(s *stream.Session, sieve *Sieve) stream.Ref {
 	if sieve.On() {
 		return newestOf(sieve.newest(s))
 	}
+	return newest(s.Turns)
+}
+
+func newest(turns []*stream.Turn) stream.Ref {
 	var last *stream.Turn
-	for i := len(s.Turns) - 1; i >= 0 && (last == nil || i >= len(s.Turns)-mostOpen); i-- {
-		t := s.Turns[i]
+	for i := len(turns) - 1; i >= 0 && (last == nil || i >= len(turns)-mostOpen); i-- {
+		t := turns[i]
 		if isSide(t) {
-			if len(s.Turns)-i < mostSide {
+			if len(turns)-i < mostSide {
 				continue
 			}
 		}
@@ -26,11 +30,11 @@ func Newest(s *stream.Session, sieve *Sieve) stream.Ref {
 			}
 		}
 	}
-	switch n := len(s.Turns); {
+	switch n := len(turns); {
 	case n == 0:
 		return stream.NoRef
 	case last == nil:
-		last = s.Turns[n-1]
+		last = turns[n-1]
 	}
 	return newestOf(last)
 }

@@ -107,6 +107,7 @@ type Scene struct {
 	Bare   bool         // there is no room for titles: panes that are no tabs begin with what is in them
 	Spaced bool         // a blank row stands between members of arguments
 	Pen    *screen.Pen
+	Hosts  []HostState                                  // the machines that send what is shown; by name
 	Typed  func(call stream.Ref) (size int, typed bool) // the result that the user gave a call
 }
 

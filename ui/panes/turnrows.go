@@ -149,6 +149,9 @@ func (r *turnRows) badBefore(row int, among func(turn, n int) int) int {
 // allBad is how much went wrong.
 func (r *turnRows) allBad() int { return r.bads.before(r.bads.len()) }
 
+// len is how many turns are counted.
+func (r *turnRows) len() int { return len(r.groups) - r.gone }
+
 // all is how many rows there are.
 func (r *turnRows) all() int { return r.rows.before(r.rows.len()) }
 
@@ -235,16 +238,3 @@ func wentWrong(c *stream.Call) bool { return bad(c.Status()) && !c.Stopped() }
 
 // isSide reports whether a turn answers a side request.
 func isSide(t *stream.Turn) bool { return t.Ask != nil && t.Ask.Side }
-
-// indexOf is which of the session's turns t is, -1 if it is none. They are in the order in which
-// they began.
-func indexOf(s *stream.Session, t *stream.Turn) int {
-	if t == nil {
-		return -1
-	}
-	i := sort.Search(len(s.Turns), func(i int) bool { return s.Turns[i].OpenedBy >= t.OpenedBy })
-	if i == len(s.Turns) || s.Turns[i].Number != t.Number {
-		return -1
-	}
-	return i
-}

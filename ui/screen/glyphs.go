@@ -13,6 +13,7 @@ type Glyphs struct {
 
 	Mark, Change               display.Text // the cursor; the number of a delta, before it
 	Cursor, Ghost, Wraps, Fold display.Text // may grow; closer to come; the row goes on; folded
+	Unfold                     display.Text // not folded
 	Delta                      display.Text // between two deltas
 	Up, Below, Back, Onward    display.Text
 	Sep, Dot, Dash, None       display.Text // between parts of a way, of facts, in a range; nothing known
@@ -29,8 +30,9 @@ var UnicodeGlyphs = &Glyphs{
 	Status: signs("○◔◐●◌▲✗◇⊘⊖◍"), Severity: texts("i ", "! ", "!!"), Side: [NumSides]display.Text(texts("= ", "≈ ", "≠ ", "— ", "∅ ")),
 	Mark: display.Lit("▌"), Change: display.Lit("Δ"),
 	Cursor: display.Lit("█"), Ghost: display.Lit("┊"), Wraps: display.Lit("↳"), Fold: display.Lit("▸"),
-	Delta: display.Lit("╎"),
-	Up:    display.Lit("↑"), Below: display.Lit("↓"), Back: display.Lit("←"), Onward: display.Lit("→"),
+	Unfold: display.Lit("▾"),
+	Delta:  display.Lit("╎"),
+	Up:     display.Lit("↑"), Below: display.Lit("↓"), Back: display.Lit("←"), Onward: display.Lit("→"),
 	Sep: display.Lit("›"), Dot: display.Lit("·"), Dash: display.Lit("–"), None: display.Lit("—"),
 	Times: display.Lit("×"),
 	Rule:  display.Lit("│"), Line: display.Lit("─"), Tee: display.Lit("┬"),
@@ -43,8 +45,9 @@ var ASCIIGlyphs = &Glyphs{
 	Status: signs(".~?*-<x#/%u"), Severity: texts("i ", "! ", "!!"), Side: [NumSides]display.Text(texts("==", "~=", "!=", "--", "{}")),
 	Mark: display.Lit(">"), Change: display.Lit("d"),
 	Cursor: display.Lit("_"), Ghost: display.Lit(":"), Wraps: display.Lit("+"), Fold: display.Lit(">"),
-	Delta: display.Lit("|"),
-	Up:    display.Lit("^"), Below: display.Lit("v"), Back: display.Lit("<"), Onward: display.Lit(">"),
+	Unfold: display.Lit("v"),
+	Delta:  display.Lit("|"),
+	Up:     display.Lit("^"), Below: display.Lit("v"), Back: display.Lit("<"), Onward: display.Lit(">"),
 	Sep: display.Lit(">"), Dot: display.Lit("-"), Dash: display.Lit("-"), None: display.Lit("-"),
 	Times: display.Lit("x"),
 	Rule:  display.Lit("|"), Line: display.Lit("-"), Tee: display.Lit("+"),

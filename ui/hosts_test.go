@@ -1,0 +1,106 @@
+package ui
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"toolscope/stream"
+	"toolscope/ui/panes"
+)
+
+// machines are records of three machines, as a hub brings them: of each a capture, turn about.
+func machines(t testing.TB) (all []stream.Record) {
+	var of [][]stream.Record
+	for i, name := range []string{"malformed", "parallel", "cut"} {
+		from := &stream.Machine{Host: "web-" + string(rune('1'+i)), Agent: "coder"}
+		own := demo(t, name)
+		for n, r := range own {
+			r.Exchange += 100 * i
+			if r.Head != nil {
+				head := *r.Head
+				head.File, head.Run, head.Origin = from.Host+"/coder", from.Host, from
+				r.Head = &head
+			}
+			own[n] = r
+		}
+		of = append(of, own)
+	}
+	for n := 0; len(of[0])+len(of[1])+len(of[2]) > 0; n = (n + 1) % 3 {
+		if len(of[n]) > 0 {
+			all, of[n] = append(all, of[n][0]), of[n][1:]
+		}
+	}
+	return all
+}
+
+// TestMachines: turns of several machines stand under the rows of their machines, which are folded at
+// first, and what is followed stays with one machine.
+func TestMachines(t *testing.T) {
+	states := []panes.HostState{
+		{Name: "web-1", Age: 2 * time.Second}, {Name: "web-2", Waits: 2_000_000, Skew: -90 * time.Second},
+		{Name: "web-3", Age: 42 * time.Second, Silent: true}, {Name: "web-4", Age: time.Second},
+	}
+	for _, size := range [][2]int{{80, 24}, {140, 40}, {250, 60}} {
+		s := newScreen(t, size[0], size[1], func(o *Options) { o.Hosts = func() []panes.HostState { return states } })
+		s.feed(machines(t)...)
+		s.send(hostsTick{})
+		s.shows("▸ web-1", "▸ web-2", "▸ web-3", "▸ web-4", "SILENT 42 s", "bad")
+		first := s.turn()
+		x := s.view.Exchange(first.Exchange)
+		for range 3 {
+			s.feed(machines(t)...)
+			if now := s.view.Exchange(s.turn().Exchange); now.Head.Origin.Host != x.Head.Origin.Host {
+				t.Fatalf("%v: from %s what is followed went to %s", size, x.Head.Origin.Host, now.Head.Origin.Host)
+			}
+		}
+		s.press("1g").shows("▌▸ web-1")
+		s.press("<enter>").shows("▾ web-1", "▸ web-2")
+		s.press("j").hides("▌▾ web-1")
+		if s.view.Exchange(s.turn().Exchange).Head.Origin.Host != "web-1" {
+			t.Error("the row below is of another machine")
+		}
+		s.press("k").shows("▌▾ web-1")
+		s.press("-").shows("▌▸ web-1")
+		s.press("*z").shows("▾ web-3").press("*z").hides("▾")
+		s.press("zG")
+		if s.shows("web-4"); size[0] > 100 {
+			s.shows("clock -90 s", "2.0 MB wait")
+		}
+		s.press("zf"+"host:web-2<enter>").shows("web-2").hides("web-1", "web-4")
+		s = newScreen(t, size[0], size[1]).feed(machines(t)...)
+		s.press("1zfagent:coder host:web-3<enter>").shows("web-3").hides("web-2")
+	}
+}
+
+// TestMachinesAlarm: what went wrong is led to behind folded rows, and what is looked for is found there.
+func TestMachinesAlarm(t *testing.T) {
+	s := newScreen(t, 140, 40).feed(machines(t)...)
+	s.press("1g").hides("▾")
+	seen := map[string]bool{}
+	for range 12 {
+		s.press("1!")
+		of := s.view.Exchange(s.turn().Exchange).Head.Origin.Host
+		seen[of] = true
+		if !strings.Contains(s.text(), "▾ "+of) {
+			t.Fatalf("%s is folded, though a call of it was led to:\n%s", of, s.text())
+		}
+	}
+	if len(seen) < 2 {
+		t.Errorf("only %v has something that went wrong", seen)
+	}
+	s = newScreen(t, 140, 40).feed(machines(t)...)
+	s.press("1g/malformed<enter>").shows("▾ web-1")
+}
+
+// TestOneMachine: the turns of the only machine are not folded.
+func TestOneMachine(t *testing.T) {
+	var one []stream.Record
+	for _, r := range machines(t) {
+		if r.Exchange < 100 {
+			one = append(one, r)
+		}
+	}
+	newScreen(t, 80, 24).feed(one...).press("1g").shows("▌▾ web-1")
+	newScreen(t, 80, 24, ascii).feed(one...).press("1g").shows(">v web-1")
+}

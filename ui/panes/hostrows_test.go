@@ -1,0 +1,94 @@
+package panes
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"toolscope/providers"
+	"toolscope/stream"
+)
+
+// TestHostRows: turns of other machines stand under the row of their machine, by name, in the order in
+// which they began; those of a machine that is folded stand on its row. What is counted bit by bit is
+// held against what is written at once, while turns come, machines appear and somebody folds them.
+func TestHostRows(t *testing.T) {
+	random := rand.New(rand.NewPCG(7, 8))
+	var in providers.Inspector
+	of := map[string]*stream.Machine{}
+	rows := hostRows{up: func(*stream.Turn) (*stream.Turn, int32) { return nil, 0 }}
+	rows.plain.folded = map[int32]bool{}
+	for step := range 300 {
+		for range random.IntN(3) {
+			name := fmt.Sprintf("h%d", random.IntN(1+step/20))
+			if of[name] == nil {
+				of[name] = &stream.Machine{Host: name, Agent: "a"}
+			}
+			in.Write(stream.Record{Exchange: 1 + in.View().Events() + 1000*step + random.IntN(900), Head: &stream.Head{File: name, Origin: of[name], Status: 200},
+				Data: []byte(`{"id":"x","object":"chat.completion","model":"m","choices":[{"index":0,"message":{"role":"assistant","tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{\"a\""}}]},"finish_reason":"tool_calls"}]}`), End: true})
+		}
+		v := in.View()
+		rows.extend(v, step%50 == 49)
+		if len(rows.hosts) > 1 {
+			h := rows.hosts[random.IntN(len(rows.hosts))]
+			rows.fold(h, random.IntN(2) == 0)
+		}
+		type line struct {
+			host string
+			turn int32
+			n    int
+		}
+		var want []line
+		var names []string
+		for name := range of {
+			names = append(names, name)
+		}
+		slices.Sort(names)
+		bad := []int{0}
+		for _, name := range names {
+			h := rows.host(name)
+			want = append(want, line{name, -1, 0})
+			ill := 0
+			for _, turn := range v.Session().Turns {
+				if host, _ := hostOf(v, turn); host != name {
+					continue
+				}
+				ill += badIn(turn)
+				for n := 0; n < rowsOf(turn) && !h.shut; n++ {
+					want = append(want, line{name, turn.Number, n})
+				}
+				if h.shut {
+					if got := rows.row(v, turn, 1); got != rows.top(h) {
+						t.Fatalf("step %d: a call of a folded machine is on row %d, want %d", step, got, rows.top(h))
+					}
+				}
+			}
+			bad = append(bad, bad[len(bad)-1]+ill)
+		}
+		if rows.all() != len(want) || rows.allBad() != bad[len(bad)-1] {
+			t.Fatalf("step %d: %d rows and %d bad, want %d and %d", step, rows.all(), rows.allBad(), len(want), bad[len(bad)-1])
+		}
+		for row, w := range want {
+			h, turn, n := rows.at(row)
+			got := line{h.name, -1, n}
+			if turn != nil {
+				got.turn = turn.Number
+				if back := rows.row(v, turn, n); back != row {
+					t.Fatalf("step %d: row %d is %v, which is on row %d", step, row, got, back)
+				}
+			} else if b := rows.badBefore(row, nil); b != bad[h.at] {
+				t.Fatalf("step %d: %d bad before %s, want %d", step, b, h.name, bad[h.at])
+			}
+			if got != w {
+				t.Fatalf("step %d: row %d is %v, want %v", step, row, got, w)
+			}
+		}
+		if h, turn, _ := rows.at(len(want)); h != nil || turn != nil {
+			t.Fatalf("step %d: there is something behind the last row", step)
+		}
+	}
+	if len(rows.hosts) < 10 || rows.allBad() == 0 {
+		t.Fatalf("%d machines, %d bad: nothing was tested", len(rows.hosts), rows.allBad())
+	}
+}

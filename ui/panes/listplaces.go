@@ -1,0 +1,88 @@
+package panes
+
+import (
+	"toolscope/providers"
+	"toolscope/stream"
+)
+
+// NextAlarm is what comes next, round the list, of what has findings above info.
+func (l *List) NextAlarm() stream.Ref {
+	if len(l.rows.hosts) == 0 {
+		return stream.NoRef
+	}
+	h, t, row := l.rows.at(l.At)
+	if h == nil {
+		h = l.rows.hosts[0]
+	}
+	i := max(0, indexIn(h.turns, t))
+	if t == nil {
+		row = -1
+	}
+	for n, all := 0, l.rows.turns(); n <= all; n++ {
+		if i >= len(h.turns) {
+			h, i = l.rows.after(h, i)
+		}
+		from, to := 0, len(h.turns[i].Calls)
+		if n == 0 {
+			from = row + 1
+		}
+		if n == all {
+			to = min(row, to)
+		}
+		if of := l.alarmIn(h.turns[i], from, to); of != stream.NoRef {
+			return of
+		}
+		if n < all {
+			h, i = l.rows.after(h, i)
+		}
+	}
+	return stream.NoRef
+}
+
+// alarmIn is what has findings above info of some rows of a turn.
+func (l *List) alarmIn(t *stream.Turn, from, to int) stream.Ref {
+	for n := from; n <= to && !l.rows.plain.hides(t); n++ {
+		owner, found := t.Ref(), t.Findings
+		if n > 0 {
+			owner, found = t.Calls[n-1].Ref(), t.Calls[n-1].Findings
+		}
+		_, above := l.scene.Alarms.Of(owner, found)
+		if above || n > 0 && wentWrong(t.Calls[n-1]) {
+			return owner
+		}
+	}
+	return stream.NoRef
+}
+
+// RowOf is the row of a turn or call, or of the machine that it is folded away under.
+func (l *List) RowOf(s *stream.Session, r stream.Ref) int {
+	t, c := s.Find(r)
+	n := 0
+	if c != nil {
+		n = c.Number
+	}
+	return max(0, l.rows.row(l.scene.View, t, n))
+}
+
+// RefAt is what a row shows; of a machine it is the newest turn.
+func (l *List) RefAt(_ *stream.Session, row int) stream.Ref {
+	h, t, n := l.rows.at(row)
+	switch {
+	case t != nil && n > 0 && n <= len(t.Calls):
+		return t.Calls[n-1].Ref()
+	case t != nil:
+		return t.Ref()
+	case h != nil:
+		return newestOf(h.newest(&l.rows.plain))
+	}
+	return stream.NoRef
+}
+
+// Newest is what to follow. Where there are several machines it is of the one that is looked at.
+func (l *List) Newest(v *providers.View, sieve *Sieve, chosen stream.Ref) stream.Ref {
+	s := v.Session()
+	if h, _ := l.rows.find(v, s.Turn(chosen.Turn)); h != nil && len(l.rows.hosts) > 1 && !sieve.On() {
+		return newest(h.turns)
+	}
+	return Newest(s, sieve)
+}
