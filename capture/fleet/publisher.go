@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -25,6 +26,9 @@ const (
 	keepSent = 5 * time.Minute
 	// healthEvery is how often a sender says that it is there.
 	healthEvery = 5 * time.Second
+	// Linger is how long what has come waits for more, where nobody says, so that not every line is a
+	// message.
+	Linger = 50 * time.Millisecond
 )
 
 // Sending says where what is recorded goes.
@@ -32,9 +36,10 @@ type Sending struct {
 	Server      string // of an [Address]
 	Auth        Auth
 	Host, Agent string
-	Spool       string // the directory that holds what the hub does not have
-	Limit       int64  // bytes of one spool
-	By          string // what made the capture
+	Spool       string        // the directory that holds what the hub does not have
+	Limit       int64         // bytes of one spool
+	By          string        // what made the capture
+	Linger      time.Duration // how long what has come waits for more, 0 for [Linger]
 }
 
 // A Publisher sends what it records to a hub, and what others left in its spool as well. Whoever
@@ -72,6 +77,7 @@ func Publish(began time.Time, o Sending) (p *Publisher, warning string, err erro
 	_, _ = rand.Read(id) // it never fails
 	of := origin{version, o.Host, o.Agent, hex.EncodeToString(id)}
 	p = &Publisher{o: o, sent: make(chan struct{}), again: make(chan struct{}, 1)}
+	o.Linger = cmp.Or(o.Linger, Linger)
 	o.Auth.inbox = inboxOf(o.Host)
 	p.link, err = dial(o.Server, o.Auth, true, p.renew, p.down)
 	if err != nil {
@@ -85,14 +91,14 @@ func Publish(began time.Time, o Sending) (p *Publisher, warning string, err erro
 		return nil, warning, err
 	}
 	p.Recorder, p.Path = rec, spool.Path()
-	p.ours = newSender(spool, of, began)
+	p.ours = newSender(spool, of, began, o.Linger)
 	for _, s := range left {
 		part := strings.Split(s.Name(), ".")
 		if len(part) != 3 {
 			s.Release(false) // nothing of ours
 			continue
 		}
-		one := newSender(s, origin{version, plain(part[0]), plain(part[1]), part[2]}, createdOf(s))
+		one := newSender(s, origin{version, plain(part[0]), plain(part[1]), part[2]}, createdOf(s), o.Linger)
 		one.ending = true
 		p.left = append(p.left, one)
 	}

@@ -20,7 +20,6 @@ import (
 const (
 	mostSlice  = 256 << 10 // of a capture in one message
 	leastZstd  = 512       // a slice from which it is worth encoding
-	linger     = 50 * time.Millisecond
 	retryFirst = 100 * time.Millisecond
 	retryMost  = 2 * time.Second
 )
@@ -36,6 +35,7 @@ type sender struct {
 	spool   *record.Spool
 	subject string
 	created string
+	linger  time.Duration // how long what has come waits for more
 
 	mu      sync.Mutex
 	at      int64  // the hub has what is before it
@@ -47,8 +47,8 @@ type sender struct {
 	ending  bool // all that is wanted is that the hub has everything
 }
 
-func newSender(s *record.Spool, o origin, created time.Time) *sender {
-	return &sender{spool: s, subject: captureSubject(bytesKind, o.host, o.agent, o.id), created: created.UTC().Format(time.RFC3339Nano)}
+func newSender(s *record.Spool, o origin, created time.Time, linger time.Duration) *sender {
+	return &sender{spool: s, linger: linger, subject: captureSubject(bytesKind, o.host, o.agent, o.id), created: created.UTC().Format(time.RFC3339Nano)}
 }
 
 // progress is how far the sender is.
@@ -120,7 +120,7 @@ func (s *sender) sleep(ctx context.Context, most time.Duration) {
 
 // gather waits a moment for more than there is up to end, so that not every line is a message.
 func (s *sender) gather(ctx context.Context, end int64) {
-	for deadline := time.Now().Add(linger); ctx.Err() == nil; {
+	for deadline := time.Now().Add(s.linger); ctx.Err() == nil; {
 		left := time.Until(deadline)
 		if left <= 0 {
 			return

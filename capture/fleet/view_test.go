@@ -53,6 +53,24 @@ func (s *seen) seenMidway(t *testing.T, exchange int) {
 	}
 }
 
+// TestLinger: what comes within the time that a sender waits is one message.
+func TestLinger(t *testing.T) {
+	h := newHub(t, nil)
+	o := h.sending(t, "a")
+	o.Linger = time.Minute
+	p := publish(t, o)
+	for n := range 3 {
+		put(p, 1, n)
+		time.Sleep(2 * Linger)
+	}
+	closeNow(p) // has it wait no longer
+	h.same(t, p)
+	stream, err := h.admin().Stream(t.Context(), StreamName)
+	if err != nil || stream.CachedInfo().State.Msgs != 1 {
+		t.Errorf("%+v, %v", stream, err)
+	}
+}
+
 // TestSince: of what is older only exchanges are shown that something newer is of, with their
 // beginning. Whose clock is wrong makes no difference.
 func TestSince(t *testing.T) {

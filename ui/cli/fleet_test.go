@@ -40,6 +40,7 @@ func TestFleetRefused(t *testing.T) {
 		{[]string{"proxy", "--publish", "nats://me:hunter2pw@hub:4222"}, "a secret has no place in an address"},
 		{[]string{"proxy", "--publish", "nats://hub:4222", "--keep-secrets"}, "--keep-secrets: what is sent to a hub never has secrets"},
 		{[]string{"proxy", "--publish", "nats://hub:4222?host=a"}, "is for who reads"},
+		{[]string{"proxy", "--publish", "nats://hub:4222", "--linger", "0s"}, "from 1ms to 5s"},
 		{[]string{"proxy", "--publish", "http://hub"}, "wanted is nats://HOST:PORT"},
 		{[]string{"proxy", "--publish", "nats://hub:4222", "--hub-token", "hunter2pw"}, "the command line is no place for it"},
 		{[]string{"proxy", "--publish", "nats://hub:4222", "--spool-limit", "x"}, "no size"},

@@ -17,7 +17,10 @@ import (
 )
 
 // publishFlags say where what is seen is sent, and as whose.
-type publishFlags struct{ to, host, agent, spool, limit string }
+type publishFlags struct {
+	to, host, agent, spool, limit string
+	linger                        time.Duration
+}
 
 // publishFlags adds them; agent is what it is called where nobody says.
 func (a *app) publishFlags(cmd *cobra.Command, f *publishFlags, agent string) {
@@ -27,10 +30,14 @@ func (a *app) publishFlags(cmd *cobra.Command, f *publishFlags, agent string) {
 	to.StringVar(&f.agent, "agent", agent, "with --publish: the `NAME` of what is seen")
 	to.StringVar(&f.spool, "spool", "", "with --publish: what the hub does not have yet is kept in this `DIR`")
 	to.StringVar(&f.limit, "spool-limit", "1GB", "with --publish: what is kept there of one run at most, a `SIZE`")
+	to.DurationVar(&f.linger, "linger", fleet.Linger, "with --publish: how long what has come waits for more to be sent with; longer costs the hub less")
 	checked(to, "spool-limit", isSize("--spool-limit"))
-	settle(to, "", "host", "spool", "spool-limit")
+	settle(to, "", "host", "spool", "spool-limit", "linger")
 	a.hubFlags(cmd)
 }
+
+// mostLinger is how long what has come may wait. Signs of life are as far apart.
+const mostLinger = 5 * time.Second
 
 // A publication is what is sent to a hub.
 type publication struct {
@@ -50,7 +57,7 @@ func (a *app) publish(f *publishFlags, began time.Time, by string) (*publication
 	if strings.Contains(f.to, "?") {
 		return nil, usagef("--publish: what stands behind the ? is for who reads\nwanted is %s", of.Server)
 	}
-	o := fleet.Sending{Server: of.Server, Host: f.host, Agent: f.agent, Spool: f.spool, By: by}
+	o := fleet.Sending{Server: of.Server, Host: f.host, Agent: f.agent, Spool: f.spool, By: by, Linger: f.linger}
 	if o.Auth, err = a.hubAuth(); err != nil {
 		return nil, err
 	}
@@ -61,6 +68,9 @@ func (a *app) publish(f *publishFlags, began time.Time, by string) (*publication
 		if o.Host, err = os.Hostname(); err != nil {
 			return nil, usagef("--publish: this machine does not tell its name: %w\n--host NAME does", err)
 		}
+	}
+	if f.linger < time.Millisecond || f.linger > mostLinger {
+		return nil, usagef("--linger %s: wanted is a time from 1ms to %s", f.linger, mostLinger)
 	}
 	if o.Agent == "" {
 		return nil, usagef("--agent: the name is empty")
