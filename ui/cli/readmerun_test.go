@@ -13,7 +13,7 @@ import (
 
 // abroad are the commands of the README that need more than what is here: a provider, an agent, a
 // terminal, a machine to install on. Of them the flags are read.
-var abroad = []string{"run", "proxy", "connect", "mcp"}
+var abroad = []string{"run", "proxy", "connect", "mcp", "hub", "open"}
 
 // TestReadmeRuns: every command of the README does what is said of it, in the order in which it is
 // read.
@@ -22,12 +22,8 @@ func TestReadmeRuns(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, args := range commands {
 		if slices.Contains(abroad, args[0]) {
-			cmd, rest, err := new(app).command().Find(args)
-			if err == nil {
-				err = cmd.ParseFlags(rest)
-			}
-			if err != nil || cmd.Name() != args[0] {
-				t.Errorf("toolscope %q: %v", args, err)
+			if cmd := readFlagsOf(t, args); cmd != args[0] {
+				t.Errorf("toolscope %q is %s", args, cmd)
 			}
 			continue
 		}
@@ -39,6 +35,36 @@ func TestReadmeRuns(t *testing.T) {
 	}
 	if ran < 10 {
 		t.Errorf("only %d commands", ran)
+	}
+}
+
+// readFlagsOf reads the flags of a command line, and returns whose they are.
+func readFlagsOf(t *testing.T, args []string) (command string) {
+	t.Helper()
+	cmd, rest, err := new(app).command().Find(args)
+	if err == nil {
+		err = cmd.ParseFlags(rest)
+	}
+	if err != nil {
+		t.Errorf("toolscope %q: %v", args, err)
+		return ""
+	}
+	return cmd.Name()
+}
+
+// TestPagesParse: the program takes the command lines that its pages show behind a $.
+func TestPagesParse(t *testing.T) {
+	found := 0
+	for _, topic := range docs.Topics() {
+		text, _ := docs.Page(topic)
+		for _, m := range regexp.MustCompile(`(?m)^\$ toolscope (.*)$`).FindAllStringSubmatch(text, -1) {
+			line, _, _ := strings.Cut(m[1], "   ")
+			readFlagsOf(t, words(line))
+			found++
+		}
+	}
+	if found < 10 {
+		t.Errorf("there are %d", found)
 	}
 }
 
@@ -55,9 +81,9 @@ func readmeCommands(t *testing.T) (all [][]string) {
 	return all
 }
 
-// words are those of a command line whose only quotes are double ones.
+// words are those of a command line with quotes of one kind.
 func words(line string) (all []string) {
-	for i, part := range strings.Split(line, `"`) {
+	for i, part := range strings.Split(strings.ReplaceAll(line, "'", `"`), `"`) {
 		if i%2 == 1 {
 			all = append(all, part)
 			continue
