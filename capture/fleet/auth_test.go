@@ -4,7 +4,6 @@ package fleet
 
 import (
 	"context"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -116,22 +115,4 @@ func TestAuth(t *testing.T) {
 	if n, _, _ := heard.Pending(); n > 0 {
 		t.Errorf("web1 hears %d messages that were for the viewer", n)
 	}
-}
-
-// deafServer takes connections and never answers.
-func deafServer(t *testing.T) (address string, stop func()) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			defer c.Close()
-		}
-	}()
-	return l.Addr().String(), func() { l.Close() }
 }

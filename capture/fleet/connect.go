@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -29,61 +28,6 @@ func inboxOf(host string) string { return nats.InboxPrefix + token(host) }
 
 // wait is how long a hub may take to answer.
 const wait = 5 * time.Second
-
-// link is a connection to a hub, which is made again as often as it breaks.
-type link struct {
-	*nats.Conn
-	js    jetstream.JetStream
-	made  atomic.Int64 // how often it was made
-	renew func()       // is told when it was made again
-}
-
-// dial begins to connect. patient goes on trying where nobody answers at first.
-func dial(server string, auth Auth, patient bool, renew func(), failed func(error)) (*link, error) {
-	l := &link{renew: renew}
-	o := []nats.Option{
-		nats.Name("toolscope"), nats.MaxReconnects(-1), nats.ReconnectWait(250 * time.Millisecond),
-		nats.ReconnectJitter(250*time.Millisecond, 250*time.Millisecond), nats.Timeout(wait), nats.PingInterval(5 * time.Second), nats.MaxPingsOutstanding(2),
-		nats.RetryOnFailedConnect(patient), nats.IgnoreAuthErrorAbort(),
-		nats.ReconnectBufSize(-1), // what was not sent is asked for again; nothing leaves late
-		nats.ConnectHandler(func(*nats.Conn) { l.connected() }),
-		nats.ReconnectHandler(func(*nats.Conn) { l.connected() }),
-		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { failed(err) }),
-		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) { failed(err) }),
-		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { failed(err) }),
-	}
-	if auth.Creds != "" {
-		o = append(o, nats.UserCredentials(auth.Creds))
-	}
-	if auth.NKey != "" {
-		key, err := nats.NkeyOptionFromSeed(auth.NKey)
-		if err != nil {
-			return nil, fmt.Errorf("--nkey: %w", plainReason(err))
-		}
-		o = append(o, key)
-	}
-	if auth.Token != "" {
-		o = append(o, nats.Token(auth.Token))
-	}
-	if auth.CA != "" {
-		o = append(o, nats.RootCAs(auth.CA))
-	}
-	if auth.inbox != "" {
-		o = append(o, nats.CustomInboxPrefix(auth.inbox))
-	}
-	conn, err := nats.Connect(server, o...)
-	if err != nil {
-		return nil, fmt.Errorf("hub %s: %w", server, plainReason(err))
-	}
-	l.Conn = conn
-	l.js, err = jetstream.New(conn)
-	return l, err
-}
-
-func (l *link) connected() {
-	l.made.Add(1)
-	l.renew()
-}
 
 // plainReason is an error without the path and the system call.
 func plainReason(err error) error {

@@ -218,9 +218,8 @@ func TestNothingLate(t *testing.T) {
 
 // TestFrozen: whoever records does not wait for a hub that answers nothing.
 func TestFrozen(t *testing.T) {
-	deaf, stop := deafServer(t)
-	defer stop()
-	o := Sending{Server: "nats://" + deaf, Host: "a", Agent: "main", Spool: t.TempDir(), Limit: 1 << 30, By: "test"}
+	deaf := newDeaf(t)
+	o := Sending{Server: "nats://" + deaf.addr, Host: "a", Agent: "main", Spool: t.TempDir(), Limit: 1 << 30, By: "test"}
 	p := publish(t, o)
 	done := make(chan struct{})
 	go func() {

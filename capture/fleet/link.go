@@ -1,0 +1,148 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// again is how long after the last one a connection is tried again, and as much again by chance.
+const again = 250 * time.Millisecond
+
+// link is a connection to a hub, which is made again as often as it breaks.
+//
+// While the library connects it holds what it would need to answer anything, be it for seconds.
+// Whether there is a connection is kept here, so that who asks never waits.
+type link struct {
+	*nats.Conn
+	js    jetstream.JetStream
+	up    atomic.Bool
+	made  atomic.Int64 // how often it was made
+	renew func()       // is told when it was made again
+	reach *reach
+}
+
+// dial begins to connect. patient does not wait for that, and goes on trying.
+func dial(server string, auth Auth, patient bool, renew func(), failed func(error)) (*link, error) {
+	l := &link{renew: renew, reach: &reach{}}
+	l.reach.ctx, l.reach.stop = context.WithCancel(context.Background())
+	l.reach.later.Store(patient)
+	broke := func(err error) {
+		if !errors.Is(err, errLater) {
+			failed(err)
+		}
+	}
+	o := []nats.Option{
+		nats.Name("toolscope"), nats.MaxReconnects(-1), nats.CustomReconnectDelay(l.delay), nats.Timeout(wait), nats.PingInterval(5 * time.Second), nats.MaxPingsOutstanding(2),
+		nats.RetryOnFailedConnect(patient), nats.IgnoreAuthErrorAbort(), nats.SetCustomDialer(l.reach), nats.SkipHostLookup(),
+		nats.ReconnectBufSize(-1), // what was not sent is asked for again; nothing leaves late
+		nats.ConnectHandler(func(*nats.Conn) { l.connected() }),
+		nats.ReconnectHandler(func(*nats.Conn) { l.connected() }),
+		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { broke(err) }),
+		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) { l.up.Store(false); broke(err) }),
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { broke(err) }),
+	}
+	who, err := auth.options()
+	if err != nil {
+		return nil, err
+	}
+	conn, err := nats.Connect(server, append(o, who...)...)
+	if err != nil {
+		return nil, fmt.Errorf("hub %s: %w", server, plainReason(err))
+	}
+	l.Conn = conn
+	if !patient {
+		l.up.Store(true)
+	}
+	l.js, err = jetstream.New(conn)
+	return l, err
+}
+
+// options are those of who one is.
+func (auth *Auth) options() (o []nats.Option, err error) {
+	if auth.Creds != "" {
+		o = append(o, nats.UserCredentials(auth.Creds))
+	}
+	if auth.NKey != "" {
+		key, err := nats.NkeyOptionFromSeed(auth.NKey)
+		if err != nil {
+			return nil, fmt.Errorf("--nkey: %w", plainReason(err))
+		}
+		o = append(o, key)
+	}
+	if auth.Token != "" {
+		o = append(o, nats.Token(auth.Token))
+	}
+	if auth.CA != "" {
+		o = append(o, nats.RootCAs(auth.CA))
+	}
+	if auth.inbox != "" {
+		o = append(o, nats.CustomInboxPrefix(auth.inbox))
+	}
+	return o, nil
+}
+
+func (l *link) connected() {
+	l.up.Store(true)
+	l.made.Add(1)
+	l.renew()
+}
+
+// delay is how long to wait before the next try: not at all before the first one.
+func (l *link) delay(int) time.Duration {
+	if l.reach.tried.Load() {
+		return again + rand.N(again)
+	}
+	return 0
+}
+
+// IsConnected reports whether there is a connection.
+func (l *link) IsConnected() bool { return l.up.Load() }
+
+// Close ends the connection, and every try to make one.
+func (l *link) Close() {
+	if !l.IsConnected() {
+		l.reach.stop()
+	}
+	l.Conn.Close()
+	l.reach.stop()
+}
+
+// errLater is what the library is told of a connection that is not to be waited for: it goes on
+// trying by itself then.
+var errLater = errors.New("it is tried in a moment")
+
+// reach makes connections until it is stopped, which ends those too that are being made.
+type reach struct {
+	ctx   context.Context
+	stop  context.CancelFunc
+	later atomic.Bool // the next try fails at once
+	tried atomic.Bool
+
+	forget func() bool // that the last one is to be closed; the library makes one at a time
+}
+
+// Dial makes a connection.
+func (r *reach) Dial(network, address string) (net.Conn, error) {
+	if r.later.Swap(false) {
+		return nil, errLater
+	}
+	r.tried.Store(true)
+	d := net.Dialer{Timeout: wait}
+	conn, err := d.DialContext(r.ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	if r.forget != nil {
+		r.forget()
+	}
+	r.forget = context.AfterFunc(r.ctx, func() { conn.Close() })
+	return conn, nil
+}

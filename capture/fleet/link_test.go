@@ -1,0 +1,76 @@
+package fleet
+
+import (
+	"context"
+	"io"
+	"net"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// deaf is a server that takes connections and never answers.
+type deaf struct {
+	addr        string
+	taken, left atomic.Int64 // connections, and those that their clients gave up
+}
+
+func newDeaf(t *testing.T) *deaf {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	d := &deaf{addr: l.Addr().String()}
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			d.taken.Add(1)
+			go func() {
+				_, _ = io.Copy(io.Discard, c)
+				d.left.Add(1)
+				c.Close()
+			}()
+		}
+	}()
+	return d
+}
+
+// TestNobodyWaits: to begin, to tell how it is going, and to end take no longer for a hub that
+// takes the connection and says nothing. Each is over before the connection is given up.
+func TestNobodyWaits(t *testing.T) {
+	d := newDeaf(t)
+	p := publish(t, Sending{Server: "nats://" + d.addr, Host: "a", Agent: "main", Spool: t.TempDir(), Limit: 1 << 30, By: "test"})
+	eventually(t, "it tries to connect", func() bool { return d.taken.Load() > 0 })
+	if s := p.Progress(); s.Trouble == "" {
+		t.Errorf("%+v", s)
+	}
+	put(p, 1, 0)
+	eventually(t, "it is recorded", func() bool { return p.State().Records == 1 && p.Progress().Spooled > 0 })
+	if n := d.left.Load(); n > 0 {
+		t.Errorf("%d connections were waited for", n)
+	}
+	over, cancel := context.WithCancel(context.Background())
+	cancel()
+	_ = p.Close(over)
+	if n := d.taken.Load(); n != 1 {
+		t.Errorf("%d connections were waited for at the end", n)
+	}
+}
+
+// TestBadName: an address that cannot be found is told, while what is recorded is kept.
+func TestBadName(t *testing.T) {
+	p := publish(t, Sending{Server: "nats://hub.invalid:4222", Host: "a", Agent: "main", Spool: t.TempDir(), Limit: 1 << 30, By: "test"})
+	put(p, 1, 0)
+	eventually(t, "it is told", func() bool {
+		s := p.Progress()
+		return p.State().Records == 1 && s.Spooled > 0 && len(s.Trouble) > len(errDown.Error())
+	})
+	t.Log(p.Progress().Trouble)
+	began := time.Now()
+	closeNow(p)
+	t.Logf("it ended in %v", time.Since(began).Round(time.Millisecond))
+}
