@@ -80,8 +80,8 @@ func (s *site) run(args ...string) *exec.Cmd {
 	return cmd
 }
 
-func (s *site) startHub() {
-	s.hub = s.run("hub", "--listen", s.addr, "--store", filepath.Join(s.dir, "store"))
+func (s *site) startHub(more ...string) {
+	s.hub = s.run(append([]string{"hub", "--listen", s.addr, "--store", filepath.Join(s.dir, "store")}, more...)...)
 	out, err := s.hub.StdoutPipe()
 	if err == nil {
 		err = s.hub.Start()
