@@ -57,6 +57,7 @@ var rooms = []struct {
 	{"ui/jq", nil, []string{"os", "net", "net/*"}},
 	{"ui/needle", nil, []string{"os", "net", "net/*", "github.com/*"}},
 	{"ui/report", []string{"stream", "stream/jsonbytes", "ui/display"}, []string{"os", "net", "net/http", "github.com/*"}},
+	{"ui/otlp", []string{"ui/report"}, []string{"os", "github.com/charmbracelet/*"}},
 	{"ui/web", []string{"stream", "providers", "providers/dialect", "providers/price", "providers/replay", "ui/display", "ui/screen", "ui/panes"}, []string{"os", "net", "net/*", "html/*", "github.com/*"}},
 	{"ui/quiet", nil, []string{"os", "github.com/*"}},
 	{"ui", []string{"providers/client", "stream", "providers", "providers/dialect", "providers/mcp", "providers/price", "themes", "ui/display", "ui/filter", "ui/screen", "ui/panes", "ui/modes", "ui/replay", "ui/send", "ui/compare"}, []string{"os", "net", "net/http"}},
@@ -120,6 +121,9 @@ func checkImports(t *testing.T, file string) {
 			}
 			if strings.HasPrefix(name, "github.com/nats-io/") && room != "capture/fleet" {
 				t.Errorf("%s imports %s: only what carries captures between machines knows NATS", file, name)
+			}
+			if strings.HasPrefix(name, "go.opentelemetry.io/") && room != "ui/otlp" {
+				t.Errorf("%s imports %s: only what tells collectors knows OpenTelemetry", file, name)
 			}
 			switch {
 			case ours == "stream/count": // words that every room may use

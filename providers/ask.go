@@ -171,6 +171,9 @@ func (x *Exchange) AskedAt(t *stream.Turn) time.Duration {
 	return stream.NoTime
 }
 
+// Nth is which one of its exchange a turn is, from 0.
+func (x *Exchange) Nth(t *stream.Turn) int { return max(0, x.indexOf(t.Number)) }
+
 // Several reports whether the exchange has a request for each of its turns.
 func (x *Exchange) Several() bool { return isWebSocket(x.Head) }
 

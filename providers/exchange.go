@@ -30,6 +30,8 @@ type Exchange struct {
 	client  string          // the program that asks, as far as its header tells
 	at      time.Duration
 	headAt  time.Duration // when the head of the response came, or NoTime
+	ahead   time.Duration // of the inspector's epoch: the time that its own times count from
+	timed   bool          // ahead is known
 	holds   int64         // bytes, as long as it may be let go of
 	sum     uint64        // while it is cold: of what came
 	known   known

@@ -73,8 +73,12 @@ func (in *Inspector) write(r stream.Record) {
 		}
 	}()
 	x.stands(r.From)
-	if r.Head != nil && in.epoch.IsZero() && !r.Head.Start.IsZero() && r.At >= 0 {
-		in.epoch = r.Head.Start.Add(-r.At)
+	if r.Head != nil && !x.timed && !r.Head.Start.IsZero() && r.At >= 0 {
+		began := r.Head.Start.Add(-r.At)
+		if in.epoch.IsZero() {
+			in.epoch = began
+		}
+		x.ahead, x.timed = began.Sub(in.epoch), true
 	}
 	if r.Head != nil {
 		if x.learn(r.Head); !r.Request && r.Head.Status != 0 && x.headAt == stream.NoTime {

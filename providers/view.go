@@ -182,12 +182,18 @@ func (v *View) Result(c *stream.Call) (result dialect.Part, ok bool) {
 	return result, false
 }
 
-// Clock is what the clock on the wall said at a time of the source; ok is false where nobody knows.
-func (v *View) Clock(at time.Duration) (clock time.Time, ok bool) {
+// Clock is what the clock on the wall said at a time of an exchange; ok is false where nobody knows.
+// Exchanges of several captures count their times from several beginnings, by clocks of several
+// machines.
+func (v *View) Clock(exchange int, at time.Duration) (clock time.Time, ok bool) {
 	if v.in.epoch.IsZero() || at < 0 {
 		return clock, false
 	}
-	return v.in.epoch.Add(at).Local(), true
+	clock = v.in.epoch.Add(at)
+	if x := v.in.Exchange(exchange); x != nil {
+		clock = clock.Add(x.ahead)
+	}
+	return clock.Local(), true
 }
 
 // LatestOf is the latest turn of an exchange, nil if it has none: a WebSocket has many.

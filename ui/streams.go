@@ -249,14 +249,14 @@ func doingOf(p *screen.Pen, x *providers.Exchange, t *stream.Turn) (r screen.Rol
 // openedAt is when a stream began.
 func (m *Model) openedAt(x *providers.Exchange, t *stream.Turn) display.Text {
 	if t == nil {
-		return m.when(x.Latest())
+		return m.when(x, x.Latest())
 	}
-	return m.when(t.OpenedAt)
+	return m.when(x, t.OpenedAt)
 }
 
-// when is a time of the source: by the clock, where that is known.
-func (m *Model) when(at time.Duration) display.Text {
-	if clock, ok := m.view.Clock(at); ok {
+// when is a time of an exchange: by the clock, where that is known.
+func (m *Model) when(x *providers.Exchange, at time.Duration) display.Text {
+	if clock, ok := m.view.Clock(x.Number, at); ok {
 		return m.draw.Clean(clock.Format(time.TimeOnly))
 	}
 	return screen.Time(at).Between("+", "")
@@ -291,7 +291,7 @@ func clientOf(x *providers.Exchange) string {
 // drawRefusal writes a request that was refused, and why.
 func (m *Model) drawRefusal(p *screen.Pen, x *providers.Exchange) {
 	p.Say(screen.Caution, display.Lit("!  "))
-	p.Say(screen.Muted, m.when(x.Latest()).Between("", "  "))
+	p.Say(screen.Muted, m.when(x, x.Latest()).Between("", "  "))
 	p.Say(screen.Plain, p.Format("%s %s  ", p.Name(x.Head.Method), p.Name(pathOnly(x.Head.URL))))
 	p.Say(screen.Caution, p.Format("%d  ", x.Head.Status))
 	p.Outside(screen.Plain, screen.Bare, x.Refused())

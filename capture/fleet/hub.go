@@ -22,6 +22,7 @@ const HasHub = true
 // A Hub is a NATS server in this process, with the stream of captures.
 type Hub struct {
 	server *server.Server
+	inside []nats.Option // how this process connects to it
 	scheme string
 }
 
@@ -53,7 +54,7 @@ func StartHub(ctx context.Context, o HubOptions) (*Hub, error) {
 			return nil, errors.New("it did not start in time")
 		}
 	}
-	h := &Hub{server: s, scheme: "nats"}
+	h := &Hub{server: s, inside: append(inside, nats.InProcessServer(s)), scheme: "nats"}
 	if o.Cert != "" {
 		h.scheme = "tls"
 	}
@@ -134,6 +135,11 @@ func (o *HubOptions) stream(ctx context.Context, s *server.Server, inside []nats
 
 // URL is where the hub is.
 func (h *Hub) URL() string { return h.scheme + "://" + h.server.Addr().String() }
+
+// Watch is a view of all that comes to the hub from now on.
+func (h *Hub) Watch(ctx context.Context) (*View, error) {
+	return open(ctx, Address{}, Auth{}, h.inside...)
+}
 
 // Close ends the hub. What it acknowledged is on the disk then.
 func (h *Hub) Close() {

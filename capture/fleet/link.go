@@ -30,7 +30,7 @@ type link struct {
 }
 
 // dial begins to connect. patient does not wait for that, and goes on trying.
-func dial(server string, auth Auth, patient bool, renew func(), failed func(error)) (*link, error) {
+func dial(server string, auth Auth, patient bool, renew func(), failed func(error), more ...nats.Option) (*link, error) {
 	l := &link{renew: renew, reach: &reach{}}
 	l.reach.ctx, l.reach.stop = context.WithCancel(context.Background())
 	l.reach.later.Store(patient)
@@ -53,7 +53,7 @@ func dial(server string, auth Auth, patient bool, renew func(), failed func(erro
 	if err != nil {
 		return nil, err
 	}
-	conn, err := nats.Connect(server, append(o, who...)...)
+	conn, err := nats.Connect(server, append(append(o, who...), more...)...)
 	if err != nil {
 		return nil, fmt.Errorf("hub %s: %w", server, plainReason(err))
 	}

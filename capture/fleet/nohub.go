@@ -21,5 +21,8 @@ func StartHub(context.Context, HubOptions) (*Hub, error) {
 // URL is nowhere.
 func (*Hub) URL() string { return "" }
 
+// Watch is a view of nothing.
+func (*Hub) Watch(context.Context) (*View, error) { return nil, errors.New("there is no hub") }
+
 // Close does nothing.
 func (*Hub) Close() {}

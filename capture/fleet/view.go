@@ -55,10 +55,13 @@ type mark struct {
 }
 
 // Open connects to a hub. It fails where nobody answers.
-func Open(ctx context.Context, of Address, auth Auth) (*View, error) {
+func Open(ctx context.Context, of Address, auth Auth) (*View, error) { return open(ctx, of, auth) }
+
+// open is Open with options of the connection.
+func open(ctx context.Context, of Address, auth Auth, more ...nats.Option) (*View, error) {
 	v := &View{of: of, quiet: silence, opened: time.Now(), flows: map[string]*flow{}, early: map[int][]capture.Record{}, hosts: map[string]*Host{}, heard: map[string]time.Time{}}
 	var err error
-	if v.link, err = dial(of.Server, auth, false, func() {}, func(error) {}); err != nil {
+	if v.link, err = dial(of.Server, auth, false, func() {}, func(error) {}, more...); err != nil {
 		return nil, err
 	}
 	fail := func(err error) (*View, error) {

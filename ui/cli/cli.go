@@ -40,6 +40,7 @@ type app struct {
 	views          []*fleet.View // the hubs that are watched
 	sends          publishFlags  // of what is followed
 	sending        *publication  // nil when nothing is sent
+	tracing        *tracing      // of what is read; nil when no collector is told
 	replaying      replayFlags
 	follow         bool
 	filter         string // which turns are told of

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestOTLP: turns are spans, and calls whose results a later request brought are spans below them
-// that end when that came.
+// TestOTLP: turns are spans, and calls are spans below them
+// that lie within them.
 func TestOTLP(t *testing.T) {
 	out := command(t, nil, "export", saved(t, "h.tsc", readDemo(t, "history")), "--as", "otlp")
 	if out.code != 0 || out.stderr != "" {
@@ -42,7 +42,7 @@ func TestOTLP(t *testing.T) {
 			continue
 		}
 		tools++
-		if byID[s.ParentSpanID].SpanID == "" || !strings.HasPrefix(s.Name, "execute_tool ") {
+		if byID[s.ParentSpanID].SpanID == "" || !strings.HasPrefix(s.Name, "toolscope.tool_call ") {
 			t.Errorf("%+v", s)
 		}
 	}

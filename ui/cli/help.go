@@ -25,6 +25,7 @@ func topics() []*cobra.Command {
 		topic("executed", "What tools really got: how MCP servers are recorded", documentOf("executed")),
 		topic("fleet", "Many machines, one screen: hubs, and what goes to them", documentOf("fleet")),
 		topic("sidecar", "A proxy beside each agent, in compose and in Kubernetes", documentOf("sidecar")),
+		topic("otlp", "Verdicts as spans, in the collector that you run already", documentOf("otlp")),
 		topic("limits", "What it does not do, and how much it keeps", documentOf("limits")),
 		topic("dialects", "Protocols that are read, and the names --dialect takes", dialectsHelp, "protocols"),
 		topic("formats", "The names --as takes: logs and recordings that open", formatsHelp),

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"toolscope/capture/fleet"
+	"toolscope/stream"
 )
 
 const hubHelp = `Takes what proxies and followed logs of many machines publish, keeps it for a
@@ -30,6 +31,7 @@ type hubCommandFlags struct {
 	bytes, sync string
 	public      bool
 	newKey      string
+	traces      traceFlags
 }
 
 func (a *app) hubCommand() *cobra.Command {
@@ -58,6 +60,7 @@ func (a *app) hubCommand() *cobra.Command {
 	checked(to, "keep-bytes", isSize("--keep-bytes"))
 	settle(to, "hub", "listen", "store", "keep", "keep-bytes", "sync", "auth", "tls-cert", "tls-key")
 	cmd.MarkFlagsRequiredTogether("tls-cert", "tls-key")
+	a.traceFlags(cmd, &f.traces, "hub")
 	return cmd
 }
 
@@ -82,6 +85,10 @@ func (a *app) beHub(ctx context.Context, f *hubCommandFlags) (err error) {
 			return err
 		}
 	}
+	traces, err := a.traces(&f.traces, stream.Machine{}, a.sayTraces(f.traces.to))
+	if err != nil {
+		return err
+	}
 	f.SyncAlways, f.Log = f.sync == "always", func(text string) { a.notef("%s", text) }
 	caught, stop := a.catchEnd()
 	defer stop()
@@ -104,6 +111,11 @@ func (a *app) beHub(ctx context.Context, f *hubCommandFlags) (err error) {
 		return fmt.Errorf("hub: %w", err)
 	}
 	defer hub.Close()
+	unwatch, err := a.watchHub(hub, traces)
+	if err != nil {
+		return err
+	}
+	defer unwatch()
 	if !signalled {
 		a.stdout.linef("%s", hub.URL())
 		_, _ = a.until(nil, caught)

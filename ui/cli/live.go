@@ -35,6 +35,7 @@ type live struct {
 	redactor *redact.Redactor
 	rec      *recording                // nil when nothing is recorded
 	sent     *publication              // nil when nothing is sent to a hub
+	traced   *tracing                  // nil when no collector is told
 	seen     func(capture.Record)      // sees what is shown, if it is not nil
 	shown    *inbox                    // of the source
 	answers  *inbox                    // to what was sent from the screen
@@ -73,6 +74,12 @@ func (a *app) live(command string, f *liveFlags) (l *live, err error) {
 	}
 	l = newLive(r, time.Now())
 	a.network = l
+	if l.traced, err = a.traces(f.traces, thisMachine(f.publish), a.sayTraces(tracesTo(f.traces))); err != nil {
+		return nil, err
+	}
+	if l.traced != nil {
+		l.traced.watch()
+	}
 	if l.sent, err = a.publish(f.publish, l.began, command); err != nil {
 		return nil, err
 	}
@@ -117,7 +124,7 @@ func (l *live) run() {
 		over := l.over.Load() // before the last look: what the source brought is in the box then
 		batch, more := l.arrived.Take(mostAtOnce)
 		for _, r := range batch {
-			if l.rec != nil || l.sent != nil || !l.unwanted.Load() {
+			if l.rec != nil || l.sent != nil || l.traced != nil || !l.unwanted.Load() {
 				l.pass(l.redactor.Take(r))
 			}
 		}
@@ -158,6 +165,9 @@ func (l *live) pass(all []redact.Clean) {
 		}
 		if l.seen != nil {
 			l.seen(r)
+		}
+		if l.traced != nil {
+			l.traced.in.Put(r)
 		}
 		l.shown.Put(r)
 	}
@@ -208,6 +218,7 @@ func (a *app) endLive(l *live) {
 	if l.tellLimit(a) || err != nil {
 		a.code = exitGaps
 	}
+	l.traced.end(a)
 }
 
 // newRedactor makes what takes the secrets out of everything live, before it is recorded or shown.

@@ -21,6 +21,7 @@ import (
 )
 
 func (a *app) printCommand() *cobra.Command {
+	var traces traceFlags
 	cmd := &cobra.Command{
 		Use: "print FILE…", Short: "Print the calls, without a screen",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -31,6 +32,10 @@ func (a *app) printCommand() *cobra.Command {
 			if a.counting {
 				return a.count(cmd.Context(), paths)
 			}
+			if a.tracing, err = a.traces(&traces, stream.Machine{}, nil); err != nil {
+				return err
+			}
+			defer a.tracing.end(a)
 			return a.print(cmd.Context(), paths)
 		},
 	}
@@ -46,6 +51,8 @@ func (a *app) printCommand() *cobra.Command {
 	a.reading.add(cmd.Flags())
 	cmd.MarkFlagsMutuallyExclusive("count", "follow")
 	a.hubFlags(cmd)
+	a.traceFlags(cmd, &traces, "print")
+	cmd.MarkFlagsMutuallyExclusive("otlp", "count")
 	return cmd
 }
 
@@ -143,7 +150,7 @@ func (a *app) printSource(src capture.Source, path string, in *providers.Inspect
 		name = "" // the heads of the exchanges tell whose they are
 	}
 	q := newQueue(in, name, p)
-	q.among, q.only, q.run = a.among(), a.only, a.isRun
+	q.among, q.only, q.run, q.traces = a.among(), a.only, a.isRun, a.tracing
 	q.patient = !a.follow && path != "-"
 	var failed error
 	err := inspect(src, in, func() bool {

@@ -91,6 +91,8 @@ func (a *app) proxyCommand() *cobra.Command {
 	f.liveFlags.publish = new(publishFlags)
 	a.publishFlags(cmd, f.liveFlags.publish, "proxy")
 	settle(to, "proxy", "publish", "agent")
+	f.liveFlags.traces = new(traceFlags)
+	a.traceFlags(cmd, f.liveFlags.traces, "proxy")
 	a.flags.addKeep(to)
 	return cmd
 }

@@ -33,6 +33,7 @@ type queue struct {
 	hidden  map[int32]bool       // the others, of which nothing is told later either
 	known   bool                 // a turn was printed that is of a known protocol, or says why it is not
 	asked   servings             // of MCP servers
+	traces  *tracing             // a collector that is told as well; may be nil
 }
 
 // returned is a call that a later request has in its history.
@@ -105,6 +106,7 @@ func (q *queue) printTurns(turns []ended) {
 			q.hide(number)
 		} else if known || !q.among {
 			q.to.turn(q.in.View(), q.file(t), t)
+			q.traces.turn(q.in.View(), q.file(t), t)
 		}
 		back = append(back, q.waiting[number]...)
 		delete(q.waiting, number)

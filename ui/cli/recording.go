@@ -33,6 +33,7 @@ type liveFlags struct {
 	keepSecrets    bool
 	kept           *keptFlags    // of a command that records without being asked to; may be nil
 	publish        *publishFlags // of one that sends what it sees; may be nil
+	traces         *traceFlags   // of one that tells a collector; may be nil
 }
 
 func (a *app) liveFlags(cmd *cobra.Command, f *liveFlags) {

@@ -77,6 +77,8 @@ func (a *app) runCommand() *cobra.Command {
 	a.liveFlags(cmd, &f.liveFlags)
 	_ = to.MarkHidden("format") // standard output is the client's
 	a.keptFlags(cmd, &f.liveFlags)
+	f.liveFlags.traces = new(traceFlags)
+	a.traceFlags(cmd, f.liveFlags.traces, "run")
 	a.flags.addKeep(to)
 	cmd.MarkFlagsMutuallyExclusive("screen", "headless")
 	return cmd

@@ -51,6 +51,7 @@ func (l *live) words() (words []ui.Word) {
 	if l.sent != nil {
 		words = append(words, l.sent.words()...)
 	}
+	words = append(words, l.traced.words()...)
 	if state := l.client.Load(); state != nil {
 		words = append(words, ui.Word{Text: *state})
 	}

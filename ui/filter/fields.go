@@ -37,7 +37,7 @@ func Fields() []Field {
 		{Name: "agent", Does: "whose request it answers, or what a hub calls it", Like: "agent:Explore", ops: is, read: text(agentOf)},
 		{Name: "file", Does: "where it was read from", Like: "file:run.tsc", ops: is, read: text(fileOf)},
 		{Name: "finding", Does: "a code, or error, warn, info", Like: "finding:SCHEMA", ops: is, calls: true, values: codes, read: readFinding},
-		{Name: "host", Does: "the machine it comes from, or where its request went", Like: "host:openai.com", ops: is, read: text(hostOf)},
+		{Name: "host", Does: "its machine, or where its request went", Like: "host:openai.com", ops: is, read: text(hostOf)},
 		{Name: "cost", Does: "of the turn, in US dollars", Like: "cost>0.01", ops: than, read: amount(dollars, costOf)},
 		{Name: "took", Does: "from its beginning to its end", Like: "took>2s", ops: than, read: amount(seconds, tookOf)},
 		{Name: "bytes", Does: "of a call's arguments", Like: "bytes>1k", ops: than, calls: true, read: amount(size, sizeOf)},
@@ -225,12 +225,12 @@ func readSince(_, value string, f *Filter) (term, string) {
 
 // clock reports whether a turn began at that time of the day of its source's latest, or later.
 func clock(s *subject, of time.Time) bool {
-	began, ok := s.View.Clock(s.turn.OpenedAt)
+	began, ok := s.View.Clock(s.turn.Exchange, s.turn.OpenedAt)
 	if !ok {
 		return false
 	}
 	y, m, d := began.Date()
-	if last, ok := s.View.Clock(s.Now); ok {
+	if last, ok := s.View.Clock(s.turn.Exchange, s.Now); ok {
 		y, m, d = last.Date()
 	}
 	return !began.Before(time.Date(y, m, d, of.Hour(), of.Minute(), of.Second(), 0, began.Location()))

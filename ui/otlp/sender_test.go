@@ -1,0 +1,265 @@
+//go:build !nootlp
+
+package otlp
+
+import (
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	collector "go.opentelemetry.io/proto/otlp/collector/trace/v1"
+	"google.golang.org/protobuf/proto"
+
+	"toolscope/ui/report"
+)
+
+// spans are n of them, of so many bytes each.
+func spans(n, size int) (all []report.Span) {
+	for i := range n {
+		s := report.Span{Name: fmt.Sprint("chat ", i), Began: time.Unix(1, 0), Ended: time.Unix(2, 0)}
+		s.Trace[0], s.ID[0], s.ID[1] = 1, byte(i), byte(i>>8)
+		s.Attributes = []report.Attribute{{Key: "text", Value: strings.Repeat("x", size) + "\xff"}}
+		all = append(all, s)
+	}
+	return all
+}
+
+// counted serves a collector that answers as it is told, and counts the spans of each request.
+func counted(t *testing.T, answer func(n int, w http.ResponseWriter)) (url string, got *atomic.Int64) {
+	t.Helper()
+	got = new(atomic.Int64)
+	requests := 0
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		requests++
+		n := spansOf(t, r)
+		answer(requests, &counting{w, got, n})
+	}))
+	t.Cleanup(s.Close)
+	return s.URL, got
+}
+
+// counting counts the spans of a request that is answered with 200.
+type counting struct {
+	http.ResponseWriter
+	got *atomic.Int64
+	n   int64
+}
+
+func (c *counting) WriteHeader(status int) {
+	if status == http.StatusOK {
+		c.got.Add(c.n)
+	}
+	c.ResponseWriter.WriteHeader(status)
+}
+
+func spansOf(t *testing.T, r *http.Request) (n int64) {
+	t.Helper()
+	unzipped, err := gzip.NewReader(r.Body)
+	if err != nil {
+		t.Error(err)
+		return 0
+	}
+	body, err := io.ReadAll(unzipped)
+	if err != nil || r.URL.Path != "/v1/traces" {
+		t.Errorf("%s: %v", r.URL, err)
+	}
+	var all collector.ExportTraceServiceRequest
+	if err := proto.Unmarshal(body, &all); err != nil {
+		t.Error(err)
+	}
+	for _, r := range all.ResourceSpans {
+		for _, s := range r.ScopeSpans {
+			n += int64(len(s.Spans))
+		}
+	}
+	return n
+}
+
+func sender(t *testing.T, o Options) *Sender {
+	t.Helper()
+	s, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// closed ends a sender, and returns what became of its spans.
+func closed(t *testing.T, s *Sender, within time.Duration) State {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), within)
+	defer cancel()
+	s.Close(ctx)
+	if s.State().Waiting != 0 {
+		t.Errorf("still wait: %+v", s.State())
+	}
+	return s.State()
+}
+
+// TestTaken: every span comes, in as few requests as their sizes allow.
+func TestTaken(t *testing.T) {
+	url, got := counted(t, func(_ int, w http.ResponseWriter) { w.WriteHeader(200) })
+	s := sender(t, Options{Endpoint: url})
+	s.Put(spans(5000, 1000))
+	state := closed(t, s, time.Minute)
+	if state.Taken != 5000 || got.Load() != 5000 || state.Missing() != 0 || state.Trouble != "" {
+		t.Errorf("%d came; %+v", got.Load(), state)
+	}
+}
+
+// TestRefused: what a collector rejects of a request, and what it refuses for good, is counted, with
+// what it says of that.
+func TestRefused(t *testing.T) {
+	url, _ := counted(t, func(_ int, w http.ResponseWriter) {
+		body, _ := proto.Marshal(&collector.ExportTraceServiceResponse{PartialSuccess: &collector.ExportTracePartialSuccess{RejectedSpans: 3, ErrorMessage: "too old"}})
+		w.Header().Set("Content-Type", "application/x-protobuf")
+		w.WriteHeader(200)
+		_, _ = w.Write(body)
+	})
+	s := sender(t, Options{Endpoint: url})
+	s.Put(spans(10, 10))
+	if state := closed(t, s, time.Minute); state.Taken != 7 || state.Refused != 3 || state.Trouble != "rejected: too old" {
+		t.Errorf("a part: %+v", state)
+	}
+	for _, kind := range []string{"application/x-protobuf", "application/json", "text/plain; charset=utf-8"} {
+		url, _ := counted(t, func(_ int, w http.ResponseWriter) {
+			w.Header().Set("Content-Type", kind)
+			w.WriteHeader(401)
+			if strings.HasSuffix(kind, "protobuf") {
+				_, _ = w.Write([]byte("\x08\x10\x12\x06no key"))
+				return
+			}
+			_, _ = io.WriteString(w, "no key")
+		})
+		s := sender(t, Options{Endpoint: url})
+		s.Put(spans(10, 10))
+		if state := closed(t, s, time.Minute); state.Refused != 10 || state.Trouble != "401 Unauthorized no key" {
+			t.Errorf("%s: %+v", kind, state)
+		}
+	}
+}
+
+// TestAskedAgain: a collector that is busy is asked again, when it says.
+func TestAskedAgain(t *testing.T) {
+	var asked [3]time.Time
+	url, got := counted(t, func(n int, w http.ResponseWriter) {
+		asked[min(n, 2)] = time.Now()
+		if n == 1 {
+			w.Header().Set("Retry-After", "1")
+			w.WriteHeader(503)
+			return
+		}
+		w.WriteHeader(200)
+	})
+	var said atomic.Int32
+	s := sender(t, Options{Endpoint: url, Say: func(string) { said.Add(1) }})
+	s.Put(spans(10, 10))
+	if state := closed(t, s, time.Minute); state.Taken != 10 || got.Load() != 10 || state.Trouble != "" || said.Load() != 1 {
+		t.Errorf("%+v, said %d times", state, said.Load())
+	}
+	if after := asked[2].Sub(asked[1]); after < time.Second {
+		t.Errorf("asked again after %s", after)
+	}
+}
+
+// TestTooLarge: a request that is too large goes in parts; a span that is too large alone is refused.
+func TestTooLarge(t *testing.T) {
+	url, got := counted(t, func(_ int, w http.ResponseWriter) {
+		if w.(*counting).n > 3 {
+			w.WriteHeader(413)
+			return
+		}
+		w.WriteHeader(200)
+	})
+	s := sender(t, Options{Endpoint: url})
+	s.Put(spans(100, 10))
+	if state := closed(t, s, time.Minute); state.Taken != 100 || got.Load() != 100 {
+		t.Errorf("%+v", state)
+	}
+	url, _ = counted(t, func(_ int, w http.ResponseWriter) { w.WriteHeader(413) })
+	s = sender(t, Options{Endpoint: url})
+	s.Put(spans(5, 10))
+	if state := closed(t, s, time.Minute); state.Refused != 5 {
+		t.Errorf("%+v", state)
+	}
+}
+
+// TestNoRoom: what there is no room for is counted, and all that was put in is counted somewhere.
+func TestNoRoom(t *testing.T) {
+	release := make(chan struct{})
+	url, got := counted(t, func(_ int, w http.ResponseWriter) { <-release; w.WriteHeader(200) })
+	s := sender(t, Options{Endpoint: url, Room: 100_000})
+	s.Put(spans(1000, 1000))
+	state := s.State()
+	if state.Dropped == 0 || state.Waiting == 0 || state.Dropped+state.Waiting != 1000 {
+		t.Errorf("%+v", state)
+	}
+	close(release)
+	after := closed(t, s, time.Minute)
+	if after.Taken != state.Waiting || after.Dropped != state.Dropped || got.Load() != after.Taken {
+		t.Errorf("%d came; %+v", got.Load(), after)
+	}
+}
+
+// TestGone: one that nobody answers, and one that takes a connection and says nothing, hold nobody up:
+// neither who puts spans in nor the end.
+func TestGone(t *testing.T) {
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { silent.Close() })
+	gone, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone.Close()
+	for name, at := range map[string]string{"gone": gone.Addr().String(), "silent": silent.Addr().String()} {
+		s := sender(t, Options{Endpoint: "http://" + at})
+		s.Put(spans(1000, 100))
+		began := time.Now()
+		state := closed(t, s, time.Second)
+		if took := time.Since(began); took > 3*time.Second {
+			t.Errorf("%s: the end took %s", name, took)
+		}
+		if state.Left != 1000 || state.Trouble == "" || name == "gone" && !strings.Contains(state.Trouble, "refused") {
+			t.Errorf("%s: %+v", name, state)
+		}
+	}
+}
+
+// TestEndpoint: an address is one of HTTP, without secrets.
+func TestEndpoint(t *testing.T) {
+	for text, want := range map[string]string{
+		"http://a:4318": "http://a:4318/v1/traces", "https://a/otlp/": "https://a/otlp/v1/traces", "http://a/v1/traces": "http://a/v1/traces",
+		"a:4317": "", "grpc://a:4317": "", "http://u:geheim@a": "", "http://a?key=geheim": "", "http://": "", "http://a:geheim": "",
+	} {
+		u, err := (&Options{Endpoint: text}).target()
+		if err == nil && u.String() != want || err != nil && (want != "" || strings.Contains(err.Error(), "geheim")) {
+			t.Errorf("%s: %v, %v", text, u, err)
+		}
+	}
+}
+
+// TestJSON: answers in JSON are read as well.
+func TestJSON(t *testing.T) {
+	url, _ := counted(t, func(_ int, w http.ResponseWriter) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(200)
+		_ = json.NewEncoder(w).Encode(map[string]any{"partialSuccess": map[string]any{"rejectedSpans": "2", "errorMessage": "no"}})
+	})
+	s := sender(t, Options{Endpoint: url})
+	s.Put(spans(10, 10))
+	if state := closed(t, s, time.Minute); state.Taken != 8 || state.Refused != 2 {
+		t.Errorf("%+v", state)
+	}
+}

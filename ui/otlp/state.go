@@ -1,0 +1,53 @@
+// Package otlp sends spans to a collector, over OTLP by HTTP. Whoever has spans to send never waits:
+// what there is no room for is counted, and so is what the collector refuses and what it never
+// acknowledged. The library's own batch processor leaves out what it has no room for and tells nobody;
+// so the queue is ours, and the way to the collector is the library's.
+package otlp
+
+import (
+	"errors"
+	"net/url"
+	"strings"
+)
+
+// Options say where spans are sent, and as whose.
+type Options struct {
+	Endpoint string       // an http or https URL; "/v1/traces" follows unless the path ends with it
+	Version  string       // of the program
+	Room     int64        // bytes of spans that may wait; 0 for 64 MB
+	Say      func(string) // is told when sending fails that did not before; may be nil
+}
+
+// State is what became of spans. Each is counted in one of these.
+type State struct {
+	Waiting int64 // to be sent, or for an answer
+	Taken   int64 // by the collector
+	Refused int64 // by the collector, for good
+	Dropped int64 // there was no room
+	Left    int64 // the end came before the collector acknowledged them
+
+	Trouble string // why spans are not taken just now, or why the last ones were refused; "" if all is well
+}
+
+// Missing is how many spans the collector does not have, as far as is known.
+func (s *State) Missing() int64 { return s.Refused + s.Dropped + s.Left }
+
+// path is where collectors take spans: https://opentelemetry.io/docs/specs/otlp/#otlphttp-request
+const path = "/v1/traces"
+
+// target is where spans are posted to.
+func (o *Options) target() (*url.URL, error) {
+	u, err := url.Parse(o.Endpoint)
+	switch {
+	case err != nil:
+		return nil, errors.New("no address of a collector\nwanted is http://HOST:4318") // url's own words may hold a password
+	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
+		return nil, errors.New("a secret has no place in an address\nOTEL_EXPORTER_OTLP_HEADERS holds headers, as in Authorization=Bearer%20…")
+	case u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":
+		return nil, errors.New("no address of a collector\nwanted is http://HOST:4318, or https://…; OTLP by gRPC is not spoken")
+	}
+	if u.Path = strings.TrimRight(u.Path, "/"); !strings.HasSuffix(u.Path, path) {
+		u.Path += path
+	}
+	return u, nil
+}

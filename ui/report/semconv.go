@@ -1,0 +1,79 @@
+package report
+
+// The conventions for generative AI have no version yet: all of them are in development, and what is
+// written follows this state of them, which each span tells.
+const semconv = "open-telemetry/semantic-conventions-genai@9430220eb6f3f8a0e41d2e0e548aeb5cb9ca5f14"
+
+// Attributes of the conventions: docs/gen-ai/gen-ai-spans.md there, and the stable ones of
+// OpenTelemetry that it names.
+const (
+	semOperation    = "gen_ai.operation.name"
+	semProvider     = "gen_ai.provider.name"
+	semConversation = "gen_ai.conversation.id"
+	semAgent        = "gen_ai.agent.name"
+	semAsked        = "gen_ai.request.model"
+	semModel        = "gen_ai.response.model"
+	semResponse     = "gen_ai.response.id"
+	semFinish       = "gen_ai.response.finish_reasons"
+	semInput        = "gen_ai.usage.input_tokens" // cached ones too
+	semOutput       = "gen_ai.usage.output_tokens"
+	semReasoning    = "gen_ai.usage.reasoning.output_tokens"
+	semCacheRead    = "gen_ai.usage.cache_read.input_tokens"
+	semCacheWrite   = "gen_ai.usage.cache_creation.input_tokens"
+	semMessages     = "gen_ai.output.messages"
+	semTool         = "gen_ai.tool.name"
+	semToolKind     = "gen_ai.tool.type"
+	semToolCall     = "gen_ai.tool.call.id"
+	semArguments    = "gen_ai.tool.call.arguments"
+	semResult       = "gen_ai.tool.call.result"
+
+	semError   = "error.type"
+	semServer  = "server.address"
+	semPort    = "server.port"
+	semStatus  = "http.response.status_code"
+	semService = "service.name"
+	semVersion = "service.version"
+	semMachine = "host.name"
+)
+
+// Attributes of our own.
+const (
+	ownSemconv  = "toolscope.semconv"
+	ownProtocol = "toolscope.protocol"
+	ownAgent    = "toolscope.agent" // what --agent calls the program that is watched
+	ownPhase    = "toolscope.turn.phase"
+	ownEndedBy  = "toolscope.turn.ended_by"
+	ownMissed   = "toolscope.turn.missed.bytes"
+	ownCalls    = "toolscope.turn.calls"
+	ownClock    = "toolscope.clock" // why the times are not those of the exchange
+
+	ownCallStatus = "toolscope.call.status"
+	ownCallPhase  = "toolscope.call.phase"
+	ownSyntax     = "toolscope.call.syntax"
+	ownArgsBytes  = "toolscope.call.args.bytes"
+	ownArgsHMAC   = "toolscope.call.args.hmac"
+	ownDeltas     = "toolscope.call.deltas"
+	ownServer     = "toolscope.call.server" // the provider runs the tool
+	ownAttempt    = "toolscope.call.attempt"
+	ownResult     = "toolscope.call.result" // what a later request says of it: ok or failed
+
+	ownFinding  = "toolscope.finding"
+	ownCode     = "toolscope.finding.code"
+	ownSeverity = "toolscope.finding.severity"
+	ownBy       = "toolscope.finding.by"
+	ownOffset   = "toolscope.finding.offset"
+	ownMeans    = "toolscope.finding.means"
+	ownMessage  = "toolscope.finding.message"
+)
+
+// flavours are how the conventions call who speaks a protocol.
+var flavours = map[string]string{
+	"anthropic": "anthropic", "openai-chat": "openai", "openai-responses": "openai", "gemini": "gcp.gemini", "gemini-interactions": "gcp.gemini",
+	"aistudio": "gcp.gemini", "bedrock": "aws.bedrock", "cohere": "cohere", "ollama": "ollama",
+}
+
+// sellers are how they call those who speak somebody else's, by how their hosts' names end.
+var sellers = []struct{ host, name string }{
+	{"api.groq.com", "groq"}, {"api.x.ai", "x_ai"}, {"api.deepseek.com", "deepseek"}, {"api.mistral.ai", "mistral_ai"}, {"api.perplexity.ai", "perplexity"},
+	{"api.moonshot.ai", "moonshot_ai"}, {".openai.azure.com", "azure.ai.openai"}, {"aiplatform.googleapis.com", "gcp.vertex_ai"},
+}
