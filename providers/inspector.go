@@ -74,7 +74,7 @@ func (in *Inspector) write(r stream.Record) {
 	}()
 	x.stands(r.From)
 	if r.Head != nil && !x.timed && !r.Head.Start.IsZero() && r.At >= 0 {
-		began := r.Head.Start.Add(-r.At)
+		began := r.Head.Start.Round(0).Add(-r.At) // by the wall, not by what the machine counts
 		if in.epoch.IsZero() {
 			in.epoch = began
 		}

@@ -35,6 +35,9 @@ func (a *app) printCommand() *cobra.Command {
 			if a.tracing, err = a.traces(&traces, stream.Machine{}, nil); err != nil {
 				return err
 			}
+			if a.tracing != nil {
+				a.tracing.patient = !a.follow && !isEndless(paths)
+			}
 			defer a.tracing.end(a)
 			return a.print(cmd.Context(), paths)
 		},

@@ -43,6 +43,7 @@ type tracing struct {
 	to      string
 	in      *inbox // of what comes from the network; nil where somebody else reads
 	done    chan struct{}
+	patient bool // what is read can wait
 }
 
 // tellTime is how long the collector may take for what is left when the program ends.
@@ -138,6 +139,9 @@ func (t *tracing) turn(v *providers.View, file string, of *stream.Turn) {
 	about := traced(v, of, file)
 	if about.Machine == (stream.Machine{}) {
 		about.Machine = t.machine
+	}
+	if t.patient {
+		t.Await()
 	}
 	t.Put(t.Spans(about))
 }

@@ -20,6 +20,9 @@ func New(Options) (*Sender, error) {
 // Put does nothing.
 func (*Sender) Put([]report.Span) {}
 
+// Await does nothing.
+func (*Sender) Await() {}
+
 // State is that of nothing.
 func (*Sender) State() State { return State{} }
 

@@ -95,6 +95,20 @@ func (s *Sender) Put(spans []report.Span) {
 	}
 }
 
+// Await waits until half of the room is free, for who can wait. It does not wait for a collector that
+// does not take what it is sent.
+func (s *Sender) Await() {
+	for {
+		s.mu.Lock()
+		free := s.room >= cmp.Or(s.options.Room, mostRoom)/2 || s.state.Trouble != ""
+		s.mu.Unlock()
+		if free {
+			return
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
 // State is what became of the spans so far.
 func (s *Sender) State() State {
 	s.mu.Lock()

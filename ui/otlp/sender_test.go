@@ -210,6 +210,28 @@ func TestNoRoom(t *testing.T) {
 	}
 }
 
+// TestAwait: who can wait has room for all of it, and is not held up where nothing is taken.
+func TestAwait(t *testing.T) {
+	url, got := counted(t, func(_ int, w http.ResponseWriter) { w.WriteHeader(200) })
+	s := sender(t, Options{Endpoint: url, Room: 20_000})
+	for _, one := range spans(300, 1000) {
+		s.Await()
+		s.Put([]report.Span{one})
+	}
+	if state := closed(t, s, time.Minute); state.Taken != 300 || got.Load() != 300 {
+		t.Errorf("%+v", state)
+	}
+	url, _ = counted(t, func(_ int, w http.ResponseWriter) { w.WriteHeader(503) })
+	s = sender(t, Options{Endpoint: url, Room: 20_000})
+	for _, one := range spans(300, 1000) {
+		s.Await()
+		s.Put([]report.Span{one})
+	}
+	if state := closed(t, s, time.Millisecond); state.Missing() != 300 || state.Dropped == 0 {
+		t.Errorf("%+v", state)
+	}
+}
+
 // TestGone: one that nobody answers, and one that takes a connection and says nothing, hold nobody up:
 // neither who puts spans in nor the end.
 func TestGone(t *testing.T) {
