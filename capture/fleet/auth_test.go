@@ -87,11 +87,17 @@ func TestAuth(t *testing.T) {
 	if _, err := web1.publish(quick(), msg("web2")); err == nil {
 		t.Error("web1 sends as web2")
 	}
+	call := func(host string) *nats.Msg {
+		return nats.NewMsg(indexSubject(origin{version, host, "main", "00"}, "m", "complete"))
+	}
+	if _, err := web1.publish(quick(), call("web1")); err != nil {
+		t.Errorf("web1 cannot tell of its own calls: %v", err)
+	}
+	if _, err := web1.publish(quick(), call("web2")); err == nil {
+		t.Error("web1 tells of calls of web2")
+	}
 	if _, _, err := web1.last(quick(), captureSubject(bytesKind, "web2", "main", "00")); err == nil {
 		t.Error("web1 reads of web2")
-	}
-	if _, err := web1.js.CreateConsumer(quick(), StreamName, jetstream.ConsumerConfig{}); err == nil {
-		t.Error("web1 reads")
 	}
 	heard, err := web1.SubscribeSync("_INBOX.>")
 	if err == nil {
@@ -104,8 +110,16 @@ func TestAuth(t *testing.T) {
 	if _, err := viewing.publish(quick(), msg("web1")); err == nil {
 		t.Error("the viewer sends")
 	}
-	if err := viewing.js.DeleteStream(quick(), StreamName); err == nil {
-		t.Error("the viewer deletes")
+	if _, err := viewing.publish(quick(), call("web1")); err == nil {
+		t.Error("the viewer tells of calls")
+	}
+	for _, name := range []string{StreamName, IndexName} {
+		if err := viewing.js.DeleteStream(quick(), name); err == nil {
+			t.Errorf("the viewer deletes %s", name)
+		}
+		if _, err := web1.js.CreateConsumer(quick(), name, jetstream.ConsumerConfig{}); err == nil {
+			t.Errorf("web1 reads %s", name)
+		}
 	}
 	v := viewAs(t, Auth{NKey: viewKey}, h.URL()+"?until=now", nil)
 	eventually(t, "the viewer reads", func() bool { return v.text() == "<1:0>" })

@@ -73,8 +73,13 @@ type apiError struct {
 
 const codeNoStream = 10059
 
-// extent asks for the state of the stream.
+// extent asks for the state of the stream of captures.
 func (l *link) extent(ctx context.Context) (e extent, err error) {
+	return l.extentOf(ctx, StreamName, errNoStream)
+}
+
+// extentOf asks for the state of a stream; none is the error where there is no such stream.
+func (l *link) extentOf(ctx context.Context, stream string, none error) (e extent, err error) {
 	var answer struct {
 		Error   *apiError `json:"error"`
 		Created time.Time `json:"created"`
@@ -83,13 +88,13 @@ func (l *link) extent(ctx context.Context) (e extent, err error) {
 			Last  uint64 `json:"last_seq"`
 		} `json:"state"`
 	}
-	if err := l.ask(ctx, "$JS.API.STREAM.INFO."+StreamName, struct{}{}, &answer); err != nil {
+	if err := l.ask(ctx, "$JS.API.STREAM.INFO."+stream, struct{}{}, &answer); err != nil {
 		return e, err
 	}
 	switch {
 	case answer.Error == nil:
 	case answer.Error.ErrCode == codeNoStream:
-		return e, errNoStream
+		return e, none
 	default:
 		return e, errors.New(answer.Error.Description)
 	}
@@ -121,8 +126,13 @@ func (l *link) last(ctx context.Context, subject string) (seq uint64, s span, er
 	return seq, s, err
 }
 
-// publish sends a message that has to come behind the one of that number, and waits until the hub
-// has it. A hub that has another one there says so.
+// refusal is what a hub says that does not take a message.
+type refusal struct{ why string }
+
+func (r *refusal) Error() string { return r.why }
+
+// publish sends a message, which may have to come behind the one of some number, and waits until the
+// hub has it. A hub that has another one there says so.
 func (l *link) publish(ctx context.Context, msg *nats.Msg) (seq uint64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
@@ -141,7 +151,7 @@ func (l *link) publish(ctx context.Context, msg *nats.Msg) (seq uint64, err erro
 		return 0, fmt.Errorf("the hub's answer: %w", err)
 	}
 	if ack.Error != nil {
-		return 0, errors.New(ack.Error.Description)
+		return 0, &refusal{ack.Error.Description}
 	}
 	return ack.Seq, nil
 }

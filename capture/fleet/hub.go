@@ -19,7 +19,7 @@ import (
 // HasHub says that this program can be a hub.
 const HasHub = true
 
-// A Hub is a NATS server in this process, with the stream of captures.
+// A Hub is a NATS server in this process, with the streams of captures and of their index.
 type Hub struct {
 	server *server.Server
 	inside []nats.Option // how this process connects to it
@@ -109,7 +109,7 @@ func (o *HubOptions) server() (conf *server.Options, inside []nats.Option, err e
 	return conf, inside, nil
 }
 
-// stream makes the stream, or has it as the options say.
+// stream makes the streams, or has them as the options say.
 func (o *HubOptions) stream(ctx context.Context, s *server.Server, inside []nats.Option) error {
 	conn, err := nats.Connect("", append(inside, nats.InProcessServer(s))...)
 	if err != nil {
@@ -122,13 +122,15 @@ func (o *HubOptions) stream(ctx context.Context, s *server.Server, inside []nats
 	}
 	ctx, cancel := context.WithTimeout(ctx, ready)
 	defer cancel()
-	_, err = js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
-		Name: StreamName, Subjects: []string{"toolscope.*." + bytesKind + ".>"}, Description: "captures of toolscope",
-		Storage: jetstream.FileStorage, Retention: jetstream.LimitsPolicy, Discard: jetstream.DiscardOld, AllowDirect: true,
-		MaxAge: o.Keep, MaxBytes: o.KeepBytes, Replicas: 1,
-	})
-	if err != nil {
-		return fmt.Errorf("stream %s: %w", StreamName, plainReason(err))
+	for _, c := range []jetstream.StreamConfig{
+		{Name: StreamName, Subjects: []string{"toolscope.*." + bytesKind + ".>"}, Description: "captures of toolscope", MaxBytes: o.KeepBytes},
+		{Name: IndexName, Subjects: []string{"toolscope.*." + indexKind + ".>"}, Description: "the calls in them", MaxBytes: o.KeepBytes / indexPart},
+	} {
+		c.Storage, c.Retention, c.Discard, c.AllowDirect = jetstream.FileStorage, jetstream.LimitsPolicy, jetstream.DiscardOld, true
+		c.MaxAge, c.Replicas = o.Keep, 1
+		if _, err = js.CreateOrUpdateStream(ctx, c); err != nil {
+			return fmt.Errorf("stream %s: %w", c.Name, plainReason(err))
+		}
 	}
 	return nil
 }

@@ -40,6 +40,9 @@ type Sending struct {
 	Limit       int64         // bytes of one spool
 	By          string        // what made the capture
 	Linger      time.Duration // how long what has come waits for more, 0 for [Linger]
+
+	// Index makes what makes lines of the calls of a capture of that file; nil: none are told.
+	Index func(file string) Indexer
 }
 
 // A Publisher sends what it records to a hub, and what others left in its spool as well. Whoever
@@ -56,6 +59,7 @@ type Publisher struct {
 	cancel context.CancelFunc
 	all    sync.WaitGroup
 	sent   chan struct{} // closed when the hub has all of a capture that was closed
+	told   chan struct{} // closed when the index has all that it will get
 
 	again chan struct{} // rings when there is a new connection
 
@@ -69,6 +73,7 @@ type PublishState struct {
 	Spooled int64  // bytes that the hub does not have
 	Lost    int64  // bytes that it will never have
 	Trouble string // why it does not get them just now
+	Index   IndexState
 }
 
 // Publish begins a capture whose records go to a hub. It does not wait for the hub.
@@ -76,7 +81,7 @@ func Publish(began time.Time, o Sending) (p *Publisher, warning string, err erro
 	id := make([]byte, 16)
 	_, _ = rand.Read(id) // it never fails
 	of := origin{version, o.Host, o.Agent, hex.EncodeToString(id)}
-	p = &Publisher{o: o, sent: make(chan struct{}), again: make(chan struct{}, 1)}
+	p = &Publisher{o: o, sent: make(chan struct{}), told: make(chan struct{}), again: make(chan struct{}, 1)}
 	o.Linger = cmp.Or(o.Linger, Linger)
 	o.Auth.inbox = inboxOf(o.Host)
 	p.link, err = dial(o.Server, o.Auth, true, p.renew, p.down)
@@ -92,6 +97,9 @@ func Publish(began time.Time, o Sending) (p *Publisher, warning string, err erro
 	}
 	p.Recorder, p.Path = rec, spool.Path()
 	p.ours = newSender(spool, of, began, o.Linger)
+	if o.Index != nil {
+		p.ours.index = newIndexing(p.ours, p.sent, o.Index)
+	}
 	for _, s := range left {
 		part := strings.Split(s.Name(), ".")
 		if len(part) != 3 {
@@ -112,6 +120,12 @@ func Publish(began time.Time, o Sending) (p *Publisher, warning string, err erro
 		}
 	})
 	p.all.Go(p.sendLeft)
+	p.all.Go(func() {
+		defer close(p.told)
+		if p.ours.index != nil {
+			p.ours.index.run(p.ctx, p.link)
+		}
+	})
 	p.all.Go(p.tellHealth)
 	return p, warning, nil
 }
@@ -158,6 +172,9 @@ func (p *Publisher) sendLeft() {
 	for len(p.left) > 0 {
 		for i, s := range p.left {
 			sent[i] = s.run(p.ctx, p.link)
+			if sent[i] {
+				p.indexLeft(s)
+			}
 		}
 		if over == nil {
 			over = time.After(keepSent)
@@ -170,6 +187,21 @@ func (p *Publisher) sendLeft() {
 		case <-p.again:
 		}
 	}
+}
+
+// indexLeft makes the index of what was left and is sent now. Calls that are in it already are there
+// twice then, which whoever reads it knows.
+func (p *Publisher) indexLeft(s *sender) {
+	if p.o.Index == nil || s.index != nil || !s.toldAnew(s.had) {
+		return
+	}
+	over := make(chan struct{})
+	close(over)
+	x := newIndexing(s, over, p.o.Index)
+	s.mu.Lock()
+	s.index = x
+	s.mu.Unlock()
+	x.run(p.ctx, p.link)
 }
 
 // tellHealth says now and then that we are there, to whoever looks just then.
@@ -201,6 +233,7 @@ func (p *Publisher) Progress() (s PublishState) {
 		if trouble != nil && s.Trouble == "" {
 			s.Trouble = trouble.Error()
 		}
+		s.Index.add(one)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -226,6 +259,10 @@ func (p *Publisher) Close(ctx context.Context) error {
 	}
 	select {
 	case <-p.sent:
+		select {
+		case <-p.told:
+		case <-over:
+		}
 	case <-over:
 	}
 	p.cancel()

@@ -32,6 +32,7 @@ var errForeign = errors.New("somebody else sends this capture")
 // sender sends one spool, one message at a time. The hub says where to go on whenever that is not
 // known for sure: at first, after an error, and on a new connection.
 type sender struct {
+	of      origin
 	spool   *record.Spool
 	subject string
 	created string
@@ -44,11 +45,13 @@ type sender struct {
 	lost    int64  // bytes that were deleted before they were sent
 	missed  int64  // where those end that were counted
 	trouble error
-	ending  bool // all that is wanted is that the hub has everything
+	ending  bool      // all that is wanted is that the hub has everything
+	had     int64     // what the hub had of it when it was asked first, -1 before that
+	index   *indexing // is told when the hub has more; may be nil
 }
 
 func newSender(s *record.Spool, o origin, created time.Time, linger time.Duration) *sender {
-	return &sender{spool: s, linger: linger, subject: captureSubject(bytesKind, o.host, o.agent, o.id), created: created.UTC().Format(time.RFC3339Nano)}
+	return &sender{of: o, had: -1, spool: s, linger: linger, subject: captureSubject(bytesKind, o.host, o.agent, o.id), created: created.UTC().Format(time.RFC3339Nano)}
 }
 
 // progress is how far the sender is.
@@ -57,6 +60,13 @@ func (s *sender) progress() (spooled, lost int64, trouble error) {
 	defer s.mu.Unlock()
 	_, end, _ := s.spool.Span()
 	return max(0, end-s.at), s.lost, s.trouble
+}
+
+// reached is what the hub has.
+func (s *sender) reached() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.at
 }
 
 // end has run return as soon as the hub has everything.
@@ -172,6 +182,10 @@ func (s *sender) find(ctx context.Context, l *link) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.at, s.seq = at, seq
+	if s.had < 0 {
+		s.had = at
+	}
+	s.ring()
 	return nil
 }
 
@@ -206,6 +220,7 @@ func (s *sender) send(ctx context.Context, l *link) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.at, s.seq = s.at+int64(len(p)), seq
+	s.ring()
 	return nil
 }
 

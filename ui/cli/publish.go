@@ -20,6 +20,7 @@ import (
 type publishFlags struct {
 	to, host, agent, spool, limit string
 	linger                        time.Duration
+	noIndex                       bool
 }
 
 // publishFlags adds them; agent is what it is called where nobody says.
@@ -31,8 +32,9 @@ func (a *app) publishFlags(cmd *cobra.Command, f *publishFlags, agent string) {
 	to.StringVar(&f.spool, "spool", "", "with --publish: what the hub does not have yet is kept in this `DIR`")
 	to.StringVar(&f.limit, "spool-limit", "1GB", "with --publish: what is kept there of one run at most, a `SIZE`")
 	to.DurationVar(&f.linger, "linger", fleet.Linger, "with --publish: how long what has come waits for more to be sent with; longer costs the hub less")
+	to.BoolVar(&f.noIndex, "no-index", false, "with --publish: tell the hub of no calls, only what came; who looks for some reads all then")
 	checked(to, "spool-limit", isSize("--spool-limit"))
-	settle(to, "", "host", "spool", "spool-limit", "linger")
+	settle(to, "", "host", "spool", "spool-limit", "linger", "no-index")
 	a.hubFlags(cmd)
 }
 
@@ -80,6 +82,11 @@ func (a *app) publish(f *publishFlags, began time.Time, by string) (*publication
 			return nil, err
 		}
 	}
+	if !f.noIndex {
+		if o.Index, err = a.indexed(); err != nil {
+			return nil, err
+		}
+	}
 	p, warning, err := fleet.Publish(began, o)
 	if warning != "" {
 		a.notef("--spool: %s", warning)
@@ -96,6 +103,7 @@ func (p *publication) end(ctx context.Context, a *app) error {
 	if s := p.Progress(); s.Spooled > 0 {
 		a.notef("--publish: %s wait in %s, and are sent by the next run: %s", sizeText(s.Spooled), p.Path, s.Trouble)
 	}
+	p.tellIndex(a)
 	if err != nil {
 		return fmt.Errorf("--publish: %w", err)
 	}

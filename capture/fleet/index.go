@@ -1,0 +1,90 @@
+package fleet
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+
+	"toolscope/capture"
+)
+
+// IndexName is the stream of the index: a message a call. Who looks for some calls of many machines
+// reads it, and of the captures only where those calls are. A message that is lost is missing here
+// alone: the captures have the call.
+const IndexName = "TOOLSCOPE_INDEX"
+
+// Subjects of it are: toolscope.VERSION.i.SHARD.HOST.AGENT.MODEL.STATUS
+const (
+	indexKind = "i"
+	headUpto  = "Toolscope-Upto" // what of the capture, from where the exchange begins, has all of the call
+)
+
+// addIndex is how its stream is made on somebody else's server.
+const addIndex = "nats stream add " + IndexName + " --subjects 'toolscope.*.i.>' --storage file --retention limits --discard old --allow-direct --max-age 24h --max-bytes 1GiB --defaults"
+
+var errNoIndex = errors.New("it has no stream " + IndexName + "\n" + addIndex)
+
+// indexPart is how much of what a hub keeps is for the index.
+const indexPart = 16
+
+// An Indexer makes lines of a capture's calls.
+type Indexer interface {
+	Write(capture.Record)
+	// Calls are those that ended since it was asked last; with all, those too that never did, as
+	// nothing more comes.
+	Calls(all bool) []Call
+}
+
+// A Call is one of a capture.
+type Call struct {
+	Exchange      int
+	Model, Status string
+	Line          []byte // a JSON object with a line break behind it
+}
+
+// Opened is where a call's exchange begins.
+type Opened struct {
+	Capture  string `json:"capture"`
+	Exchange int    `json:"exchange"` // its number in the capture
+	Offset   int64  `json:"offset"`   // bytes of the capture before it
+}
+
+// noToken stands for a word that is not known. No other word is written so.
+const noToken = "%"
+
+func indexSubject(o origin, model, status string) string {
+	return strings.Join([]string{"toolscope", version, indexKind, shardOf(o.host), token(o.host), token(o.agent), orNone(model), orNone(status)}, ".")
+}
+
+func orNone(word string) string {
+	if word == "" {
+		return noToken
+	}
+	return token(word)
+}
+
+const openedKey = `,"opened":`
+
+// withOpened is a line with where its exchange begins as its last member.
+func withOpened(line []byte, at Opened) []byte {
+	text, _ := json.Marshal(at) // words and numbers
+	line = bytes.TrimSuffix(line, []byte("}\n"))
+	return slices.Concat(line, []byte(openedKey), text, []byte("}"))
+}
+
+// add adds what is missing of a sender's capture.
+func (i *IndexState) add(s *sender) {
+	s.mu.Lock()
+	x := s.index
+	s.mu.Unlock()
+	if x == nil {
+		return
+	}
+	m := x.missing()
+	i.Calls, i.Bytes = i.Calls+m.Calls, i.Bytes+m.Bytes
+	if i.Why == "" {
+		i.Why = m.Why
+	}
+}

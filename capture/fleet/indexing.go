@@ -1,0 +1,295 @@
+package fleet
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"toolscope/capture"
+	"toolscope/stream/count"
+)
+
+const (
+	indexChunk = 64 << 10         // of a spool at a time
+	heldCall   = 2 * time.Second  // how long a call waits for the end of its exchange
+	indexPause = time.Second / 4  // before what was not taken is sent again
+	mostWait   = 10 * time.Minute // without news
+)
+
+// indexing makes the index of one spool, of what the hub has of it: a call that is told can be read.
+type indexing struct {
+	o     origin
+	from  *sender
+	to    Indexer
+	feed  *capture.Feed
+	bell  chan struct{}
+	over  <-chan struct{}
+	at    int64         // what is before it was read
+	line  int64         // where the line begins that is being read
+	opens map[int]int64 // where exchanges begin
+	ends  []int         // those that have ended
+	held  []heldLine
+
+	mu    sync.Mutex
+	state IndexState
+	ended bool
+}
+
+// IndexState is what is not in the index.
+type IndexState struct {
+	Calls int64  // that the hub did not take
+	Bytes int64  // of the capture that were not looked at
+	Why   string // "" where nothing is missing
+}
+
+// heldLine is a call that is to be told.
+type heldLine struct {
+	subject  string
+	line     []byte
+	exchange int
+	since    time.Time
+	upto     int64
+	ended    bool
+}
+
+// newIndexing begins to; over is closed when the hub has everything.
+func newIndexing(from *sender, over <-chan struct{}, make func(file string) Indexer) *indexing {
+	o := from.of
+	x := &indexing{o: o, from: from, over: over, to: make(o.host + "/" + o.agent), bell: bell(), opens: map[int]int64{}}
+	x.feed = new(capture.Feeds).New(capture.Machine{Host: o.host, Agent: o.agent})
+	return x
+}
+
+func bell() chan struct{} { return make(chan struct{}, 1) }
+
+// ring says that the hub has more.
+func (x *indexing) ring() {
+	select {
+	case x.bell <- struct{}{}:
+	default:
+	}
+}
+
+// ring says to who makes the index that the hub has more.
+func (s *sender) ring() {
+	if s.index != nil {
+		s.index.ring()
+	}
+}
+
+// toldAnew reports whether a run that finds the spool, and a hub that has so much of it, makes an index
+// of all of it: of a part calls could not be known again.
+func (s *sender) toldAnew(had int64) bool {
+	first, end, _ := s.spool.Span()
+	return had < end && (had <= 0 || first == 0)
+}
+
+// run tells of calls as the hub gets the capture, until ctx ends or, when the hub has everything, all
+// are told. A hub that keeps no index ends it.
+func (x *indexing) run(ctx context.Context, l *link) {
+	for ctx.Err() == nil {
+		over := false
+		select {
+		case <-x.over:
+			over = true // before it is looked how much there is
+		default:
+		}
+		has := x.from.reached()
+		more := x.at < has
+		if more {
+			x.read(has)
+		} else if over {
+			x.take(x.to.Calls(true), true)
+		}
+		if err := x.tellHeld(ctx, l); err != nil {
+			x.end(err)
+			return
+		}
+		switch {
+		case more:
+		case !over:
+			x.sleep(ctx)
+		case len(x.held) == 0:
+			x.end(nil)
+			return
+		}
+	}
+	x.end(nil)
+}
+
+// tellHeld tells what need not be held any more. The error is that of a hub that keeps no index.
+func (x *indexing) tellHeld(ctx context.Context, l *link) error {
+	for len(x.held) > 0 && (x.held[0].ended || time.Since(x.held[0].since) > heldCall) && ctx.Err() == nil {
+		switch err := x.tell(ctx, l, &x.held[0]); {
+		case errors.Is(err, errNoIndex):
+			return err
+		case err != nil:
+			x.trouble(err)
+			pause(ctx, indexPause)
+		default:
+			x.held = slices.Delete(x.held, 0, 1)
+		}
+	}
+	return nil
+}
+
+// sleep waits for more, or until what is held was held for long enough.
+func (x *indexing) sleep(ctx context.Context) {
+	most := mostWait
+	if len(x.held) > 0 {
+		most = heldCall / 4
+	}
+	timer := time.NewTimer(most)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	case <-x.over:
+	case <-x.bell:
+	}
+}
+
+// read reads the next bytes of the spool.
+func (x *indexing) read(has int64) {
+	if first, _, _ := x.from.spool.Span(); x.at < first {
+		x.miss(min(first, has))
+		return
+	}
+	p := make([]byte, min(indexChunk, has-x.at))
+	n, err := x.from.spool.ReadAt(p, x.at)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return // it was deleted just now
+	case err != nil:
+		x.miss(has)
+		x.trouble(err)
+		return
+	}
+	for p = p[:n]; len(p) > 0; {
+		_, rest, whole := bytes.Cut(p, []byte("\n"))
+		piece := p[:len(p)-len(rest)] // with its line break
+		p = rest
+		recs, err := x.feed.Write(nil, piece)
+		x.pass(recs)
+		if x.at += int64(len(piece)); whole {
+			x.line = x.at
+		}
+		if err != nil {
+			x.trouble(err)
+		}
+	}
+	x.take(x.to.Calls(false), false)
+}
+
+// miss passes over what cannot be read any more.
+func (x *indexing) miss(to int64) {
+	x.pass(x.feed.Miss(nil, to-x.at, "never came: the spool was full"))
+	x.mu.Lock()
+	x.state.Bytes += to - x.at
+	x.mu.Unlock()
+	x.trouble(errors.New("the spool was full"))
+	x.at, x.line = to, to
+}
+
+// pass has records looked at.
+func (x *indexing) pass(recs []capture.Record) {
+	for _, r := range recs {
+		if _, known := x.opens[r.Exchange]; !known && !r.OfSource() {
+			x.opens[r.Exchange] = x.line
+		}
+		if r.End != "" {
+			x.ends = append(x.ends, r.Exchange)
+		}
+		x.to.Write(r)
+	}
+}
+
+// take holds calls until their exchange has ended, or a while: who reads it then has its end.
+func (x *indexing) take(calls []Call, all bool) {
+	for _, c := range calls {
+		at := Opened{x.o.id, c.Exchange, x.opens[c.Exchange]}
+		x.held = append(x.held, heldLine{subject: indexSubject(x.o, c.Model, c.Status), line: withOpened(c.Line, at), exchange: c.Exchange, since: time.Now()})
+	}
+	for i := range x.held {
+		h := &x.held[i]
+		if !h.ended {
+			h.upto, h.ended = x.at, all || slices.Contains(x.ends, h.exchange)
+		}
+	}
+	for _, exchange := range x.ends {
+		delete(x.opens, exchange)
+	}
+	x.ends = x.ends[:0]
+}
+
+// tell sends a call. What the hub refuses is not sent again.
+func (x *indexing) tell(ctx context.Context, l *link, h *heldLine) error {
+	if !l.IsConnected() {
+		return errDown
+	}
+	msg := nats.NewMsg(h.subject)
+	msg.Data = h.line
+	msg.Header.Set(headUpto, strconv.FormatInt(h.upto, 10))
+	if len(h.line) >= leastZstd {
+		if packed := pack(h.line); len(packed) < len(h.line) {
+			msg.Data = packed
+			msg.Header.Set(headEnc, "zstd")
+		}
+	}
+	var err error
+	if room := l.MaxPayload() / 2; int64(len(msg.Data)) > room || len(h.line) > mostSpan {
+		err = &refusal{"a call of " + count.Of(len(h.line), "byte") + " is too large for it"}
+	} else {
+		_, err = l.publish(ctx, msg)
+	}
+	switch refused := (*refusal)(nil); {
+	case errors.Is(err, errNoStream):
+		return errNoIndex
+	case errors.As(err, &refused):
+		x.trouble(err)
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		x.state.Calls++
+		return nil
+	}
+	return err
+}
+
+func (x *indexing) trouble(err error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.state.Why = plainReason(err).Error()
+}
+
+// end says that no more is told, and why.
+func (x *indexing) end(err error) {
+	if err != nil {
+		x.trouble(err)
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.ended = true
+	x.state.Calls += int64(len(x.held))
+	x.held = nil
+}
+
+// missing is what is not in the index, and will not be. What the next run sends it tells anew.
+func (x *indexing) missing() (s IndexState) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	_, end, _ := x.from.spool.Span()
+	if s = x.state; x.ended && x.at < end && !x.from.toldAnew(x.from.reached()) {
+		s.Bytes += end - x.at
+	}
+	if s.Calls+s.Bytes == 0 {
+		s.Why = ""
+	}
+	return s
+}
