@@ -8,30 +8,10 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// name is that of the stream that is followed.
-func (v *View) name() string {
-	if v.some != nil {
-		return IndexName
-	}
-	return StreamName
-}
-
-// extent asks for its state.
-func (v *View) extent(ctx context.Context) (extent, error) {
-	if v.some != nil {
-		return v.link.extentOf(ctx, IndexName, errNoIndex)
-	}
-	return v.link.extent(ctx)
-}
-
 // consumer is what every one of ours has.
 func (v *View) consumer() jetstream.ConsumerConfig {
-	subjects := wanted(bytesKind, v.of.Host, v.of.Agent)
-	if v.some != nil {
-		subjects = wantedCalls(&v.of)
-	}
 	return jetstream.ConsumerConfig{
-		FilterSubject: subjects, AckPolicy: jetstream.AckNonePolicy,
+		FilterSubject: wanted(bytesKind, v.of.Host, v.of.Agent), AckPolicy: jetstream.AckNonePolicy,
 		MemoryStorage: true, Replicas: 1, InactiveThreshold: 5 * time.Minute,
 	}
 }
@@ -53,8 +33,6 @@ func (v *View) resume(ctx context.Context) (*jetstream.ConsumerConfig, error) {
 	case v.read.seq == 0 && v.of.All:
 		c.DeliverPolicy = jetstream.DeliverAllPolicy
 		return &c, nil
-	case v.read.seq == 0 && v.some != nil: // a line says all of a call
-		return v.from(v.since), nil
 	case v.read.seq == 0:
 		return v.from(v.since.Add(-headsBefore)), nil
 	}
@@ -68,7 +46,7 @@ func (v *View) resume(ctx context.Context) (*jetstream.ConsumerConfig, error) {
 	case !errors.Is(err, jetstream.ErrMsgNotFound):
 		return nil, err
 	}
-	e, err := v.extent(ctx)
+	e, err := v.link.extent(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -83,6 +61,6 @@ func (v *View) resume(ctx context.Context) (*jetstream.ConsumerConfig, error) {
 func (v *View) overrun(read uint64) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), wait)
 	defer cancel()
-	e, err := v.extent(ctx)
+	e, err := v.link.extent(ctx)
 	return err == nil && e.first > read+1
 }

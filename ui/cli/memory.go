@@ -9,12 +9,14 @@ import (
 
 // Between two collections the heap grows by leastSlack: most of what is kept are bytes and numbers,
 // which cost the collector little. A heap that is big all the same, with very many turns, grows by a
-// part of it: else the collector would do more than all others.
+// part of it: else the collector would do more than all others. Beyond bigHeap that part is a quarter: so
+// much is kept only of what comes fast, and is looked through whenever the heap has grown.
 const (
 	leastSlack  = 16 << 20
 	liveMetric  = "/gc/heap/live:bytes"
 	gcOwnChoice = "GOGC"
-	ofBigHeap   = 8
+	ofHeap      = 8
+	bigHeap     = 128 << 20
 )
 
 // SteadyMemory keeps the heap from growing to twice what is kept, unless the environment says how
@@ -35,7 +37,10 @@ func SteadyMemory() {
 
 // percentFor is by how many percent a heap of that many bytes may grow.
 func percentFor(live uint64) int {
-	slack := max(leastSlack, live/ofBigHeap)
+	slack := max(leastSlack, live/ofHeap)
+	if live > bigHeap {
+		slack = max(slack, (live-bigHeap)/4)
+	}
 	return int(slack * 100 / max(live, 4<<20))
 }
 
