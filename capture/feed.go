@@ -35,6 +35,17 @@ func (f *Feeds) New(of Machine) *Feed {
 	return &Feed{c: newCaptureReader(name, &f.numbers), run: fmt.Sprintf("%s %d", name, f.n), of: &of, begun: map[int]bool{}}
 }
 
+// One begins to read one exchange alone, of that number in a capture of another machine, from where its
+// first line begins.
+func (f *Feeds) One(of Machine, exchange int, offset int64) *Feed {
+	one := f.New(of)
+	unique := f.numbers.claim(f.numbers.last + 1)
+	c := one.c
+	c.number, c.offset, c.summed, c.header, c.current = 1, offset, true, lineStart{1, 0}, unique // the header is behind us
+	c.wanted, c.names.known[exchange] = &wanted{exchange: unique, number: exchange}, unique
+	return one
+}
+
 // Open is how many exchanges have begun and not ended.
 func (f *Feed) Open() int { return len(f.c.open) }
 

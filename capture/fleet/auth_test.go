@@ -78,7 +78,7 @@ func TestAuth(t *testing.T) {
 		t.Cleanup(cancel)
 		return ctx
 	}
-	sending := h.sending(t, "web1")
+	sending := h.indexing(t, "web1")
 	sending.Auth.NKey = hostKey
 	p := publish(t, sending)
 	put(p, 1, 0)
@@ -123,6 +123,8 @@ func TestAuth(t *testing.T) {
 	}
 	v := viewAs(t, Auth{NKey: viewKey}, h.URL()+"?until=now", nil)
 	eventually(t, "the viewer reads", func() bool { return v.text() == "<1:0>" })
+	calls := viewAs(t, Auth{NKey: viewKey}, h.URL()+"?model=m.1&since=1h", nil)
+	eventually(t, "the viewer reads by the index", func() bool { return calls.text() == "<1:0>" })
 	if err := web1.Flush(); err != nil { // what was sent to it before is there then
 		t.Fatal(err)
 	}

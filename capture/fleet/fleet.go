@@ -126,10 +126,15 @@ func parseSpan(text string) (s span, err error) {
 type Address struct {
 	Server      string // as nats://host:4222
 	Host, Agent string // "" for all
+	Model       string // where it or Status is not "", the calls of it alone, which the index tells
+	Status      string // what became of the call, in the words of print
 	Since       time.Duration
 	All         bool      // from the first message there is
 	Until       time.Time // zero: for ever
 }
+
+// IsIndexed reports whether only some calls are wanted, which the index tells.
+func (a *Address) IsIndexed() bool { return a.Model != "" || a.Status != "" }
 
 // IsAddress reports whether a path is one of a hub.
 func IsAddress(path string) bool {
@@ -159,6 +164,10 @@ func ParseAddress(text string, now time.Time) (a Address, err error) {
 			a.Host = value
 		case "agent":
 			a.Agent = value
+		case "model":
+			a.Model = value
+		case "status":
+			a.Status = value
 		case "since":
 			since = value
 		case "until":
@@ -166,7 +175,7 @@ func ParseAddress(text string, now time.Time) (a Address, err error) {
 				return a, fmt.Errorf("until=%s: %w", value, err)
 			}
 		default:
-			return a, fmt.Errorf("%s: there are host, agent, since and until", key)
+			return a, fmt.Errorf("%s: there are host, agent, model, status, since and until", key)
 		}
 	}
 	switch a.All = since == "" && !a.Until.IsZero(); since {

@@ -39,6 +39,7 @@ type View struct {
 	jumped uint64 // messages that are still to come of a jump, see jump
 	recs   []capture.Record
 	took   int64 // bytes of captures that were read
+	some   *some // where only some calls are wanted
 
 	mu    sync.Mutex
 	state State
@@ -68,14 +69,19 @@ func open(ctx context.Context, of Address, auth Auth, more ...nats.Option) (*Vie
 		v.link.Close()
 		return nil, fmt.Errorf("hub %s: %w", of.Server, err)
 	}
-	e, err := v.link.extent(ctx)
+	if of.IsIndexed() {
+		if v.some, err = newSome(ctx, v.link); err != nil {
+			return fail(err)
+		}
+	}
+	e, err := v.extent(ctx)
 	if errors.Is(err, nats.ErrNoResponders) {
 		err = errors.New("it has no JetStream, or does not let us ask")
 	}
 	if err != nil {
 		return fail(err)
 	}
-	if v.stream, err = v.link.js.Stream(ctx, StreamName); err != nil {
+	if v.stream, err = v.link.js.Stream(ctx, v.name()); err != nil {
 		return fail(plainReason(err))
 	}
 	if !of.Until.IsZero() {
@@ -166,7 +172,7 @@ func (v *View) follow(ctx context.Context, config jetstream.ConsumerConfig, yiel
 				return true, nil // one was lost on the way
 			}
 			at++
-			if more, next := v.take(msg, meta, yield); !more || next != nil {
+			if more, next := v.take(ctx, msg, meta, yield); !more || next != nil {
 				return more, next
 			}
 		}
@@ -180,14 +186,16 @@ func (v *View) follow(ctx context.Context, config jetstream.ConsumerConfig, yiel
 }
 
 // take reads a message. It reports false at the end; next is another consumer to go on with.
-func (v *View) take(msg jetstream.Msg, meta *jetstream.MsgMetadata, yield func(capture.Record, error) bool) (more bool, next *jetstream.ConsumerConfig) {
-	before := v.read.seq
+func (v *View) take(ctx context.Context, msg jetstream.Msg, meta *jetstream.MsgMetadata, yield func(capture.Record, error) bool) (more bool, next *jetstream.ConsumerConfig) {
+	before, missing, ok := v.read.seq, false, true
 	v.read = mark{meta.Sequence.Stream, msg.Subject(), meta.Timestamp}
-	missing := v.feed(msg, meta)
+	if v.some != nil {
+		ok = v.takeCall(ctx, msg, yield)
+	} else {
+		missing = v.feed(msg, meta)
+	}
 	v.count(msg, meta)
-	ok := v.deliver(yield, v.recs, !meta.Timestamp.Before(v.since))
-	clear(v.recs)
-	v.recs = v.recs[:0]
+	ok = ok && v.pass(yield, !meta.Timestamp.Before(v.since))
 	switch {
 	case !ok:
 		return false, nil
@@ -206,6 +214,14 @@ func (v *View) take(msg jetstream.Msg, meta *jetstream.MsgMetadata, yield func(c
 // say adds a note about the source.
 func (v *View) say(text string) {
 	v.recs = append(v.recs, capture.Record{Exchange: 1, At: capture.NoTime, Note: text})
+}
+
+// pass delivers what was read.
+func (v *View) pass(yield func(capture.Record, error) bool, wanted bool) bool {
+	ok := v.deliver(yield, v.recs, wanted)
+	clear(v.recs)
+	v.recs = v.recs[:0]
+	return ok
 }
 
 // deliver passes records on. Those of before the time that is wanted wait until something of their
@@ -241,6 +257,7 @@ func (v *View) close(yield func(capture.Record, error) bool) *jetstream.Consumer
 	for _, f := range v.order {
 		recs = f.feed.Close(recs)
 	}
+	recs = v.some.close(recs)
 	v.deliver(yield, recs, true)
 	return nil
 }

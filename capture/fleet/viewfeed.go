@@ -25,11 +25,7 @@ type flow struct {
 func (v *View) feed(msg jetstream.Msg, meta *jetstream.MsgMetadata) (missing bool) {
 	o, ok := originOf(msg.Subject())
 	if !ok || o.version != version {
-		v.mu.Lock()
-		defer v.mu.Unlock()
-		if v.state.Newer++; v.state.Newer == 1 {
-			v.say("of another version of toolscope: " + msg.Subject())
-		}
+		v.newer(msg.Subject())
 		return false
 	}
 	f := v.flow(o, msg.Subject())
@@ -63,6 +59,15 @@ func (v *View) feed(msg jetstream.Msg, meta *jetstream.MsgMetadata) (missing boo
 		v.spoilt(f, err)
 	}
 	return missing
+}
+
+// newer takes a message that another version sent.
+func (v *View) newer(subject string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.state.Newer++; v.state.Newer == 1 {
+		v.say("of another version of toolscope: " + subject)
+	}
 }
 
 // flow is the capture of a subject.

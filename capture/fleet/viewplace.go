@@ -8,10 +8,30 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
+// name is that of the stream that is followed.
+func (v *View) name() string {
+	if v.some != nil {
+		return IndexName
+	}
+	return StreamName
+}
+
+// extent asks for its state.
+func (v *View) extent(ctx context.Context) (extent, error) {
+	if v.some != nil {
+		return v.link.extentOf(ctx, IndexName, errNoIndex)
+	}
+	return v.link.extent(ctx)
+}
+
 // consumer is what every one of ours has.
 func (v *View) consumer() jetstream.ConsumerConfig {
+	subjects := wanted(bytesKind, v.of.Host, v.of.Agent)
+	if v.some != nil {
+		subjects = wantedCalls(&v.of)
+	}
 	return jetstream.ConsumerConfig{
-		FilterSubject: wanted(bytesKind, v.of.Host, v.of.Agent), AckPolicy: jetstream.AckNonePolicy,
+		FilterSubject: subjects, AckPolicy: jetstream.AckNonePolicy,
 		MemoryStorage: true, Replicas: 1, InactiveThreshold: 5 * time.Minute,
 	}
 }
@@ -33,6 +53,8 @@ func (v *View) resume(ctx context.Context) (*jetstream.ConsumerConfig, error) {
 	case v.read.seq == 0 && v.of.All:
 		c.DeliverPolicy = jetstream.DeliverAllPolicy
 		return &c, nil
+	case v.read.seq == 0 && v.some != nil: // a line says all of a call
+		return v.from(v.since), nil
 	case v.read.seq == 0:
 		return v.from(v.since.Add(-headsBefore)), nil
 	}
@@ -46,7 +68,7 @@ func (v *View) resume(ctx context.Context) (*jetstream.ConsumerConfig, error) {
 	case !errors.Is(err, jetstream.ErrMsgNotFound):
 		return nil, err
 	}
-	e, err := v.link.extent(ctx)
+	e, err := v.extent(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -61,6 +83,6 @@ func (v *View) resume(ctx context.Context) (*jetstream.ConsumerConfig, error) {
 func (v *View) overrun(read uint64) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), wait)
 	defer cancel()
-	e, err := v.link.extent(ctx)
+	e, err := v.extent(ctx)
 	return err == nil && e.first > read+1
 }

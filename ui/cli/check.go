@@ -77,6 +77,7 @@ not found any more is told. Codes are stable: 'toolscope explain CODE'.`,
 	a.pricesFlag(cmd)
 	a.reading.add(to)
 	a.hubFlags(cmd)
+	a.callFlags(cmd)
 	return cmd
 }
 
@@ -141,6 +142,9 @@ var severityWords = []string{stream.Info.String(), stream.Warn.String(), stream.
 // check reads every file and writes what was found.
 func (a *app) check(ctx context.Context, paths []string, f *checkFlags, capped bool) error {
 	c, err := a.checker(f)
+	if err == nil {
+		err = a.callsFit(paths)
+	}
 	if err != nil {
 		return err
 	}

@@ -37,6 +37,7 @@ type app struct {
 	flags          lookFlags
 	reading        readFlags
 	hub            hubFlags
+	calls          callFlags
 	views          []*fleet.View // the hubs that are watched
 	sends          publishFlags  // of what is followed
 	sending        *publication  // nil when nothing is sent
@@ -185,6 +186,7 @@ func (a *app) openFlags(cmd *cobra.Command) {
 	a.publishFlags(cmd, &a.sends, "log")
 	a.flags.add(cmd.Flags())
 	a.flags.addKeep(cmd.Flags())
+	a.callFlags(cmd)
 }
 
 func noArgs(cmd *cobra.Command, args []string) error {

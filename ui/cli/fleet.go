@@ -47,23 +47,30 @@ func (a *app) hubAuth() (auth fleet.Auth, err error) {
 
 // view opens the captures of a hub.
 func (a *app) view(ctx context.Context, path string) (capture.Source, error) {
-	of, err := fleet.ParseAddress(path, time.Now())
-	if err != nil {
-		return nil, usagef("%s: %w", safeAddress(path), err)
-	}
-	auth, err := a.hubAuth()
+	v, of, err := a.openView(ctx, path)
 	if err != nil {
 		return nil, err
 	}
-	v, err := fleet.Open(ctx, of, auth)
-	if err != nil {
-		return nil, err
-	}
-	a.views = append(a.views, v)
 	return func(yield func(capture.Record, error) bool) {
 		v.Source(ctx)(yield)
 		a.tellView(of.Server, v.State())
 	}, nil
+}
+
+// openView connects to a hub.
+func (a *app) openView(ctx context.Context, path string) (v *fleet.View, of fleet.Address, err error) {
+	if of, err = a.address(path); err != nil {
+		return nil, of, err
+	}
+	auth, err := a.hubAuth()
+	if err != nil {
+		return nil, of, err
+	}
+	if v, err = fleet.Open(ctx, of, auth); err != nil {
+		return nil, of, err
+	}
+	a.views = append(a.views, v)
+	return v, of, nil
 }
 
 // safeAddress is an address without what may be a secret in it.

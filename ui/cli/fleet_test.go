@@ -46,7 +46,7 @@ func TestFleetRefused(t *testing.T) {
 		{[]string{"proxy", "--publish", "nats://hub:4222", "--spool-limit", "x"}, "no size"},
 		{[]string{log, "--publish", "nats://hub:4222"}, "toolscope -f FILE --publish URL"},
 		{[]string{"print", "nats://me:hunter2pw@hub:4222"}, "a secret has no place in an address"},
-		{[]string{"print", "nats://hub:4222?hots=a"}, "there are host, agent, since and until"},
+		{[]string{"print", "nats://hub:4222?hots=a"}, "there are host, agent, model, status, since and until"},
 		{[]string{"print", "--count", "nats://hub:4222"}, "--summary does"},
 		{[]string{"hub", "--public"}, "--auth FILE"},
 		{[]string{"hub", "--listen", "0.0.0.0:0"}, "other machines could connect"},

@@ -95,3 +95,94 @@ func TestIndexer(t *testing.T) {
 		t.Errorf("%s\n%s\nwanted\n%s", statuses, got, want)
 	}
 }
+
+// callLines are the lines of calls that print writes of a capture on a disk, as a hub names its file.
+func callLines(t *testing.T, spool, filter string) (lines string) {
+	t.Helper()
+	got := command(t, nil, "print", "--format", "jsonl", "--filter", filter, spool)
+	for line := range strings.Lines(strings.ReplaceAll(got.stdout, quoted(spool), `"web.1/coder"`)) {
+		if strings.HasPrefix(line, `{"type":"call"`) {
+			lines += line
+		}
+	}
+	if lines == "" {
+		t.Fatal(filter, got)
+	}
+	return lines
+}
+
+// TestCallsOfHub: print, check and open find calls by the hub's index. Its lines are those that print
+// writes of the spool.
+func TestCallsOfHub(t *testing.T) {
+	url, _ := aHub(t, "127.0.0.1:0")
+	spool, _ := publishedTo(t, url)
+	malformed := callLines(t, spool, "state:malformed")
+	for _, c := range []struct{ address, model, status, want string }{
+		{"", "", "malformed", malformed},
+		{"&status=malformed&host=web.1", "", "", malformed},
+		{"&model=gpt-x", "", "malformed", malformed},
+		{"", "claude-x", "", callLines(t, spool, "model:claude-x")},
+		{"&model=gpt-4.1&status=complete", "", "", callLines(t, spool, "model:gpt-4.1")},
+		{"&host=web", "", "malformed", ""},
+		{"&model=claude-x", "", "malformed", ""},
+	} {
+		args := []string{"print", url + "?until=now" + c.address, "--format", "jsonl"}
+		if c.model != "" {
+			args = append(args, "--model", c.model)
+		}
+		if c.status != "" {
+			args = append(args, "--status", c.status)
+		}
+		if got := command(t, nil, args...); got.stdout != c.want || got.code != 0 || got.stderr != "" {
+			t.Errorf("%v: exit code %d\n%s%s\nwanted\n%s", args, got.code, got.stdout, got.stderr, c.want)
+		}
+	}
+	there, here := command(t, nil, "print", url+"?until=now", "--status", "malformed"), command(t, nil, "print", spool, "--filter", "state:malformed")
+	if strings.Count(there.stdout, "save_note") != strings.Count(here.stdout, "save_note") || strings.Contains(there.stdout, "get_weather") || there.code != 0 {
+		t.Errorf("%v, of the spool %v", there, here)
+	}
+	for _, c := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{"--status", "malformed"}, exitFound, "ARGS_"},
+		{[]string{"--model", "claude-x"}, 0, ""},
+		{[]string{"--status", "aborted"}, 0, ""},
+	} {
+		if got := command(t, nil, append([]string{"check", url + "?until=now"}, c.args...)...); got.code != c.code || !strings.Contains(got.stdout, c.want) {
+			t.Errorf("%v: %v", c.args, got)
+		}
+	}
+}
+
+// TestCallsRefused: what cannot be asked of an index.
+func TestCallsRefused(t *testing.T) {
+	log := saved(t, "a.sse", anthropicAnswer)
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"print", "--status", "malformed", log}, "are for a hub"},
+		{[]string{"check", "--model", "m", log}, "are for a hub"},
+		{[]string{"open", "--model", "m", log}, "are for a hub"},
+		{[]string{"print", "--status", "bad", "nats://hub:4222"}, "wanted is waiting, streaming"},
+		{[]string{"print", "nats://hub:4222?status=bad"}, "wanted is waiting, streaming"},
+	} {
+		if got := command(t, nil, c.args...); got.code != 2 || !strings.Contains(got.stderr, c.want) {
+			t.Errorf("%v: %v", c.args, got)
+		}
+	}
+}
+
+// TestNoIndex: --no-index has a hub told of no calls, and of everything else.
+func TestNoIndex(t *testing.T) {
+	url, _ := aHub(t, "127.0.0.1:0")
+	publishedTo(t, url, "--no-index")
+	if got := command(t, nil, "print", url+"?until=now", "--format", "jsonl", "--status", "malformed"); got.stdout != "" || got.code != 0 {
+		t.Error(got)
+	}
+	if got := command(t, nil, "print", url+"?until=now", "--format", "jsonl"); strings.Count(got.stdout, `"status":"malformed"`) != 2 {
+		t.Error(got)
+	}
+}

@@ -20,6 +20,9 @@ func (a *app) open(ctx context.Context, args []string) error {
 		return err
 	}
 	paths := a.paths(args)
+	if err := a.callsFit(paths); err != nil {
+		return err
+	}
 	if len(paths) == 0 && a.reading.request != "" {
 		return usagef("--request: no FILE to check and nothing on standard input\ntoolscope --request REQUEST FILE…, or - for standard input")
 	}

@@ -54,6 +54,7 @@ func (a *app) printCommand() *cobra.Command {
 	a.reading.add(cmd.Flags())
 	cmd.MarkFlagsMutuallyExclusive("count", "follow")
 	a.hubFlags(cmd)
+	a.callFlags(cmd)
 	a.traceFlags(cmd, &traces, "print")
 	cmd.MarkFlagsMutuallyExclusive("otlp", "count")
 	return cmd
@@ -69,12 +70,18 @@ type printer interface {
 
 // print writes the turns of every file, each as it ends.
 func (a *app) print(ctx context.Context, paths []string) error {
+	if err := a.callsFit(paths); err != nil {
+		return err
+	}
 	prices, err := a.prices()
 	if err != nil {
 		return err
 	}
 	if err := a.onlyOf(prices); err != nil {
 		return err
+	}
+	if a.onlyLines(paths) {
+		return a.printLines(ctx, paths)
 	}
 	p := a.printerOf(a.format, prices)
 	if a.jq != "" {
@@ -163,7 +170,7 @@ func (a *app) printSource(src capture.Source, path string, in *providers.Inspect
 	if failed != nil {
 		return failed
 	}
-	a.notes(path, in, q.known || isServed(in))
+	a.notes(path, in, q.known || isServed(in) || a.isIndexed(path))
 	err = errors.Join(err, q.print(true))
 	if o, is := p.(interface {
 		others(string, providers.Others)

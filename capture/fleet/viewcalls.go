@@ -1,0 +1,182 @@
+package fleet
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"toolscope/capture"
+)
+
+// some is what a view has that reads the index, and of the captures only the exchanges that it names.
+type some struct {
+	captures jetstream.Stream
+	line     func([]byte) bool // takes lines, and nothing of the captures is read; else nil
+	told     recent[callKey, bool]
+	found    recent[foundKey, *found]
+	open     []*found // those that have not ended
+}
+
+// callKey is one call, however often it is told of.
+type callKey struct {
+	capture              string
+	exchange, turn, call int
+}
+
+type foundKey struct {
+	capture  string
+	exchange int
+}
+
+// mostKnown is how many keys are remembered at least.
+const mostKnown = 1 << 17
+
+// recent remembers what was put into it last.
+type recent[K comparable, V any] struct{ now, before map[K]V }
+
+func (r *recent[K, V]) get(key K) (value V, ok bool) {
+	if value, ok = r.now[key]; ok {
+		return value, true
+	}
+	value, ok = r.before[key]
+	return value, ok
+}
+
+func (r *recent[K, V]) put(key K, value V) {
+	if r.now == nil || len(r.now) >= mostKnown {
+		r.now, r.before = map[K]V{}, r.now
+	}
+	r.now[key] = value
+}
+
+func newSome(ctx context.Context, l *link) (*some, error) {
+	captures, err := l.js.Stream(ctx, StreamName)
+	if errors.Is(err, jetstream.ErrStreamNotFound) {
+		return nil, errNoStream
+	}
+	if err != nil {
+		return nil, plainReason(err)
+	}
+	return &some{captures: captures}, nil
+}
+
+// close ends what is open because all that was wanted was read.
+func (s *some) close(recs []capture.Record) []capture.Record {
+	if s == nil {
+		return recs
+	}
+	for _, f := range s.open {
+		recs = f.feed.Close(recs)
+	}
+	return recs
+}
+
+// Lines reads the lines of the calls that are wanted, as print writes them, once. Nothing of the
+// captures is read for it. It ends with ctx, where the address says so, or when each reports false.
+// A line is one JSON object of which nothing else is known: it may come from anybody who may publish.
+func (v *View) Lines(ctx context.Context, each func(line []byte) bool) {
+	v.some.line = each
+	v.Source(ctx)(func(capture.Record, error) bool { return true })
+}
+
+// callLine is what of a line has to be known.
+type callLine struct {
+	Type, File, Status string
+	Turn, Call         int
+	Opened             Opened
+}
+
+// takeCall takes a message of the index. It reports false where nobody wants more.
+func (v *View) takeCall(ctx context.Context, msg jetstream.Msg, yield func(capture.Record, error) bool) bool {
+	o, status, ok := callOriginOf(msg.Subject())
+	if !ok || o.version != version {
+		v.newer(msg.Subject())
+		return true
+	}
+	data, call, err := readCall(msg, o, status)
+	upto, noUpto := strconv.ParseInt(msg.Headers().Get(headUpto), 10, 64)
+	if err = cmp.Or(err, noUpto); err != nil {
+		v.spoilt(&flow{origin: o}, err)
+		return true
+	}
+	s, at := v.some, call.Opened
+	key := callKey{at.Capture, at.Exchange, call.Turn, call.Call}
+	if _, known := s.told.get(key); known {
+		return true
+	}
+	s.told.put(key, true)
+	if s.line != nil {
+		return s.line(data)
+	}
+	o.id = at.Capture
+	f, known := s.found.get(foundKey{at.Capture, at.Exchange})
+	if !known {
+		f = &found{origin: o, feed: v.feeds.One(capture.Machine{Host: o.host, Agent: o.agent}, at.Exchange, at.Offset), next: at.Offset}
+		s.found.put(foundKey{at.Capture, at.Exchange}, f)
+		s.open = append(s.open, f)
+	}
+	ok = v.readFound(ctx, f, upto, yield)
+	if f.feed.Open() == 0 {
+		s.open = slices.DeleteFunc(s.open, func(other *found) bool { return other == f })
+	}
+	return ok
+}
+
+// readCall reads a message of the index. A machine tells of calls of its own alone: the subject, for
+// which the hub lets it, says which those are.
+func readCall(msg jetstream.Msg, o origin, status string) (line []byte, c callLine, err error) {
+	line = msg.Data()
+	switch enc := msg.Headers().Get(headEnc); enc {
+	case "":
+	case "zstd":
+		if line, err = decoder().DecodeAll(line, nil); err != nil {
+			return nil, c, fmt.Errorf("zstd: %w", err)
+		}
+	default:
+		return nil, c, fmt.Errorf("encoded as %s, which is not known", enc)
+	}
+	if err := json.Unmarshal(line, &c); err != nil {
+		return nil, c, err
+	}
+	end := bytes.LastIndex(line, []byte(openedKey))
+	switch {
+	case c.Type != "call" || end < 0 || bytes.IndexByte(line, '\n') >= 0 || c.Opened.Exchange < 1 || c.Opened.Offset < 0 || token(c.Opened.Capture) != c.Opened.Capture || c.Opened.Capture == "":
+		return nil, c, errors.New("it is no line of a call")
+	case c.File != o.host+"/"+o.agent || c.Status != status:
+		return nil, c, errors.New("it is not of the subject that it came by")
+	}
+	if line = append(line[:end:end], '}'); !json.Valid(line) {
+		return nil, c, errors.New("it does not end as a line of a call does")
+	}
+	return line, c, nil
+}
+
+// wantedCalls is the pattern of the subjects of what an address wants of the index, in any version.
+func wantedCalls(of *Address) string {
+	part := strings.Split(wanted(indexKind, of.Host, of.Agent), ".")
+	model, status := "*", "*"
+	if of.Model != "" {
+		model = token(of.Model)
+	}
+	if of.Status != "" {
+		status = token(of.Status)
+	}
+	return strings.Join(append(part[:len(part)-1], model, status), ".")
+}
+
+// callOriginOf is what a subject of the index says.
+func callOriginOf(subject string) (o origin, status string, ok bool) {
+	part := strings.Split(subject, ".")
+	if len(part) != 8 {
+		return o, "", false
+	}
+	return origin{version: part[1], host: plain(part[4]), agent: plain(part[5])}, plain(part[7]), true
+}

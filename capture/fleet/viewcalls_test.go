@@ -1,0 +1,204 @@
+//go:build !nohub
+
+package fleet
+
+import (
+	"context"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+)
+
+// linesOf are those that a view of an address brings.
+func linesOf(t *testing.T, address string) (lines []string, s State) {
+	t.Helper()
+	of, err := ParseAddress(address, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := Open(context.Background(), of, Auth{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.Lines(context.Background(), func(line []byte) bool {
+		lines = append(lines, string(line))
+		return true
+	})
+	if v.took != 0 {
+		t.Errorf("%d bytes of captures were read", v.took)
+	}
+	return lines, v.State()
+}
+
+// manyExchanges publishes some of a host, long ones, each in messages of its own. Of the third one
+// call is no object.
+func manyExchanges(t *testing.T, h *hubs, host string) *Publisher {
+	t.Helper()
+	p := publish(t, h.indexing(t, host))
+	records := int64(0)
+	for x := 1; x <= 6; x++ {
+		for n := range 7 {
+			put(p, x, n)
+		}
+		if records += 8; x == 3 {
+			put(p, x, 7)
+			records++
+		}
+		finish(p, x)
+		sent(t, p, records)
+	}
+	eventually(t, "all calls are told", func() bool { return h.countIndexed(host) == 6*7+1 })
+	return p
+}
+
+// TestCalls: who looks for some calls gets their exchanges, whole, and reads little else; of those who
+// want lines nothing of the captures is read.
+func TestCalls(t *testing.T) {
+	h := newHub(t, nil)
+	live := view(t, h.URL()+"?status=not+an+object", nil)
+	all := int64(0)
+	for _, host := range []string{"a", "b"} {
+		all += int64(len(spoolBytes(t, manyExchanges(t, h, host))))
+	}
+	for address, want := range map[string]string{
+		"?until=now&status=not+an+object":                 wants(3, 0, 8) + wants(3, 0, 8),
+		"?until=now&status=not+an+object&host=a&since=1h": wants(3, 0, 8),
+		"?until=now&model=m.1&status=not+an+object":       wants(3, 0, 8) + wants(3, 0, 8),
+		"?until=now&model=m&status=not+an+object":         "",
+		"?until=now&model=m.1&host=b":                     wants(1, 0, 7) + wants(2, 0, 7) + wants(3, 0, 8) + wants(4, 0, 7) + wants(5, 0, 7) + wants(6, 0, 7),
+	} {
+		v := view(t, h.URL()+address, nil)
+		<-v.done
+		if got := v.text(); got != want || v.State().Lost != 0 || len(v.notes) != 0 || len(strings.Join(v.ends, "")) != 0 {
+			t.Errorf("%s: %q, wanted %q; %+v; %q; %q", address, got, want, v.State(), v.notes, v.ends)
+		}
+		if strings.Contains(address, "status") && v.took > all/2 {
+			t.Errorf("%s: of %d bytes %d were read", address, all, v.took)
+		}
+	}
+	eventually(t, "the live view has both", func() bool { return live.text() == wants(3, 0, 8)+wants(3, 0, 8) })
+	lines, s := linesOf(t, h.URL()+"?until=now&status=not+an+object")
+	if text := strings.Join(lines, ""); len(lines) != 2 || strings.Count(text, `"arguments_raw":"<3:7>"}`) != 2 || strings.Contains(text, "opened") || s.Lost+s.Spoilt != 0 {
+		t.Errorf("%s %+v", text, s)
+	}
+}
+
+// TestCallsTwice: a call that is told of twice, be it after a restart or as an answer of the hub was
+// lost, comes once; what makes no sense, or is said of another machine's calls, does not come.
+func TestCallsTwice(t *testing.T) {
+	h := newHub(t, nil)
+	p := manyExchanges(t, h, "a")
+	stream, err := h.admin().Stream(context.Background(), IndexName)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for seq := uint64(1); seq <= 6*7+1; seq++ {
+		msg, err := stream.GetMsg(context.Background(), seq)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again := nats.NewMsg(msg.Subject)
+		again.Data = msg.Data
+		for _, name := range []string{headUpto, headEnc} {
+			if text := msg.Header.Get(name); text != "" {
+				again.Header.Set(name, text)
+			}
+		}
+		others := nats.NewMsg(strings.Replace(strings.Replace(msg.Subject, ".a.", ".b.", 1), "."+shardOf("a")+".", "."+shardOf("b")+".", 1))
+		others.Header, others.Data = again.Header, again.Data
+		for _, m := range []*nats.Msg{again, others} {
+			if _, err := p.link.publish(context.Background(), m); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, bad := range []string{"", "{}", `{"type":"call"}`, "{\"type\":\"call\",\n\"opened\":{}}"} {
+		m := nats.NewMsg(indexSubject(p.ours.of, "m.1", "complete"))
+		m.Data = []byte(bad)
+		m.Header.Set(headUpto, "1")
+		if _, err := p.link.publish(context.Background(), m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	newer := nats.NewMsg(strings.Replace(indexSubject(p.ours.of, "m.1", "complete"), ".v1.", ".v2.", 1))
+	if _, err := p.link.publish(context.Background(), newer); err != nil {
+		t.Fatal(err)
+	}
+	lines, s := linesOf(t, h.URL()+"?until=now&model=m.1")
+	if len(lines) != 6*7+1 || s.Spoilt != 6*7+1+4 || s.Newer != 1 {
+		t.Errorf("%d lines, %+v", len(lines), s)
+	}
+	v := view(t, h.URL()+"?until=now&status=not+an+object", nil)
+	if <-v.done; v.text() != wants(3, 0, 8) {
+		t.Errorf("%q", v.text())
+	}
+}
+
+// TestCallsGone: of an exchange that the hub has no more it is told how much is missing.
+func TestCallsGone(t *testing.T) {
+	h := newHub(t, nil)
+	manyExchanges(t, h, "a")
+	stream, err := h.admin().Stream(context.Background(), StreamName)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := stream.Purge(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	v := view(t, h.URL()+"?until=now&status=not+an+object", nil)
+	<-v.done
+	if s := v.State(); v.text() != "" || s.Lost == 0 || s.Gaps != 1 || len(v.notes) != 1 || !strings.Contains(v.notes[0], "gap: ") {
+		t.Errorf("%q %+v %q", v.text(), s, v.notes)
+	}
+	if lines, s := linesOf(t, h.URL()+"?until=now&status=not+an+object"); len(lines) != 1 || s.Lost != 0 {
+		t.Errorf("%q %+v", lines, s)
+	}
+}
+
+// TestCallsAmnesia: a view of the index goes on where a hub forgot the last of it, and no call that is
+// told comes twice.
+func TestCallsAmnesia(t *testing.T) {
+	h := newHub(t, nil)
+	v := view(t, h.URL()+"?status=not+an+object&since=1h", nil)
+	manyExchanges(t, h, "a")
+	eventually(t, "one came", func() bool { return v.text() == wants(3, 0, 8) })
+	h.Close()
+	if err := os.RemoveAll(h.o.Store); err != nil {
+		t.Fatal(err)
+	}
+	h.start()
+	manyExchanges(t, h, "b")
+	eventually(t, "the other came", func() bool { return v.text() == wants(3, 0, 8)+wants(3, 0, 8) })
+}
+
+// TestNoIndexToRead: a hub without an index says how to have one made.
+func TestNoIndexToRead(t *testing.T) {
+	h := newHub(t, nil)
+	if err := h.admin().DeleteStream(context.Background(), IndexName); err != nil {
+		t.Fatal(err)
+	}
+	of, err := ParseAddress(h.URL()+"?model=m", time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(context.Background(), of, Auth{}); err == nil || !strings.Contains(err.Error(), addIndex) {
+		t.Error(err)
+	}
+}
+
+// TestRecent: what was put in lately is known.
+func TestRecent(t *testing.T) {
+	var r recent[int, bool]
+	for n := range 3 * mostKnown {
+		r.put(n, true)
+	}
+	if _, ok := r.get(2*mostKnown - 1); !ok {
+		t.Error("it forgot too soon")
+	}
+	if _, ok := r.get(0); ok || len(r.now)+len(r.before) > 2*mostKnown {
+		t.Error("it forgets nothing")
+	}
+}

@@ -1,0 +1,143 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"toolscope/capture"
+)
+
+// found is an exchange with a call that is wanted.
+type found struct {
+	origin
+	feed *capture.Feed
+	next int64  // offset of what comes next
+	seq  uint64 // the message that has it is not before this one; 0 if nobody knows
+}
+
+// Trying to read of a capture again.
+const (
+	mostTries = 8
+	tryPause  = time.Second / 4
+)
+
+// readFound reads an exchange up to an offset of its capture. It reports false where nobody wants more.
+func (v *View) readFound(ctx context.Context, f *found, upto int64, yield func(capture.Record, error) bool) bool {
+	for tries := 0; f.next < upto && ctx.Err() == nil; {
+		err := v.step(ctx, f, upto)
+		switch {
+		case err == nil:
+			tries = 0
+		case !v.link.IsConnected():
+			pause(ctx, tryPause) // for as long as that lasts
+		case tries == mostTries:
+			v.say(fmt.Sprintf("of %s/%s nothing can be read: %v", f.host, f.agent, plainReason(err)))
+			v.missFound(f, upto)
+		default:
+			tries++
+			pause(ctx, tryPause)
+		}
+		if !v.pass(yield, true) {
+			return false
+		}
+	}
+	return true
+}
+
+// step reads the next message of a capture.
+func (v *View) step(ctx context.Context, f *found, upto int64) error {
+	ctx, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	subject := captureSubject(bytesKind, f.host, f.agent, f.id)
+	if f.seq == 0 {
+		seq, err := v.locate(ctx, subject, f.next)
+		if err != nil {
+			return err
+		}
+		f.seq = seq
+	}
+	msg, err := v.some.captures.GetMsg(ctx, f.seq, jetstream.WithGetMsgSubject(subject))
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
+		v.missFound(f, upto)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	f.seq = msg.Sequence + 1
+	s, err := parseSpan(msg.Header.Get(headSpan))
+	var data []byte
+	if err == nil {
+		data, err = unpack(msg.Header.Get(headEnc), msg.Data, s)
+	}
+	if err != nil {
+		v.spoilt(&flow{origin: f.origin}, err)
+		return nil
+	}
+	if s.from > f.next {
+		if v.missFound(f, min(s.from, upto)); s.from >= upto {
+			return nil
+		}
+	}
+	if s.to > f.next {
+		data = data[f.next-s.from:]
+		f.next = s.to
+		v.took += int64(len(data))
+		if v.recs, err = f.feed.Write(v.recs, data); err != nil {
+			v.spoilt(&flow{origin: f.origin}, err)
+			f.next = upto
+		}
+	}
+	return nil
+}
+
+// locate finds the last message of a capture that begins at an offset, or before it: the hub has them
+// in that order. Where there is none it is the first that there is of all.
+func (v *View) locate(ctx context.Context, subject string, offset int64) (seq uint64, err error) {
+	e, err := v.link.extent(ctx)
+	if err != nil {
+		return 0, err
+	}
+	first := max(1, e.first)
+	seq = first
+	for low, high := first, e.last+1; low < high; {
+		middle := low + (high-low)/2
+		msg, err := v.some.captures.GetMsg(ctx, middle, jetstream.WithGetMsgSubject(subject))
+		if errors.Is(err, jetstream.ErrMsgNotFound) {
+			high = middle
+			continue
+		}
+		if err != nil {
+			return 0, err
+		}
+		s, err := parseSpan(msg.Header.Get(headSpan))
+		if err == nil && s.from > offset {
+			high = middle
+			continue
+		}
+		if low = msg.Sequence + 1; err == nil {
+			seq = msg.Sequence
+		}
+		if err == nil && s.to > offset {
+			break
+		}
+	}
+	return seq, nil
+}
+
+// missFound takes that bytes of an exchange are missing.
+func (v *View) missFound(f *found, to int64) {
+	n := to - f.next
+	why := "are not there: the hub let go of them"
+	v.recs = f.feed.Miss(v.recs, n, why)
+	f.next = to
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.state.Lost += n
+	v.state.Gaps++
+	v.say(fmt.Sprintf("gap: %d bytes of %s/%s %s", n, f.host, f.agent, why))
+}
