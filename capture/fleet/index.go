@@ -74,6 +74,13 @@ func withOpened(line []byte, at Opened) []byte {
 	return slices.Concat(line, []byte(openedKey), text, []byte("}"))
 }
 
+// IndexState is what is not in the index.
+type IndexState struct {
+	Calls int64  // that the hub did not take
+	Bytes int64  // of the capture that were not looked at
+	Why   string // "" where nothing is missing, and all can be told
+}
+
 // add adds what is missing of a sender's capture.
 func (i *IndexState) add(s *sender) {
 	s.mu.Lock()
@@ -87,4 +94,18 @@ func (i *IndexState) add(s *sender) {
 	if i.Why == "" {
 		i.Why = m.Why
 	}
+}
+
+// ring says to who makes the index that the hub has more.
+func (s *sender) ring() {
+	if s.index != nil {
+		s.index.ring()
+	}
+}
+
+// toldAnew reports whether a run that finds the spool, and a hub that has so much of it, makes an index
+// of all of it: of a part calls could not be known again.
+func (s *sender) toldAnew(had int64) bool {
+	first, end, _ := s.spool.Span()
+	return had < end && (had <= 0 || first == 0)
 }

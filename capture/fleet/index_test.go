@@ -179,6 +179,66 @@ func TestNoIndex(t *testing.T) {
 	}
 }
 
+// TestIndexLater: when the stream is made all calls are told that ended before.
+func TestIndexLater(t *testing.T) {
+	h := newHub(t, nil)
+	js, ctx := h.admin(), context.Background()
+	stream, err := js.Stream(ctx, IndexName)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := stream.CachedInfo().Config
+	if err := js.DeleteStream(ctx, IndexName); err != nil {
+		t.Fatal(err)
+	}
+	p := publish(t, h.indexing(t, "a"))
+	for x := range 300 {
+		for n := range 10 {
+			put(p, x+1, n)
+		}
+		finish(p, x+1)
+	}
+	sent(t, p, 3300)
+	eventually(t, "it is told", func() bool { return strings.Contains(p.Progress().Index.Why, addIndex) })
+	if _, err := js.CreateStream(ctx, config); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "they are told", func() bool { return h.countIndexed("a") == 3000 })
+	closeNow(p)
+	if n, s := h.countIndexed("a"), p.Progress().Index; n != 3000 || s != (IndexState{}) {
+		t.Errorf("%d are told, %+v", n, s)
+	}
+}
+
+// TestIndexLeftHalf: what a hub had half of when it went away is told of by the next run, and each call
+// is read once.
+func TestIndexLeftHalf(t *testing.T) {
+	h := newHub(t, nil)
+	o := h.indexing(t, "a")
+	p := publish(t, o)
+	for n := range 10 {
+		put(p, 1, n)
+	}
+	finish(p, 1)
+	sent(t, p, 11)
+	eventually(t, "all are told", func() bool { return h.countIndexed("a") == 10 })
+	h.Close()
+	for n := range 5 {
+		put(p, 2, n)
+	}
+	closeNow(p)
+	if s := p.Progress(); s.Spooled == 0 || s.Index != (IndexState{}) {
+		t.Errorf("%+v", s)
+	}
+	h.start()
+	next := publish(t, o)
+	eventually(t, "all are told again", func() bool { return h.countIndexed("a") == 10+15 })
+	closeNow(next)
+	if lines, s := linesOf(t, h.URL()+"?until=now&model=m.1"); len(lines) != 15 || s.Spoilt+s.Lost != 0 {
+		t.Errorf("%d lines, %+v", len(lines), s)
+	}
+}
+
 // TestIndexRefused: a call that the hub does not take is counted, and the next one is told.
 func TestIndexRefused(t *testing.T) {
 	h := newHub(t, nil)

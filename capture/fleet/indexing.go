@@ -17,10 +17,11 @@ import (
 )
 
 const (
-	indexChunk = 64 << 10         // of a spool at a time
-	heldCall   = 2 * time.Second  // how long a call waits for the end of its exchange
-	indexPause = time.Second / 4  // before what was not taken is sent again
-	mostWait   = 10 * time.Minute // without news
+	indexChunk   = 64 << 10         // of a spool at a time
+	heldCall     = 2 * time.Second  // how long a call waits for the end of its exchange
+	indexPause   = time.Second / 4  // before what was not taken is sent again
+	noIndexPause = 2 * time.Second  // where there is no stream for it
+	mostWait     = 10 * time.Minute // without news
 )
 
 // indexing makes the index of one spool, of what the hub has of it: a call that is told can be read.
@@ -37,16 +38,11 @@ type indexing struct {
 	ends  []int         // those that have ended
 	held  []heldLine
 
-	mu    sync.Mutex
-	state IndexState
-	ended bool
-}
-
-// IndexState is what is not in the index.
-type IndexState struct {
-	Calls int64  // that the hub did not take
-	Bytes int64  // of the capture that were not looked at
-	Why   string // "" where nothing is missing
+	mu     sync.Mutex
+	state  IndexState
+	stuck  string // why no call can be told just now
+	ended  bool
+	unsaid int64 // calls that were held then
 }
 
 // heldLine is a call that is to be told.
@@ -77,23 +73,10 @@ func (x *indexing) ring() {
 	}
 }
 
-// ring says to who makes the index that the hub has more.
-func (s *sender) ring() {
-	if s.index != nil {
-		s.index.ring()
-	}
-}
-
-// toldAnew reports whether a run that finds the spool, and a hub that has so much of it, makes an index
-// of all of it: of a part calls could not be known again.
-func (s *sender) toldAnew(had int64) bool {
-	first, end, _ := s.spool.Span()
-	return had < end && (had <= 0 || first == 0)
-}
-
 // run tells of calls as the hub gets the capture, until ctx ends or, when the hub has everything, all
-// are told. A hub that keeps no index ends it.
+// are told. While the hub takes none, what follows waits in the spool.
 func (x *indexing) run(ctx context.Context, l *link) {
+	var stuck error // why the hub does not take what is held
 	for ctx.Err() == nil {
 		over := false
 		select {
@@ -103,39 +86,48 @@ func (x *indexing) run(ctx context.Context, l *link) {
 		}
 		has := x.from.reached()
 		more := x.at < has
-		if more {
+		switch {
+		case stuck != nil: // more than that is not held
+		case more:
 			x.read(has)
-		} else if over {
+		case over:
 			x.take(x.to.Calls(true), true)
 		}
-		if err := x.tellHeld(ctx, l); err != nil {
-			x.end(err)
-			return
-		}
+		stuck = x.tellHeld(ctx, l)
+		x.stand(stuck)
 		switch {
+		case stuck != nil && over: // the captures are there, and nobody waits for the index
+			x.end()
+			return
+		case stuck != nil:
+			x.wait(ctx, pauseAfter(stuck), nil)
 		case more:
 		case !over:
 			x.sleep(ctx)
 		case len(x.held) == 0:
-			x.end(nil)
+			x.end()
 			return
 		}
 	}
-	x.end(nil)
+	x.end()
 }
 
-// tellHeld tells what need not be held any more. The error is that of a hub that keeps no index.
+// pauseAfter is how long to wait after an error: a stream that is not there may be made, which takes
+// longer than a connection.
+func pauseAfter(err error) time.Duration {
+	if errors.Is(err, errNoIndex) {
+		return noIndexPause
+	}
+	return indexPause
+}
+
+// tellHeld tells what need not be held any more.
 func (x *indexing) tellHeld(ctx context.Context, l *link) error {
 	for len(x.held) > 0 && (x.held[0].ended || time.Since(x.held[0].since) > heldCall) && ctx.Err() == nil {
-		switch err := x.tell(ctx, l, &x.held[0]); {
-		case errors.Is(err, errNoIndex):
+		if err := x.tell(ctx, l, &x.held[0]); err != nil {
 			return err
-		case err != nil:
-			x.trouble(err)
-			pause(ctx, indexPause)
-		default:
-			x.held = slices.Delete(x.held, 0, 1)
 		}
+		x.held = slices.Delete(x.held, 0, 1)
 	}
 	return nil
 }
@@ -146,13 +138,18 @@ func (x *indexing) sleep(ctx context.Context) {
 	if len(x.held) > 0 {
 		most = heldCall / 4
 	}
+	x.wait(ctx, most, x.bell)
+}
+
+// wait waits so long, or until there is news: the bell, or that there will be no more.
+func (x *indexing) wait(ctx context.Context, most time.Duration, bell <-chan struct{}) {
 	timer := time.NewTimer(most)
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():
 	case <-timer.C:
 	case <-x.over:
-	case <-x.bell:
+	case <-bell:
 	}
 }
 
@@ -268,15 +265,20 @@ func (x *indexing) trouble(err error) {
 	x.state.Why = plainReason(err).Error()
 }
 
-// end says that no more is told, and why.
-func (x *indexing) end(err error) {
-	if err != nil {
-		x.trouble(err)
-	}
+// stand says how telling goes.
+func (x *indexing) stand(stuck error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.ended = true
-	x.state.Calls += int64(len(x.held))
+	if x.stuck = ""; stuck != nil {
+		x.stuck = plainReason(stuck).Error()
+	}
+}
+
+// end says that no more is told.
+func (x *indexing) end() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.ended, x.unsaid = true, int64(len(x.held))
 	x.held = nil
 }
 
@@ -284,11 +286,14 @@ func (x *indexing) end(err error) {
 func (x *indexing) missing() (s IndexState) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	_, end, _ := x.from.spool.Span()
-	if s = x.state; x.ended && x.at < end && !x.from.toldAnew(x.from.reached()) {
-		s.Bytes += end - x.at
+	if s = x.state; x.ended && !x.from.toldAnew(x.from.reached()) {
+		_, end, _ := x.from.spool.Span()
+		s.Calls, s.Bytes = s.Calls+x.unsaid, s.Bytes+max(0, end-x.at)
 	}
-	if s.Calls+s.Bytes == 0 {
+	switch lacks := s.Calls+s.Bytes > 0; {
+	case x.stuck != "" && (lacks || !x.ended):
+		s.Why = x.stuck
+	case !lacks:
 		s.Why = ""
 	}
 	return s
