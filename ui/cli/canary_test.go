@@ -1,0 +1,141 @@
+//go:build linux && !nohub
+
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// canaries are ten secrets that nobody has, by what they look like.
+func canaries() map[string]string {
+	of := func(n int) string {
+		const all = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789"
+		text := make([]byte, n)
+		for i := range text {
+			text[i] = all[rand.IntN(len(all))]
+		}
+		return string(text[:n-6]) + "qZ7xK2" // a mixture, whatever came before
+	}
+	return map[string]string{
+		"anthropic": "sk-ant-api03-" + of(93) + "AA",
+		"bearer":    of(40),
+		"cookie":    of(32),
+		"google":    "AIza" + of(35),
+		"github":    "ghp_" + of(36),
+		"aws":       "AKIA" + strings.ToUpper(of(16)),
+		"postgres":  of(24),
+		"jwt":       "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIx" + of(20) + "." + of(43),
+		"groq":      "gsk_" + of(52),
+		"slack":     "xoxb-123456789012-1234567890123-" + of(24),
+	}
+}
+
+// careless answers with two secrets that are cut into fragments of a call's arguments and of a text, and
+// it writes these in pieces that end anywhere.
+func careless(secret map[string]string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		w.Header().Set("Content-Type", events)
+		w.Header().Set("Set-Cookie", "session="+secret["cookie"])
+		fragments := func(index int, kind, text string) string {
+			all := ""
+			for len(text) > 0 {
+				n := min(7, len(text))
+				quoted, _ := json.Marshal(text[:n])
+				all += fmt.Sprintf("event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":%d,\"delta\":%s%s}}\n\n", index, kind, quoted)
+				text = text[n:]
+			}
+			return all + fmt.Sprintf("event: content_block_stop\ndata: {\"type\":\"content_block_stop\",\"index\":%d}\n\n", index)
+		}
+		text := "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"id\":\"msg_1\",\"type\":\"message\",\"role\":\"assistant\",\"model\":\"claude-x\",\"content\":[],\"usage\":{\"input_tokens\":9,\"output_tokens\":1}}}\n\n" +
+			"event: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"text\",\"text\":\"\"}}\n\n" +
+			fragments(0, `{"type":"text_delta","text":`, "the token is "+secret["slack"]+", keep it") +
+			"event: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":1,\"content_block\":{\"type\":\"tool_use\",\"id\":\"toolu_1\",\"name\":\"shell\",\"input\":{}}}\n\n" +
+			fragments(1, `{"type":"input_json_delta","partial_json":`, `{"command":"export GROQ=`+secret["groq"]+` && run"}`) +
+			"event: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"tool_use\"},\"usage\":{\"output_tokens\":9}}\n\n" +
+			"event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n" +
+			": " + secret["github"] + "\n\n"
+		for len(text) > 0 {
+			n := min(1+rand.IntN(90), len(text))
+			_, _ = io.WriteString(w, text[:n])
+			_ = http.NewResponseController(w).Flush()
+			text = text[n:]
+		}
+	}
+}
+
+// TestCanaries: of ten secrets in headers, address, bodies and fragments none is in the spool, the
+// hub's files, what is read from there in any form, or what either program says.
+func TestCanaries(t *testing.T) {
+	secret := canaries()
+	upstream := httptest.NewServer(careless(secret))
+	t.Cleanup(upstream.Close)
+	store, spool := t.TempDir(), t.TempDir()
+	hub := hubAt(t, "127.0.0.1:0", store)
+	p := proxied(t, "--to", upstream.URL, "--headless", "--publish", hub.url, "--host", "web1", "--spool", spool)
+	passed := ""
+	for range 5 {
+		body, _ := json.Marshal(map[string]any{"model": "claude-x", "stream": true, "messages": []any{map[string]string{
+			"role": "user", "content": "id " + secret["aws"] + " at postgres://me:" + secret["postgres"] + "@db/x with " + secret["github"] + " and " + secret["jwt"],
+		}}})
+		ask, _ := http.NewRequest("POST", p.url+"/v1/messages?key="+secret["google"], strings.NewReader(string(body)))
+		ask.Header.Set("X-Api-Key", secret["anthropic"])
+		ask.Header.Set("Authorization", "Bearer "+secret["bearer"])
+		ask.Header.Set("Cookie", "session="+secret["cookie"])
+		resp, err := http.DefaultClient.Do(ask)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, _ := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		passed += string(text)
+	}
+	if strings.Count(passed, secret["github"]) != 5 { // who asked gets what was answered
+		t.Errorf("it passed on\n%s", passed)
+	}
+	texts := map[string]string{"what the proxy says": fmt.Sprint(p.ended(syscall.SIGTERM))}
+	for name, args := range map[string][]string{
+		"print":           {"print", hub.url + "?until=now"},
+		"print of lines":  {"print", hub.url + "?until=now", "--format", "jsonl"},
+		"the index":       {"print", hub.url + "?until=now&model=claude-x", "--format", "jsonl"},
+		"export":          {"export", hub.url + "?until=now", "--as", "capture"},
+		"export as jsonl": {"export", hub.url + "?until=now", "--as", "jsonl"},
+	} {
+		got := command(t, nil, args...)
+		if texts[name] = got.stdout + got.stderr; got.code != 0 || !strings.Contains(got.stdout, "claude-x") && !strings.Contains(got.stdout, "shell") {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+	texts["what the hub says"] = fmt.Sprint(hub.ended(syscall.SIGTERM))
+	for _, dir := range []string{store, spool} {
+		_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+			if err == nil && !d.IsDir() {
+				text, _ := os.ReadFile(path)
+				texts[path] = string(text)
+			}
+			return nil
+		})
+	}
+	files, _ := filepath.Glob(filepath.Join(spool, "web1.*.tsc"))
+	if len(files) != 1 || strings.Count(texts[files[0]], "toolu_1") < 5 {
+		t.Fatalf("the spool has %v", files)
+	}
+	for name, text := range texts {
+		for what, value := range secret {
+			if strings.Contains(text, value) || strings.Contains(text, value[len(value)-16:]) {
+				t.Errorf("%s is in %s", what, name)
+			}
+		}
+	}
+}
