@@ -252,9 +252,9 @@ func (s *sender) message(p []byte, end int64) *nats.Msg {
 	return msg
 }
 
-// encoder is made when it is needed first. One is enough for all: it is used by one at a time.
+// encoder is made when it is needed first. Two slices at a time are enough, for all senders.
 var encoder = sync.OnceValue(func() *zstd.Encoder {
-	e, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true), zstd.WithWindowSize(mostSlice), zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderCRC(false))
+	e, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(2), zstd.WithLowerEncoderMem(true), zstd.WithWindowSize(mostSlice), zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderCRC(false))
 	if err != nil {
 		panic(err) // the options are wrong
 	}
@@ -265,7 +265,7 @@ func pack(p []byte) []byte { return encoder().EncodeAll(p, nil) }
 
 // decoder is one that takes no more than a message may hold.
 var decoder = sync.OnceValue(func() *zstd.Decoder {
-	d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxMemory(mostSpan))
+	d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(2), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxMemory(mostSpan))
 	if err != nil {
 		panic(err) // the options are wrong
 	}

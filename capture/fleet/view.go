@@ -17,7 +17,8 @@ const (
 	headsBefore = 10 * time.Minute // a view begins so much earlier, to find where exchanges begin
 	backBy      = 3 * time.Minute  // and so much before what it read last, where the hub forgot that
 	silence     = 30 * time.Second // without a sign of a host: it is said to be silent
-	mostPulled  = 128              // messages that wait here
+	mostPulled  = 1024             // messages that are asked for at once
+	pulledBytes = 16 << 20         // and their bytes: one that has more never comes, so it is beyond mostSpan
 )
 
 // A View reads the captures of a hub as one source.
@@ -145,7 +146,7 @@ func (v *View) follow(ctx context.Context, config jetstream.ConsumerConfig, yiel
 	if v.until > 0 && consumer.CachedInfo().NumPending == 0 {
 		return false, v.close(yield)
 	}
-	messages, err := consumer.Messages(jetstream.PullMaxMessages(mostPulled), jetstream.PullExpiry(10*time.Second), jetstream.PullHeartbeat(3*time.Second))
+	messages, err := consumer.Messages(jetstream.PullMaxMessagesWithBytesLimit(mostPulled, pulledBytes), jetstream.PullExpiry(10*time.Second), jetstream.PullHeartbeat(3*time.Second))
 	if err != nil {
 		return true, nil
 	}
