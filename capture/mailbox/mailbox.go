@@ -66,6 +66,7 @@ type Box[T any] struct {
 	queue  []T
 	first  int   // in queue: what is before it was taken
 	taken  int64 // how many were taken, ever
+	lately int   // how many waited when somebody took some, the most of the latest times
 	batch  []T   // of the latest Take
 	closed bool
 	err    error
@@ -121,7 +122,8 @@ func (b *Box[T]) Take(most int) (batch []T, more bool) {
 		cost += b.rules.Cost(waiting[n])
 	}
 	b.tell(n)
-	if clear(b.batch); cap(b.batch) > idleSlots { // what was taken before can be forgotten
+	b.lately = max(b.waiting(), b.lately-b.lately/8-1)
+	if clear(b.batch); cap(b.batch) > b.slots() { // what was taken before can be forgotten
 		b.batch = nil
 	}
 	b.batch = append(b.batch[:0], b.queue[b.first:b.first+n]...)
@@ -131,9 +133,15 @@ func (b *Box[T]) Take(most int) (batch []T, more bool) {
 	return b.batch, b.waiting() > 0
 }
 
-// idleSlots is how many slots are kept for what comes next. A flood has more, which would stay for
-// ever.
-const idleSlots = 1 << 10
+// So many slots are kept for what comes next. While a flood lasts those are more, as making them anew
+// for each batch costs more than all else; they do not stay when it is over.
+const (
+	idleSlots  = 1 << 10
+	floodSlots = 1 << 14
+)
+
+// slots is how many are kept now. What grows doubles, so up to twice of what waited is there.
+func (b *Box[T]) slots() int { return max(idleSlots, min(2*b.lately, floodSlots)) }
 
 // drop forgets the first n that wait.
 func (b *Box[T]) drop(n int) {
@@ -146,7 +154,7 @@ func (b *Box[T]) drop(n int) {
 	left := copy(b.queue, b.queue[b.first:])
 	clear(b.queue[left:])
 	b.queue, b.first = b.queue[:left], 0
-	if left == 0 && cap(b.queue) > idleSlots {
+	if left == 0 && cap(b.queue) > b.slots() {
 		b.queue = nil
 	}
 }

@@ -230,9 +230,18 @@ func TestForgets(t *testing.T) {
 	for n := range 10_000 {
 		b.Put(data(n, 10))
 	}
-	b.Take(1 << 20)
-	if b.Take(1); cap(b.queue) > idleSlots || cap(b.batch) > idleSlots {
+	for range 30 { // what trickles in afterwards
+		b.Take(1 << 20)
+		b.Put(data(1, 10))
+	}
+	if cap(b.queue) > idleSlots || cap(b.batch) > idleSlots {
 		t.Errorf("room for %d and %d", cap(b.queue), cap(b.batch))
+	}
+	for n := range 40_000 {
+		b.Put(data(n, 10))
+	}
+	if b.Take(1 << 30); cap(b.queue) > floodSlots {
+		t.Errorf("room for %d right after a flood", cap(b.queue))
 	}
 }
 
@@ -249,6 +258,16 @@ func TestAllocations(t *testing.T) {
 			b.Take(1 << 20)
 		}); n != 0 {
 			t.Errorf("%s: %v allocations", name, n)
+		}
+		flood := func() {
+			for range 3 * idleSlots {
+				b.Put(letter{})
+			}
+			b.Take(1 << 20)
+		}
+		flood()
+		if n := testing.AllocsPerRun(100, flood); n != 0 {
+			t.Errorf("%s: %v allocations in a flood", name, n)
 		}
 	}
 }

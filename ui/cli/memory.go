@@ -9,7 +9,7 @@ import (
 
 // Between two collections the heap grows by leastSlack: most of what is kept are bytes and numbers,
 // which cost the collector little. A heap that is big all the same, with very many turns, grows by a
-// part of it: else the collector would do more than all others. Beyond bigHeap that part is a quarter: so
+// part of it: else the collector would do more than all others. Beyond bigHeap that part is a half: so
 // much is kept only of what comes fast, and is looked through whenever the heap has grown.
 const (
 	leastSlack  = 16 << 20
@@ -39,7 +39,7 @@ func SteadyMemory() {
 func percentFor(live uint64) int {
 	slack := max(leastSlack, live/ofHeap)
 	if live > bigHeap {
-		slack = max(slack, (live-bigHeap)/4)
+		slack = max(slack, (live-bigHeap)/2)
 	}
 	return int(slack * 100 / max(live, 4<<20))
 }
