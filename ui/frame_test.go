@@ -145,6 +145,7 @@ func tour(t testing.TB, sizes [][2]int, screens ...*rig) {
 
 // TestFramesOfDemos looks at every pane and mode while the demos stream.
 func TestFramesOfDemos(t *testing.T) {
+	drawsAlone(t)
 	for _, name := range []string{"parallel", "cut", "index-zero", "malformed", "schema", "protocols", "aistudio", "history", "compare"} {
 		screens := quartet(t)
 		for i, r := range demo(t, name) {
@@ -165,6 +166,7 @@ func TestFramesOfDemos(t *testing.T) {
 
 // TestFramesOfFixtures looks at every fixture of every dialect, cut into small records.
 func TestFramesOfFixtures(t *testing.T) {
+	drawsAlone(t)
 	for i, f := range fixtures(t) {
 		if i%thin() != 0 {
 			continue

@@ -72,6 +72,15 @@ func thin() int {
 	return 4
 }
 
+// drawsAlone skips, under the race detector, a test of which one goroutine does all, and which takes
+// minutes with it: it finds nothing there.
+func drawsAlone(t *testing.T) {
+	t.Helper()
+	if raceEnabled {
+		t.Skip("without the race detector: one goroutine does all of it")
+	}
+}
+
 func ascii(o *Options) { o.ASCII = true }
 
 const colourlessDepth = termenv.Ascii

@@ -58,6 +58,7 @@ func chatChunk(delta string, args ...any) string {
 // TestFramesOfHostileStreams: whatever comes, wherever it comes, only text and SGR are drawn, and
 // every row is as wide as the window.
 func TestFramesOfHostileStreams(t *testing.T) {
+	drawsAlone(t)
 	for i, text := range hostile {
 		if i%thin() != 0 {
 			continue

@@ -29,6 +29,7 @@ func bigAnswer(n, size int) []byte {
 // TestKeep: beyond --keep the oldest turns leave a row, and the program says so; what can be read
 // again is read again when somebody looks.
 func TestKeep(t *testing.T) {
+	drawsAlone(t)
 	const turns, size = 60, 1 << 20
 	for _, again := range []bool{false, true} {
 		s := newScreen(t, 140, 30, func(o *Options) { o.Keep = 20 << 20 })

@@ -10,6 +10,7 @@ import (
 // TestASCIIScreens: with ASCII no frame has another byte: of no film or scene at any size, in no mode
 // that a key opens, and of no claim of the demo. The rig looks at each frame.
 func TestASCIIScreens(t *testing.T) {
+	drawsAlone(t)
 	sizes := [][2]int{{20, 5}, {40, 10}, {80, 24}, {140, 40}, {250, 60}}
 	for _, size := range sizes {
 		for _, f := range append(films[:len(films):len(films)], scenes...) {
