@@ -7,6 +7,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"math"
 	"net"
 	"strconv"
 	"time"
@@ -49,10 +50,14 @@ func StartHub(ctx context.Context, o HubOptions) (*Hub, error) {
 			return nil, err
 		default:
 		}
-		if time.Since(began) > ready || ctx.Err() != nil {
-			s.Shutdown()
-			return nil, errors.New("it did not start in time")
+		if ctx.Err() == nil && time.Since(began) < ready {
+			continue
 		}
+		s.Shutdown()
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, errors.New("it did not start in " + ready.String())
 	}
 	h := &Hub{server: s, inside: append(inside, nats.InProcessServer(s)), scheme: "nats"}
 	if o.Cert != "" {
@@ -60,6 +65,9 @@ func StartHub(ctx context.Context, o HubOptions) (*Hub, error) {
 	}
 	if err := o.stream(ctx, s, inside); err != nil {
 		h.Close()
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
 		return nil, err
 	}
 	return h, nil
@@ -67,14 +75,8 @@ func StartHub(ctx context.Context, o HubOptions) (*Hub, error) {
 
 // server is the server's own options, and how this process connects to it.
 func (o *HubOptions) server() (conf *server.Options, inside []nats.Option, err error) {
-	conf = &server.Options{}
-	if o.Auth != "" {
-		if conf, err = server.ProcessConfigFile(o.Auth); err != nil {
-			return nil, nil, fmt.Errorf("--auth: %w", err)
-		}
-		if len(conf.Accounts) > 0 || len(conf.TrustedOperators) > 0 {
-			return nil, nil, errors.New("--auth: accounts and operators are for a server of your own\nwanted is authorization { users: […] }; any NATS server with JetStream is a hub as well")
-		}
+	if conf, inside, err = o.authorization(); err != nil {
+		return nil, nil, err
 	}
 	host, port, err := net.SplitHostPort(o.Listen)
 	if err != nil {
@@ -88,7 +90,9 @@ func (o *HubOptions) server() (conf *server.Options, inside []nats.Option, err e
 	}
 	conf.Host, conf.NoSigs, conf.ServerName = host, true, "toolscope"
 	conf.JetStream, conf.StoreDir, conf.SyncInterval, conf.SyncAlways = true, o.Store, time.Second, o.SyncAlways
-	conf.JetStreamMaxStore, conf.JetStreamMaxMemory = o.KeepBytes+o.KeepBytes/8+(64<<20), 64<<20
+	// A stream that was larger before is larger still while the server starts. What limits each is its
+	// own MaxBytes.
+	conf.JetStreamMaxStore, conf.JetStreamMaxMemory = math.MaxInt64/2, 64<<20
 	if o.Cert != "" {
 		config, err := server.GenTLSConfig(&server.TLSConfigOpts{CertFile: o.Cert, KeyFile: o.Key})
 		if err != nil {
@@ -96,7 +100,25 @@ func (o *HubOptions) server() (conf *server.Options, inside []nats.Option, err e
 		}
 		conf.TLSConfig, conf.TLS, conf.TLSTimeout = config, true, 5
 	}
+	return conf, inside, nil
+}
+
+// wantedAuth is what a file of --auth looks like.
+const wantedAuth = "wanted is authorization { users: […] }, as in 'toolscope help fleet'"
+
+// authorization is the server's options as --auth has them, and how this process gets in.
+func (o *HubOptions) authorization() (conf *server.Options, inside []nats.Option, err error) {
+	if o.Auth == "" {
+		return &server.Options{}, nil, nil
+	}
+	if conf, err = server.ProcessConfigFile(o.Auth); err != nil {
+		return nil, nil, fmt.Errorf("--auth: %w", err)
+	}
 	switch {
+	case len(conf.Accounts) > 0 || len(conf.TrustedOperators) > 0:
+		return nil, nil, fmt.Errorf("--auth %s: accounts and operators are for a server of your own\n%s; any NATS server with JetStream is a hub as well", o.Auth, wantedAuth)
+	case o.Public && conf.NoAuthUser != "":
+		return nil, nil, fmt.Errorf("--auth %s: it lets in everybody, as no_auth_user: %s\nwith --public each one has a key or a password", o.Auth, conf.NoAuthUser)
 	case conf.Authorization != "":
 		inside = append(inside, nats.Token(conf.Authorization))
 	case conf.Username != "":
@@ -105,6 +127,8 @@ func (o *HubOptions) server() (conf *server.Options, inside []nats.Option, err e
 		self, word := "toolscope-hub-"+rand.Text(), rand.Text()
 		conf.Users = append(conf.Users, &server.User{Username: self, Password: word})
 		inside = append(inside, nats.UserInfo(self, word))
+	default:
+		return nil, nil, fmt.Errorf("--auth %s: it lets in everybody: no key, no password and no token is in it\n%s", o.Auth, wantedAuth)
 	}
 	return conf, inside, nil
 }

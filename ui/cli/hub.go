@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"time"
@@ -29,7 +30,6 @@ help fleet' has the permissions to give it.`
 type hubCommandFlags struct {
 	fleet.HubOptions
 	bytes, sync string
-	public      bool
 	newKey      string
 	traces      traceFlags
 }
@@ -52,7 +52,7 @@ func (a *app) hubCommand() *cobra.Command {
 	to.StringVar(&f.bytes, "keep-bytes", "20GB", "how much of it is kept, a `SIZE`")
 	f.sync = "1s"
 	to.Var(&word{&f.sync, []string{"1s", "always"}, "1s"}, "sync", "when it is forced to the disk: 1s, each second, or always, before it is acknowledged")
-	to.BoolVar(&f.public, "public", false, "listen where other machines reach it; wants --auth, --tls-cert and --tls-key")
+	to.BoolVar(&f.Public, "public", false, "listen where other machines reach it; wants --auth, --tls-cert and --tls-key")
 	to.StringVar(&f.Auth, "auth", "", "who may do what: authorization as NATS configures it, in this `FILE`")
 	to.StringVar(&f.Cert, "tls-cert", "", "the certificate, in this `FILE`")
 	to.StringVar(&f.Key, "tls-key", "", "its key, in this `FILE`")
@@ -70,9 +70,9 @@ func (a *app) beHub(ctx context.Context, f *hubCommandFlags) (err error) {
 	switch {
 	case err != nil:
 		return usagef("--listen %q: %w\nwanted is HOST:PORT, as in 127.0.0.1:4222", f.Listen, err)
-	case f.public && (f.Auth == "" || f.Cert == ""):
+	case f.Public && (f.Auth == "" || f.Cert == ""):
 		return usagef("--public: whoever reaches this machine could read and write\n--auth FILE, --tls-cert FILE and --tls-key FILE keep strangers out")
-	case !f.public && !addr.IP.IsLoopback():
+	case !f.Public && !addr.IP.IsLoopback():
 		return usagef("--listen %s: other machines could connect there\n--public allows that; 127.0.0.1:%d is this machine only", f.Listen, addr.Port)
 	case f.Keep < time.Second:
 		return usagef("--keep %s: wanted is a time from 1s", f.Keep)
@@ -107,7 +107,10 @@ func (a *app) beHub(ctx context.Context, f *hubCommandFlags) (err error) {
 		cancel()
 		err = <-began
 	}
-	if err != nil {
+	switch {
+	case signalled && errors.Is(err, context.Canceled):
+		return nil
+	case err != nil:
 		return fmt.Errorf("hub: %w", err)
 	}
 	defer hub.Close()

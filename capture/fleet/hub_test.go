@@ -1,0 +1,81 @@
+//go:build !nohub
+
+package fleet
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestHubAuth: a hub does not start with a file that names nobody, as it would let in everybody; in
+// public nobody gets in without a name either.
+func TestHubAuth(t *testing.T) {
+	_, public := keyOf(t)
+	for _, c := range []struct {
+		text   string
+		public bool
+		want   string // of what it complains; "" where it starts
+	}{
+		{"", true, "it lets in everybody"},
+		{"# nobody yet\n", true, "it lets in everybody"},
+		{"authorization { users: [] }", true, "it lets in everybody"},
+		{"authorization { timeout: 2 }", true, "it lets in everybody"},
+		{`authorization { token: "" }`, false, "it lets in everybody"},
+		{"no_auth_user: a\nauthorization { users: [ { user: a, password: b } ] }", true, "no_auth_user: a"},
+		{"no_auth_user: a\nauthorization { users: [ { user: a, password: b } ] }", false, ""},
+		{"authorization { users: [ { nkey: " + public + " } ] }", true, ""},
+		{"authorization { user: a, password: b }", true, ""},
+		{"authorization { token: abc }", true, ""},
+	} {
+		file := filepath.Join(t.TempDir(), "auth.conf")
+		if err := os.WriteFile(file, []byte(c.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		o := HubOptions{Listen: "127.0.0.1:0", Store: t.TempDir(), Keep: time.Hour, KeepBytes: 1 << 20, Auth: file, Public: c.public, Log: func(string) {}}
+		h, err := StartHub(context.Background(), o)
+		if err == nil {
+			h.Close()
+		}
+		switch {
+		case (err == nil) != (c.want == ""):
+			t.Errorf("%q, public %v: %v", c.text, c.public, err)
+		case err != nil && (!strings.Contains(err.Error(), "--auth "+file+": ") || !strings.Contains(err.Error(), c.want)):
+			t.Errorf("%q: %v", c.text, err)
+		}
+	}
+}
+
+// TestHubKeepsLess: a hub that is to keep less than before starts, and lets go of the rest.
+func TestHubKeepsLess(t *testing.T) {
+	h := newHub(t, nil)
+	p := publish(t, h.sending(t, "a"))
+	put(p, 1, 0)
+	sent(t, p, 1)
+	for _, most := range []int64{64 << 20, 2 << 30} {
+		h.Close()
+		h.o.KeepBytes = most
+		h.start()
+		stream, err := h.admin().Stream(context.Background(), StreamName)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := stream.CachedInfo(); got.Config.MaxBytes != most || got.State.Msgs == 0 {
+			t.Errorf("it keeps %d bytes in place of %d, and has %d messages", got.Config.MaxBytes, most, got.State.Msgs)
+		}
+	}
+}
+
+// TestHubStopped: who ends a hub while it starts is not told of any trouble.
+func TestHubStopped(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	_, err := StartHub(ctx, HubOptions{Listen: "127.0.0.1:0", Store: t.TempDir(), Keep: time.Hour, KeepBytes: 1 << 20, Log: func(string) {}})
+	if !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
