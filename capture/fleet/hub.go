@@ -162,9 +162,13 @@ func (o *HubOptions) stream(ctx context.Context, s *server.Server, inside []nats
 // URL is where the hub is.
 func (h *Hub) URL() string { return h.scheme + "://" + h.server.Addr().String() }
 
-// Watch is a view of all that comes to the hub from now on.
-func (h *Hub) Watch(ctx context.Context) (*View, error) {
-	return open(ctx, Address{}, Auth{}, h.inside...)
+// Watch is a view of all that came to the hub since then, and comes.
+func (h *Hub) Watch(ctx context.Context, since time.Time) (*View, error) {
+	v, err := open(ctx, Address{}, Auth{}, h.inside...)
+	if err == nil {
+		v.since = since
+	}
+	return v, err
 }
 
 // Close ends the hub. What it acknowledged is on the disk then.

@@ -5,6 +5,7 @@ package fleet
 import (
 	"context"
 	"errors"
+	"time"
 )
 
 // HasHub says that this program was built without the hub.
@@ -22,7 +23,9 @@ func StartHub(context.Context, HubOptions) (*Hub, error) {
 func (*Hub) URL() string { return "" }
 
 // Watch is a view of nothing.
-func (*Hub) Watch(context.Context) (*View, error) { return nil, errors.New("there is no hub") }
+func (*Hub) Watch(context.Context, time.Time) (*View, error) {
+	return nil, errors.New("there is no hub")
+}
 
 // Close does nothing.
 func (*Hub) Close() {}

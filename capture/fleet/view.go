@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -35,7 +36,8 @@ type View struct {
 	flows  map[string]*flow // by subject
 	order  []*flow          // as they were seen first
 	early  map[int][]capture.Record
-	read   mark // the message that was read last
+	read   mark                 // the message that was read last
+	passed atomic.Pointer[mark] // the one of which everything was passed on last
 	made   int64
 	jumped uint64 // messages that are still to come of a jump, see jump
 	recs   []capture.Record
@@ -197,6 +199,8 @@ func (v *View) take(ctx context.Context, msg jetstream.Msg, meta *jetstream.MsgM
 	}
 	v.count(msg, meta)
 	ok = ok && v.pass(yield, !meta.Timestamp.Before(v.since))
+	passed := v.read
+	v.passed.Store(&passed)
 	switch {
 	case !ok:
 		return false, nil

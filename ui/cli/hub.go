@@ -95,17 +95,17 @@ func (a *app) beHub(ctx context.Context, f *hubCommandFlags) (err error) {
 	defer quitQuietly()()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	began := make(chan error, 1)
+	began, started := time.Now(), make(chan error, 1)
 	var hub *fleet.Hub
 	go func() {
 		var err error
 		hub, err = fleet.StartHub(ctx, f.HubOptions)
-		began <- err
+		started <- err
 	}()
-	signalled, err := a.until(began, caught)
+	signalled, err := a.until(started, caught)
 	if signalled {
 		cancel()
-		err = <-began
+		err = <-started
 	}
 	switch {
 	case signalled && errors.Is(err, context.Canceled):
@@ -114,7 +114,7 @@ func (a *app) beHub(ctx context.Context, f *hubCommandFlags) (err error) {
 		return fmt.Errorf("hub: %w", err)
 	}
 	defer hub.Close()
-	unwatch, err := a.watchHub(hub, traces)
+	unwatch, err := a.watchHub(hub, traces, f.Store, began)
 	if err != nil {
 		return err
 	}

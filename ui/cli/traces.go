@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"toolscope/capture"
-	"toolscope/capture/fleet"
 	"toolscope/providers"
 	"toolscope/stream"
 	"toolscope/stream/count"
@@ -43,7 +43,8 @@ type tracing struct {
 	to      string
 	in      *inbox // of what comes from the network; nil where somebody else reads
 	done    chan struct{}
-	patient bool // what is read can wait
+	patient bool        // what is read can wait
+	holds   atomic.Bool // of what follow read a turn that has ended waits to be told
 }
 
 // tellTime is how long the collector may take for what is left when the program ends.
@@ -172,7 +173,11 @@ func (t *tracing) follow(src capture.Source) {
 	defer close(t.done)
 	in := new(providers.Inspector)
 	q := newQueue(in, "", t)
-	_ = inspect(src, in, func() bool { return q.print(false) == nil })
+	_ = inspect(src, in, func() bool {
+		err := q.print(false)
+		t.holds.Store(len(q.ended) > 0)
+		return err == nil
+	})
 }
 
 // end has the collector be told of what is left, and says what it does not have.
@@ -225,27 +230,4 @@ func (t *tracing) words() (words []ui.Word) {
 		text += ", " + count.Of(int(s.Waiting), "span") + " wait"
 	}
 	return append(words, ui.Word{Text: text})
-}
-
-// watchHub tells a collector of the turns that come to a hub from now on. end ends that.
-func (a *app) watchHub(hub *fleet.Hub, t *tracing) (end func(), err error) {
-	if t == nil {
-		return func() {}, nil
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	v, err := hub.Watch(ctx)
-	if err != nil {
-		cancel()
-		return nil, fmt.Errorf("--otlp: %w", err)
-	}
-	go t.follow(v.Source(ctx))
-	return func() {
-		cancel()
-		<-t.done
-		if s := v.State(); s.Lost > 0 || s.Spoilt > 0 {
-			a.notef("--otlp: of what came %s were not seen, and %s made no sense", count.Of(s.Lost, "byte"), count.Of(int(s.Spoilt), "message"))
-			a.code = max(a.code, exitGaps)
-		}
-		t.end(a)
-	}, nil
 }

@@ -1,0 +1,126 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"toolscope/capture/fleet"
+	"toolscope/stream/count"
+)
+
+const (
+	// toldFile is in the folder of a hub: up to which of its messages a collector was told.
+	toldFile = "otlp-told"
+	// keepTold is how often that is written.
+	keepTold = time.Second
+	// catchUp is how long a hub that ends may take to read what it has.
+	catchUp = 2 * time.Second
+)
+
+// hubTraces tells a collector of the turns that come to a hub. Where it is it keeps in the hub's
+// folder, and only once the collector has all that is before it: the next start goes on from there.
+// What is told twice by that is the same spans.
+type hubTraces struct {
+	*tracing
+	view *fleet.View
+	file string
+	at   time.Time // of the message that was looked at, by the hub's clock
+	due  int64     // spans that the collector has answered once it has all that is before it
+}
+
+// watchHub tells a collector of what comes to a hub, from where it was told last; the first time, from
+// began. end ends that.
+func (a *app) watchHub(hub *fleet.Hub, t *tracing, store string, began time.Time) (end func(), err error) {
+	if t == nil {
+		return func() {}, nil
+	}
+	h := &hubTraces{tracing: t, file: filepath.Join(store, toldFile)}
+	t.patient = true // the hub keeps what is to be read
+	ctx, cancel := context.WithCancel(context.Background())
+	h.at = h.since(began)
+	if h.view, err = hub.Watch(ctx, h.at); err == nil {
+		err = h.keep() // the next start goes on from there, even if this one is killed
+	}
+	if err != nil {
+		cancel()
+		return nil, fmt.Errorf("--otlp: %w", err)
+	}
+	go t.follow(h.view.Source(ctx))
+	kept := make(chan struct{})
+	go func() {
+		defer close(kept)
+		h.keepOn(ctx, a)
+	}()
+	return func() {
+		soon, over := context.WithTimeout(ctx, catchUp)
+		h.view.AwaitRead(soon)
+		over()
+		cancel()
+		<-t.done
+		<-kept
+		if s := h.view.State(); s.Lost > 0 || s.Spoilt > 0 {
+			a.notef("--otlp: of what came %s were not seen, and %s made no sense", count.Of(s.Lost, "byte"), count.Of(int(s.Spoilt), "message"))
+			a.code = max(a.code, exitGaps)
+		}
+		h.look()
+		t.end(a)
+		_ = h.keep() // else some are told twice
+	}, nil
+}
+
+// since is where it was told last, or began where nobody knows.
+func (h *hubTraces) since(began time.Time) time.Time {
+	text, err := os.ReadFile(h.file)
+	at, wrong := time.Parse(time.RFC3339Nano, strings.TrimSpace(string(text)))
+	if err != nil || wrong != nil || at.After(began) {
+		return began
+	}
+	return at
+}
+
+// keepOn keeps where it is until ctx ends.
+func (h *hubTraces) keepOn(ctx context.Context, a *app) {
+	tick := time.NewTicker(keepTold)
+	defer tick.Stop()
+	for failed := false; ; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if err := h.keep(); err != nil && !failed {
+			failed = true
+			a.notef("--otlp: %v; the next start tells some turns twice", err)
+		}
+		if h.at.IsZero() {
+			h.look()
+		}
+	}
+}
+
+// look takes where it is now.
+func (h *hubTraces) look() {
+	_, at := h.view.Read()
+	if h.holds.Load() {
+		return
+	}
+	s := h.State() // of all turns up to there
+	h.at, h.due = at, s.Taken+s.Refused+s.Waiting
+}
+
+// keep keeps where it was looked at, if the collector has all that is before it.
+func (h *hubTraces) keep() error {
+	if s := h.State(); h.at.IsZero() || s.Taken+s.Refused < h.due {
+		return nil
+	}
+	at := h.at
+	h.at = time.Time{}
+	if err := writeOwn(h.file, []byte(at.Format(time.RFC3339Nano)+"\n")); err != nil {
+		return fmt.Errorf("how far it is cannot be kept: %w", err)
+	}
+	return nil
+}
