@@ -24,6 +24,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"toolscope/stream/count"
 )
 
 // StreamName is the stream that captures are in.
@@ -102,6 +104,18 @@ func plain(token string) string {
 	return token
 }
 
+// mostNames is how long the names of a machine and of what is seen there are together, as words of a
+// subject: files of the spool are called by them, and no subject may have 4 KiB.
+const mostNames = 200
+
+// CheckNames reports names that are too long.
+func CheckNames(host, agent string) error {
+	if n := len(token(host)) + len(token(agent)); n > mostNames {
+		return fmt.Errorf("the names of the machine and of what is seen have %s together\nwanted are at most %d, where signs but letters, digits, - and _ count three times", count.Of(n, "byte"), mostNames)
+	}
+	return nil
+}
+
 // span is which bytes of a capture a message has.
 type span struct{ from, to int64 }
 
@@ -177,6 +191,9 @@ func ParseAddress(text string, now time.Time) (a Address, err error) {
 		default:
 			return a, fmt.Errorf("%s: there are host, agent, model, status, since and until", key)
 		}
+	}
+	if err := CheckNames(a.Host, a.Agent); err != nil {
+		return a, err
 	}
 	switch a.All = since == "" && !a.Until.IsZero(); since {
 	case "":

@@ -2,6 +2,8 @@ package fleet
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -54,15 +56,26 @@ type Opened struct {
 // noToken stands for a word that is not known. No other word is written so.
 const noToken = "%"
 
+// mostWord is how long a word of a call is in a subject. A server ends the connection that sends it a
+// subject of 4 KiB, and names of models come from the network.
+const mostWord = 128
+
 func indexSubject(o origin, model, status string) string {
-	return strings.Join([]string{"toolscope", version, indexKind, shardOf(o.host), token(o.host), token(o.agent), orNone(model), orNone(status)}, ".")
+	return strings.Join([]string{"toolscope", version, indexKind, shardOf(o.host), token(o.host), token(o.agent), callToken(model), callToken(status)}, ".")
 }
 
-func orNone(word string) string {
-	if word == "" {
+// callToken is a word of a call as one of a subject: a long one is its hash there, which no other word
+// looks like.
+func callToken(word string) string {
+	t := token(word)
+	switch {
+	case word == "":
 		return noToken
+	case len(t) > mostWord:
+		sum := sha256.Sum256([]byte(word))
+		return "%-" + hex.EncodeToString(sum[:16])
 	}
-	return token(word)
+	return t
 }
 
 const openedKey = `,"opened":`

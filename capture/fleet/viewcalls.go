@@ -150,7 +150,7 @@ func readCall(msg jetstream.Msg, o origin, status string) (line []byte, c callLi
 	switch {
 	case c.Type != "call" || end < 0 || bytes.IndexByte(line, '\n') >= 0 || c.Opened.Exchange < 1 || c.Opened.Offset < 0 || token(c.Opened.Capture) != c.Opened.Capture || c.Opened.Capture == "":
 		return nil, c, errors.New("it is no line of a call")
-	case c.File != o.host+"/"+o.agent || c.Status != status:
+	case c.File != o.host+"/"+o.agent || callToken(c.Status) != status:
 		return nil, c, errors.New("it is not of the subject that it came by")
 	}
 	if line = append(line[:end:end], '}'); !json.Valid(line) {
@@ -164,19 +164,19 @@ func wantedCalls(of *Address) string {
 	part := strings.Split(wanted(indexKind, of.Host, of.Agent), ".")
 	model, status := "*", "*"
 	if of.Model != "" {
-		model = token(of.Model)
+		model = callToken(of.Model)
 	}
 	if of.Status != "" {
-		status = token(of.Status)
+		status = callToken(of.Status)
 	}
 	return strings.Join(append(part[:len(part)-1], model, status), ".")
 }
 
-// callOriginOf is what a subject of the index says.
+// callOriginOf is what a subject of the index says. status is as it stands there.
 func callOriginOf(subject string) (o origin, status string, ok bool) {
 	part := strings.Split(subject, ".")
 	if len(part) != 8 {
 		return o, "", false
 	}
-	return origin{version: part[1], host: plain(part[4]), agent: plain(part[5])}, plain(part[7]), true
+	return origin{version: part[1], host: plain(part[4]), agent: plain(part[5])}, part[7], true
 }

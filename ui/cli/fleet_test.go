@@ -41,6 +41,8 @@ func TestFleetRefused(t *testing.T) {
 		{[]string{"proxy", "--publish", "nats://hub:4222", "--keep-secrets"}, "--keep-secrets: what is sent to a hub never has secrets"},
 		{[]string{"proxy", "--publish", "nats://hub:4222?host=a"}, "is for who reads"},
 		{[]string{"proxy", "--publish", "nats://hub:4222", "--linger", "0s"}, "from 1ms to 5s"},
+		{[]string{"proxy", "--publish", "nats://hub:4222", "--host", strings.Repeat("é", 40), "--agent", "b"}, "--host and --agent: the names of the machine and of what is seen have 241 bytes together"},
+		{[]string{"print", "nats://hub:4222?host=" + strings.Repeat("a", 201)}, "wanted are at most 200"},
 		{[]string{"proxy", "--publish", "http://hub"}, "wanted is nats://HOST:PORT"},
 		{[]string{"proxy", "--publish", "nats://hub:4222", "--hub-token", "hunter2pw"}, "the command line is no place for it"},
 		{[]string{"proxy", "--publish", "nats://hub:4222", "--spool-limit", "x"}, "no size"},

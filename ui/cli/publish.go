@@ -71,6 +71,9 @@ func (a *app) publish(f *publishFlags, began time.Time, by string) (*publication
 			return nil, usagef("--publish: this machine does not tell its name: %w\n--host NAME does", err)
 		}
 	}
+	if err := fleet.CheckNames(o.Host, o.Agent); err != nil {
+		return nil, usagef("--host and --agent: %w", err)
+	}
 	if f.linger < time.Millisecond || f.linger > mostLinger {
 		return nil, usagef("--linger %s: wanted is a time from 1ms to %s", f.linger, mostLinger)
 	}
