@@ -13,8 +13,14 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// again is how long after the last one a connection is tried again, and as much again by chance.
-const again = 250 * time.Millisecond
+// How long after the last one a connection is tried again: twice as long each time, and as much again
+// by chance, so that not all machines come at once when their hub is back.
+const (
+	againFirst = 250 * time.Millisecond
+	againMost  = 10 * time.Second
+	againView  = 2 * time.Second // at most, where somebody looks at a screen
+	steady     = time.Second     // a connection that held for so long has it begin anew
+)
 
 // link is a connection to a hub, which is made again as often as it breaks.
 //
@@ -25,13 +31,19 @@ type link struct {
 	js    jetstream.JetStream
 	up    atomic.Bool
 	made  atomic.Int64 // how often it was made
-	renew func()       // is told when it was made again
+	tries atomic.Int64 // to make one, since the last that was steady
+	since atomic.Int64 // when it was made, in nanoseconds
+	most  time.Duration
+	renew func() // is told when it was made again
 	reach *reach
 }
 
 // dial begins to connect. patient does not wait for that, and goes on trying.
 func dial(server string, auth Auth, patient bool, renew func(), failed func(error), more ...nats.Option) (*link, error) {
-	l := &link{renew: renew, reach: &reach{}}
+	l := &link{renew: renew, reach: &reach{}, most: againView}
+	if patient {
+		l.most = againMost
+	}
 	l.reach.ctx, l.reach.stop = context.WithCancel(context.Background())
 	l.reach.later.Store(patient)
 	broke := func(err error) {
@@ -46,7 +58,7 @@ func dial(server string, auth Auth, patient bool, renew func(), failed func(erro
 		nats.ConnectHandler(func(*nats.Conn) { l.connected() }),
 		nats.ReconnectHandler(func(*nats.Conn) { l.connected() }),
 		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { broke(err) }),
-		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) { l.up.Store(false); broke(err) }),
+		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) { l.disconnected(); broke(err) }),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { broke(err) }),
 	}
 	who, err := auth.options()
@@ -89,7 +101,15 @@ func (auth *Auth) options() (o []nats.Option, err error) {
 	return o, nil
 }
 
+func (l *link) disconnected() {
+	l.up.Store(false)
+	if time.Since(time.Unix(0, l.since.Load())) > steady {
+		l.tries.Store(0)
+	}
+}
+
 func (l *link) connected() {
+	l.since.Store(time.Now().UnixNano())
 	l.up.Store(true)
 	l.made.Add(1)
 	l.renew()
@@ -97,10 +117,18 @@ func (l *link) connected() {
 
 // delay is how long to wait before the next try: not at all before the first one.
 func (l *link) delay(int) time.Duration {
-	if l.reach.tried.Load() {
-		return again + rand.N(again)
+	if !l.reach.tried.Load() {
+		return 0
 	}
-	return 0
+	d := min(againFirst<<min(l.tries.Add(1)-1, 10), l.most)
+	return d + rand.N(d)
+}
+
+// hurry has the next try be made now. It does not wait for it.
+func (l *link) hurry() {
+	if !l.IsConnected() {
+		go func() { _ = l.ForceReconnect() }() // a link that was closed needs none
+	}
 }
 
 // IsConnected reports whether there is a connection.

@@ -253,6 +253,7 @@ func (p *Publisher) Close(ctx context.Context) error {
 	p.ours.end()
 	over := ctx.Done()
 	if !p.link.IsConnected() {
+		p.link.hurry()
 		soon, cancel := context.WithTimeout(ctx, time.Second)
 		defer cancel()
 		over = soon.Done()
