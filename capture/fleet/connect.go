@@ -5,43 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// Auth is who one is to a hub. All of it is read from files.
-type Auth struct {
-	Creds string // a file of credentials, as NATS has them
-	NKey  string // a file with the seed of a key
-	Token string // the token itself
-	CA    string // a file with who signs the hub's certificate
-
-	inbox string // where answers come in, "" for anywhere; what a view reads comes in as answers do
-}
-
-// inboxOf is where answers to what a host asks come in. A hub can let it listen there alone.
-func inboxOf(host string) string { return nats.InboxPrefix + token(host) }
-
 // wait is how long a hub may take to answer.
 const wait = 5 * time.Second
-
-// plainReason is an error without the path and the system call.
-func plainReason(err error) error {
-	if pe := (*os.PathError)(nil); errors.As(err, &pe) {
-		return pe.Err
-	}
-	return errors.New(strings.TrimPrefix(err.Error(), "nats: "))
-}
-
-// errNoStream is a NATS server that holds no captures.
-var errNoStream = errors.New("it has no stream " + StreamName + "\n" + addStream)
-
-// addStream is how a stream is made on somebody else's server.
-const addStream = "nats stream add " + StreamName + " --subjects 'toolscope.*.b.>' --storage file --retention limits --discard old --allow-direct --max-age 24h --max-bytes 20GiB --defaults"
 
 // extent is what is said of a stream.
 type extent struct {
@@ -55,9 +26,10 @@ func (l *link) ask(ctx context.Context, subject string, body, answer any) error 
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, wait)
-	defer cancel()
-	msg, err := l.RequestWithContext(ctx, subject, data)
+	msg, err := l.request(ctx, &nats.Msg{Subject: subject, Data: data})
+	if errors.Is(err, nats.ErrNoResponders) {
+		return errNoJetStream
+	}
 	if err != nil {
 		return err
 	}
@@ -103,15 +75,13 @@ func (l *link) extentOf(ctx context.Context, stream string, none error) (e exten
 
 // last asks for the last message of a subject: its number and its span. There may be none.
 func (l *link) last(ctx context.Context, subject string) (seq uint64, s span, err error) {
-	ctx, cancel := context.WithTimeout(ctx, wait)
-	defer cancel()
-	msg, err := l.RequestWithContext(ctx, "$JS.API.DIRECT.GET."+StreamName+"."+subject, nil)
+	msg, err := l.request(ctx, &nats.Msg{Subject: "$JS.API.DIRECT.GET." + StreamName + "." + subject})
 	switch {
 	case errors.Is(err, nats.ErrNoResponders):
 		if _, err := l.extent(ctx); err != nil {
 			return 0, s, err
 		}
-		return 0, s, errors.New("the stream does not allow direct access")
+		return 0, s, errNotDirect
 	case err != nil:
 		return 0, s, err
 	case msg.Header.Get("Status") == "404":
@@ -134,11 +104,9 @@ func (r *refusal) Error() string { return r.why }
 // publish sends a message, which may have to come behind the one of some number, and waits until the
 // hub has it. A hub that has another one there says so.
 func (l *link) publish(ctx context.Context, msg *nats.Msg) (seq uint64, err error) {
-	ctx, cancel := context.WithTimeout(ctx, wait)
-	defer cancel()
-	back, err := l.RequestMsgWithContext(ctx, msg)
+	back, err := l.request(ctx, msg)
 	if errors.Is(err, nats.ErrNoResponders) {
-		return 0, errNoStream
+		return 0, l.whyNobody(ctx, msg.Subject)
 	}
 	if err != nil {
 		return 0, err
@@ -154,4 +122,22 @@ func (l *link) publish(ctx context.Context, msg *nats.Msg) (seq uint64, err erro
 		return 0, &refusal{ack.Error.Description}
 	}
 	return ack.Seq, nil
+}
+
+// whyNobody is why nobody takes messages of a subject.
+func (l *link) whyNobody(ctx context.Context, subject string) error {
+	if _, _, is := callOriginOf(subject); !is {
+		if _, err := l.extent(ctx); err != nil {
+			return err
+		}
+		return errNoLeader
+	}
+	_, err := l.extentOf(ctx, IndexName, errNoIndex)
+	switch {
+	case err == nil:
+		return errNoLeader
+	case isDenied(err): // who sends need not be let ask for that
+		return errIndexAway
+	}
+	return err
 }

@@ -108,7 +108,11 @@ func publish(t *testing.T, o Sending) *Publisher {
 	if err != nil || warning != "" && !strings.Contains(warning, "open to others") {
 		t.Fatal(warning, err)
 	}
-	t.Cleanup(func() { closeNow(p) })
+	t.Cleanup(func() {
+		if p.ctx.Err() == nil {
+			closeNow(p)
+		}
+	})
 	return p
 }
 

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"slices"
 	"strings"
 
@@ -22,11 +21,6 @@ const (
 	indexKind = "i"
 	headUpto  = "Toolscope-Upto" // what of the capture, from where the exchange begins, has all of the call
 )
-
-// addIndex is how its stream is made on somebody else's server.
-const addIndex = "nats stream add " + IndexName + " --subjects 'toolscope.*.i.>' --storage file --retention limits --discard old --allow-direct --max-age 24h --max-bytes 1GiB --defaults"
-
-var errNoIndex = errors.New("it has no stream " + IndexName + "\n" + addIndex)
 
 // indexPart is how much of what a hub keeps is for the index.
 const indexPart = 16

@@ -112,10 +112,10 @@ func (x *indexing) run(ctx context.Context, l *link) {
 	x.end()
 }
 
-// pauseAfter is how long to wait after an error: a stream that is not there may be made, which takes
+// pauseAfter is how long to wait after an error: that a stream is made, or that the hub lets us, takes
 // longer than a connection.
 func pauseAfter(err error) time.Duration {
-	if errors.Is(err, errNoIndex) {
+	if errors.Is(err, errNoIndex) || errors.Is(err, errIndexAway) || isDenied(err) {
 		return noIndexPause
 	}
 	return indexPause
@@ -247,8 +247,6 @@ func (x *indexing) tell(ctx context.Context, l *link, h *heldLine) error {
 		_, err = l.publish(ctx, msg)
 	}
 	switch refused := (*refusal)(nil); {
-	case errors.Is(err, errNoStream):
-		return errNoIndex
 	case errors.As(err, &refused):
 		x.trouble(err)
 		x.mu.Lock()

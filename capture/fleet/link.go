@@ -1,11 +1,13 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -36,6 +38,10 @@ type link struct {
 	most  time.Duration
 	renew func() // is told when it was made again
 	reach *reach
+	asked requests
+	inbox string // what answers begin with
+	conn  atomic.Pointer[nats.Conn]
+	broke func(error) // is told of what keeps it from being made
 }
 
 // dial begins to connect. patient does not wait for that, and goes on trying.
@@ -46,8 +52,9 @@ func dial(server string, auth Auth, patient bool, renew func(), failed func(erro
 	}
 	l.reach.ctx, l.reach.stop = context.WithCancel(context.Background())
 	l.reach.later.Store(patient)
-	broke := func(err error) {
-		if !errors.Is(err, errLater) {
+	l.inbox = cmp.Or(auth.inbox, strings.TrimSuffix(nats.InboxPrefix, "."))
+	l.broke = func(err error) {
+		if !errors.Is(err, errLater) && !l.denied(err) {
 			failed(err)
 		}
 	}
@@ -57,9 +64,9 @@ func dial(server string, auth Auth, patient bool, renew func(), failed func(erro
 		nats.ReconnectBufSize(-1), // what was not sent is asked for again; nothing leaves late
 		nats.ConnectHandler(func(*nats.Conn) { l.connected() }),
 		nats.ReconnectHandler(func(*nats.Conn) { l.connected() }),
-		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { broke(err) }),
-		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) { l.disconnected(); broke(err) }),
-		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { broke(err) }),
+		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { l.broke(err) }),
+		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) { l.disconnected(); l.broke(err) }),
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { l.broke(err) }),
 	}
 	who, err := auth.options()
 	if err != nil {
@@ -70,35 +77,12 @@ func dial(server string, auth Auth, patient bool, renew func(), failed func(erro
 		return nil, fmt.Errorf("hub %s: %w", server, plainReason(err))
 	}
 	l.Conn = conn
+	l.conn.Store(conn)
 	if !patient {
 		l.up.Store(true)
 	}
 	l.js, err = jetstream.New(conn)
 	return l, err
-}
-
-// options are those of who one is.
-func (auth *Auth) options() (o []nats.Option, err error) {
-	if auth.Creds != "" {
-		o = append(o, nats.UserCredentials(auth.Creds))
-	}
-	if auth.NKey != "" {
-		key, err := nats.NkeyOptionFromSeed(auth.NKey)
-		if err != nil {
-			return nil, fmt.Errorf("--nkey: %w", plainReason(err))
-		}
-		o = append(o, key)
-	}
-	if auth.Token != "" {
-		o = append(o, nats.Token(auth.Token))
-	}
-	if auth.CA != "" {
-		o = append(o, nats.RootCAs(auth.CA))
-	}
-	if auth.inbox != "" {
-		o = append(o, nats.CustomInboxPrefix(auth.inbox))
-	}
-	return o, nil
 }
 
 func (l *link) disconnected() {
@@ -109,6 +93,7 @@ func (l *link) disconnected() {
 }
 
 func (l *link) connected() {
+	l.asked.deaf.Store(nil)
 	l.since.Store(time.Now().UnixNano())
 	l.up.Store(true)
 	l.made.Add(1)
@@ -119,6 +104,9 @@ func (l *link) connected() {
 func (l *link) delay(int) time.Duration {
 	if !l.reach.tried.Load() {
 		return 0
+	}
+	if conn := l.conn.Load(); conn != nil && conn.LastError() != nil { // whom a hub turns away the library does not tell
+		l.broke(conn.LastError())
 	}
 	d := min(againFirst<<min(l.tries.Add(1)-1, 10), l.most)
 	return d + rand.N(d)

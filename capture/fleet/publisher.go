@@ -73,6 +73,7 @@ type PublishState struct {
 	Spooled int64  // bytes that the hub does not have
 	Lost    int64  // bytes that it will never have
 	Trouble string // why it does not get them just now
+	Remedy  string // what would help, if that is known
 	Index   IndexState
 }
 
@@ -231,17 +232,18 @@ func (p *Publisher) Progress() (s PublishState) {
 		spooled, lost, trouble := one.progress()
 		s.Spooled, s.Lost = s.Spooled+spooled, s.Lost+lost
 		if trouble != nil && s.Trouble == "" {
-			s.Trouble = trouble.Error()
+			s.Trouble, s.Remedy = inWords(trouble)
 		}
 		s.Index.add(one)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.link.IsConnected() {
-		s.Trouble = errDown.Error()
-	}
-	if s.Trouble != "" && p.linkDown != nil {
-		s.Trouble += ": " + plainReason(p.linkDown).Error()
+		s.Trouble, s.Remedy = errDown.Error(), ""
+		if p.linkDown != nil {
+			why, remedy := inWords(p.linkDown)
+			s.Trouble, s.Remedy = s.Trouble+": "+why, remedy
+		}
 	}
 	return s
 }

@@ -78,11 +78,8 @@ func open(ctx context.Context, of Address, auth Auth, more ...nats.Option) (*Vie
 		}
 	}
 	e, err := v.extent(ctx)
-	if errors.Is(err, nats.ErrNoResponders) {
-		err = errors.New("it has no JetStream, or does not let us ask")
-	}
 	if err != nil {
-		return fail(err)
+		return fail(plainReason(err))
 	}
 	if v.stream, err = v.link.js.Stream(ctx, v.name()); err != nil {
 		return fail(plainReason(err))

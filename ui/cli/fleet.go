@@ -32,8 +32,8 @@ func (a *app) hubFlags(cmd *cobra.Command) {
 // hubAuth is what the flags say. The command line is no place for a token: all programs can read it.
 func (a *app) hubAuth() (auth fleet.Auth, err error) {
 	auth = fleet.Auth{Creds: a.hub.creds, NKey: a.hub.nkey, CA: a.hub.ca}
-	if a.hub.token == "" {
-		return auth, nil
+	if err = auth.Check(); err != nil || a.hub.token == "" {
+		return auth, err
 	}
 	if _, elsewhere := a.origin["hub-token"]; !elsewhere && !strings.HasPrefix(a.hub.token, "@") {
 		return auth, usagef("--hub-token: the command line is no place for it: all programs can read that\nwanted is @FILE, or the variable TOOLSCOPE_HUB_TOKEN")

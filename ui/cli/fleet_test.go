@@ -60,6 +60,11 @@ func TestFleetRefused(t *testing.T) {
 			t.Errorf("%v: exit code %d, stderr\n%s", c.args, got.code, got.stderr)
 		}
 	}
+	for _, args := range [][]string{{"print", "tls://127.0.0.1:1?until=now"}, {"proxy", "--publish", "tls://127.0.0.1:1", "--listen", "127.0.0.1:0", "--to", "http://127.0.0.1:1"}} {
+		if got := command(t, nil, append(args, "--tls-ca", "none.pem")...); got.code != 1 || got.stderr != "toolscope: --tls-ca none.pem: no such file or directory\n" {
+			t.Errorf("%v: exit code %d, stderr\n%s", args, got.code, got.stderr)
+		}
+	}
 	if got := command(t, nil, "print", "nats://127.0.0.1:1?until=now"); got.code != 1 || !strings.Contains(got.stderr, "hub nats://127.0.0.1:1: ") {
 		t.Errorf("exit code %d, stderr\n%s", got.code, got.stderr)
 	}

@@ -105,6 +105,9 @@ func (p *publication) end(ctx context.Context, a *app) error {
 	err := p.Close(ctx)
 	if s := p.Progress(); s.Spooled > 0 {
 		a.notef("--publish: %s wait in %s, and are sent by the next run: %s", sizeText(s.Spooled), p.Path, s.Trouble)
+		if s.Remedy != "" {
+			a.notef("%s", s.Remedy)
+		}
 	}
 	p.tellIndex(a)
 	if err != nil {

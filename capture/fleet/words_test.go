@@ -1,0 +1,148 @@
+//go:build !nohub
+
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// told waits until what is said of sending has these words, and nothing of the library's own.
+func told(t *testing.T, p *Publisher, want string) {
+	t.Helper()
+	over, cancel := context.WithCancel(context.Background())
+	t.Cleanup(func() { cancel(); _ = p.Close(over) }) // nobody waits for what cannot be sent
+	eventually(t, want, func() bool { return strings.Contains(p.Progress().Trouble, want) })
+	s := p.Progress()
+	if strings.Contains(s.Trouble, "nats:") || strings.Contains(s.Trouble, "\n") {
+		t.Errorf("%q", s.Trouble)
+	}
+}
+
+// authFile is a file of --auth with one user, who has these permissions.
+func authFile(t *testing.T, public, permissions string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "auth.conf")
+	if err := os.WriteFile(file, fmt.Appendf(nil, "authorization { users = [ { nkey: %s, permissions: { %s } } ] }", public, permissions), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+const hostMay = `publish: ["toolscope.v1.b.*.web1.>", "$JS.API.DIRECT.GET.TOOLSCOPE.toolscope.v1.b.*.web1.>", "$JS.API.STREAM.INFO.TOOLSCOPE"], subscribe: ["_INBOX.web1.>"]`
+
+// TestWrongKey: a key that the hub does not know is told as what it is.
+func TestWrongKey(t *testing.T) {
+	_, public := keyOf(t)
+	other, _ := keyOf(t)
+	h := newHub(t, func(o *HubOptions) { o.Auth = authFile(t, public, hostMay) })
+	sending := h.sending(t, "web1")
+	sending.Auth.NKey = other
+	p := publish(t, sending)
+	put(p, 1, 0)
+	told(t, p, "the hub is not reached: the hub does not know who we are (--nkey")
+	if _, err := Open(context.Background(), Address{Server: h.URL()}, Auth{NKey: other}); err == nil || !strings.Contains(err.Error(), "the hub does not know who we are") {
+		t.Error(err)
+	}
+}
+
+// TestDenied: what the hub does not let a machine do is told, as soon as the hub says so.
+func TestDenied(t *testing.T) {
+	key, public := keyOf(t)
+	for _, c := range []struct{ name, may, want, index string }{
+		{"another host", strings.ReplaceAll(hostMay, "web1", "web2"), "the hub does not let us hear its answers, at _INBOX.web1", ""},
+		{"asking", strings.ReplaceAll(hostMay, "$JS.API.DIRECT", "x"), "the hub does not let us ask for what it has: $JS.API.DIRECT.GET.TOOLSCOPE.", ""},
+		{"sending", strings.Replace(hostMay, "toolscope.v1.b", "x", 1), "the hub does not let us publish as web1", ""},
+		{"the index", hostMay, "", "the hub does not let us tell of calls as web1"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			h := newHub(t, func(o *HubOptions) { o.Auth = authFile(t, public, c.may) })
+			sending := h.indexing(t, "web1")
+			sending.Auth.NKey = key
+			p := publish(t, sending)
+			put(p, 1, 0)
+			finish(p, 1)
+			if c.index == "" {
+				told(t, p, c.want)
+				return
+			}
+			sent(t, p, 2)
+			eventually(t, c.index, func() bool { return p.Progress().Index.Why == c.index })
+		})
+	}
+}
+
+// TestNoHubThere: a NATS server that holds no captures is told as what it is, and what would help.
+func TestNoHubThere(t *testing.T) {
+	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	go s.Start()
+	t.Cleanup(s.Shutdown)
+	eventually(t, "it listens", func() bool { return s.ReadyForConnections(10 * time.Millisecond) })
+	p := publish(t, Sending{Server: s.ClientURL(), Host: "a", Agent: "main", Spool: t.TempDir(), Limit: 1 << 30})
+	put(p, 1, 0)
+	told(t, p, "it is a NATS server without JetStream")
+
+	h := newHub(t, nil)
+	if err := h.admin().DeleteStream(context.Background(), StreamName); err != nil {
+		t.Fatal(err)
+	}
+	p = publish(t, h.sending(t, "a"))
+	put(p, 1, 0)
+	told(t, p, "it has no stream TOOLSCOPE")
+	if s := p.Progress(); s.Remedy != addStream {
+		t.Errorf("%q", s.Remedy)
+	}
+	if _, err := h.admin().CreateStream(context.Background(), jetstream.StreamConfig{Name: StreamName, Subjects: []string{"other"}, AllowDirect: true}); err != nil {
+		t.Fatal(err)
+	}
+	told(t, p, "its stream does not take that")
+}
+
+// TestWords: what the library says is told in words of who uses a hub.
+func TestWords(t *testing.T) {
+	for want, err := range map[string]error{
+		"the hub does not answer":                  context.DeadlineExceeded,
+		"the hub ended the connection":             fmt.Errorf("read: %w", io.EOF),
+		"no such file or directory":                &os.PathError{Op: "open", Path: "x", Err: errors.New("no such file or directory")},
+		"slow consumer, messages dropped":          nats.ErrSlowConsumer,
+		"the connection broke":                     nats.ErrConnectionReconnecting,
+		"the hub takes no messages of that length": nats.ErrMaxPayload,
+	} {
+		if got, _ := inWords(err); got != want {
+			t.Errorf("%v: %q", err, got)
+		}
+	}
+}
+
+// TestAuthFiles: a file that cannot be read is named with its flag, and not the hub.
+func TestAuthFiles(t *testing.T) {
+	empty := filepath.Join(t.TempDir(), "empty")
+	if err := os.WriteFile(empty, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for want, auth := range map[string]Auth{
+		"--tls-ca none: no such file or directory":        {CA: "none"},
+		"--tls-ca " + empty + ": no certificate is in it": {CA: empty},
+		"--creds none: no such file or directory":         {Creds: "none"},
+		"--creds " + empty + ": ":                         {Creds: empty},
+		"--nkey none: no such file or directory":          {NKey: "none"},
+	} {
+		if _, err := Open(context.Background(), Address{Server: "tls://127.0.0.1:1"}, auth); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%v in place of %s", err, want)
+		}
+	}
+}
