@@ -31,6 +31,8 @@ type Indexer interface {
 	// Calls are those that ended since it was asked last; with all, those too that never did, as
 	// nothing more comes.
 	Calls(all bool) []Call
+	// Holds reports whether calls that have ended are among those only when it is asked again.
+	Holds() bool
 }
 
 // A Call is one of a capture.

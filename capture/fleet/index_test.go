@@ -7,7 +7,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -45,6 +44,8 @@ func (c *callPerRecord) Calls(bool) []Call {
 	c.calls = nil
 	return calls
 }
+
+func (c *callPerRecord) Holds() bool { return false }
 
 // indexed is what a hub's index has: lines by subject.
 func (h *hubs) indexed() map[string][]string {
@@ -127,41 +128,6 @@ func TestIndex(t *testing.T) {
 	closeNow(p)
 	if s := p.Progress().Index; s != (IndexState{}) {
 		t.Errorf("%+v", s)
-	}
-}
-
-// longModel is a call of a model with a name that no subject has room for.
-type longModel struct{ Indexer }
-
-const longName = "é.long"
-
-func (l longModel) Calls(all bool) []Call {
-	calls := l.Indexer.Calls(all)
-	for i := range calls {
-		calls[i].Model = strings.Repeat(longName, 1000)
-	}
-	return calls
-}
-
-// TestIndexLongModel: a long name of a model, which comes from the network, is a word of a subject all
-// the same, and is found by its name. The longest names of a machine leave room for it.
-func TestIndexLongModel(t *testing.T) {
-	h := newHub(t, nil)
-	o := h.indexing(t, strings.Repeat("h", mostNames-len("main")))
-	o.Index = func(file string) Indexer { return longModel{callsOf(file)} }
-	p := publish(t, o)
-	put(p, 1, 0)
-	finish(p, 1)
-	eventually(t, "the call is told", func() bool { return h.countIndexed(o.Host) == 1 })
-	if made := p.link.made.Load(); made != 1 {
-		t.Errorf("%d connections were made", made)
-	}
-	v := view(t, h.URL()+"?until=now&model="+url.QueryEscape(strings.Repeat(longName, 1000)), nil)
-	eventually(t, "the call is found", func() bool { return v.text() == "<1:0>" })
-	for _, other := range []string{strings.Repeat(longName, 1001), strings.Repeat("a", mostWord), strings.Repeat("a", mostWord+1)} {
-		if callToken(other) == callToken(strings.Repeat(longName, 1000)) || len(callToken(other)) > mostWord {
-			t.Errorf("%.9s… is %s", other, callToken(other))
-		}
 	}
 }
 

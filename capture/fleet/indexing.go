@@ -35,7 +35,7 @@ type indexing struct {
 	at    int64         // what is before it was read
 	line  int64         // where the line begins that is being read
 	opens map[int]int64 // where exchanges begin
-	ends  []int         // those that have ended
+	ends  []int         // those that have ended, and may have calls that are not held yet
 	held  []heldLine
 
 	mu     sync.Mutex
@@ -219,6 +219,9 @@ func (x *indexing) take(calls []Call, all bool) {
 		if !h.ended {
 			h.upto, h.ended = x.at, all || slices.Contains(x.ends, h.exchange)
 		}
+	}
+	if x.to.Holds() {
+		return
 	}
 	for _, exchange := range x.ends {
 		delete(x.opens, exchange)

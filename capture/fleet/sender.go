@@ -39,11 +39,12 @@ type sender struct {
 	linger  time.Duration // how long what has come waits for more
 
 	mu      sync.Mutex
-	at      int64  // the hub has what is before it
-	seq     uint64 // of our last message there, 0 for none
-	known   int64  // the connection on which the hub was asked; 0 if it has to be
-	lost    int64  // bytes that were deleted before they were sent
-	missed  int64  // where those end that were counted
+	at      int64     // the hub has what is before it
+	seq     uint64    // of our last message there, 0 for none
+	made    time.Time // when the stream was made that has it
+	known   int64     // the connection on which the hub was asked; 0 if it has to be
+	lost    int64     // bytes that were deleted before they were sent
+	missed  int64     // where those end that were counted
 	trouble error
 	ending  bool      // all that is wanted is that the hub has everything
 	had     int64     // what the hub had of it when it was asked first, -1 before that
@@ -163,21 +164,23 @@ func (s *sender) find(ctx context.Context, l *link) error {
 	if err != nil {
 		return err
 	}
+	var e extent
+	if s.made.IsZero() || seq == 0 {
+		if e, err = l.extent(ctx); err != nil {
+			return err
+		}
+	}
 	_, end, _ := s.spool.Span()
 	at := has.to
 	switch {
 	case has.to > end:
 		return fmt.Errorf("%w: the hub has %d bytes of it, and there are %d", errForeign, has.to, end)
-	case seq == 0 && s.seq > 0:
-		e, err := l.extent(ctx)
-		if err != nil {
-			return err
-		}
-		if e.first > s.seq { // its time was over: the hub had it, and whoever wanted it could read it
-			at = s.at
-		}
+	case seq == 0 && s.seq > 0 && (e.first <= s.seq || !e.created.Equal(s.made)): // the hub forgot it
 	case seq == 0:
-		at = s.at // nothing was sent, or what was had its time
+		at = s.at // nothing was sent, or it had its time: the hub had it, and whoever wanted it could read it
+	}
+	if !e.created.IsZero() {
+		s.made = e.created
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

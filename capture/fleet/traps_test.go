@@ -94,6 +94,29 @@ func TestDeleted(t *testing.T) {
 	}
 }
 
+// TestMadeAnew is a hub whose stream was made anew, and begins with later numbers: it never had what it
+// does not have, which did not have its time.
+func TestMadeAnew(t *testing.T) {
+	h := newHub(t, nil)
+	p := publish(t, h.sending(t, "a"))
+	one(t, p, 1, 0, 3)
+	js := h.admin()
+	stream, err := js.Stream(context.Background(), StreamName)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := stream.CachedInfo().Config
+	config.FirstSeq = 100
+	if err := js.DeleteStream(context.Background(), StreamName); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := js.CreateStream(context.Background(), config); err != nil {
+		t.Fatal(err)
+	}
+	one(t, p, 1, 3, 4)
+	h.same(t, p)
+}
+
 // TestExpired is a capture whose messages had their time: nothing of it is sent again, and what
 // comes then goes on where it was.
 func TestExpired(t *testing.T) {

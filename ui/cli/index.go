@@ -50,6 +50,9 @@ func (x *indexer) Calls(all bool) []fleet.Call {
 	return calls
 }
 
+// Holds reports whether a turn that has ended is not among them yet.
+func (x *indexer) Holds() bool { return len(x.q.ended) > 0 }
+
 func (x *indexer) turn(v *providers.View, file string, t *stream.Turn) {
 	calls, _ := wireCalls(t)
 	for _, c := range calls {
