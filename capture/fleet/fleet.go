@@ -138,7 +138,7 @@ func parseSpan(text string) (s span, err error) {
 
 // An Address is a hub and, of a view, what of it is wanted.
 type Address struct {
-	Server      string // as nats://host:4222
+	Server      string // as nats://host:4222, or several with commas between them
 	Host, Agent string // "" for all
 	Model       string // where it or Status is not "", the calls of it alone, which the index tells
 	Status      string // what became of the call, in the words of print
@@ -157,17 +157,11 @@ func IsAddress(path string) bool {
 
 // ParseAddress reads an address. now is what its times count from. Credentials have no place in it.
 func ParseAddress(text string, now time.Time) (a Address, err error) {
-	u, err := url.Parse(text)
-	switch {
-	case err != nil:
-		return a, errors.New("no address\nwanted is nats://HOST:PORT") // url's own words may hold a password
-	case u.User != nil:
-		return a, errors.New("a secret has no place in an address\n--creds, --nkey and --hub-token read it from a file")
-	case u.Scheme != "nats" && u.Scheme != "tls" || u.Host == "" || strings.Trim(u.Path, "/") != "":
-		return a, errors.New("no address of a hub\nwanted is nats://HOST:PORT")
+	servers, rest, _ := strings.Cut(text, "?")
+	if a.Server, err = parseServers(servers); err != nil {
+		return a, err
 	}
-	a.Server = u.Scheme + "://" + u.Host
-	query, err := url.ParseQuery(u.RawQuery)
+	query, err := url.ParseQuery(rest)
 	if err != nil {
 		return a, fmt.Errorf("%w\nwanted is as in ?host=a&since=15m", err)
 	}
@@ -205,6 +199,32 @@ func ParseAddress(text string, now time.Time) (a Address, err error) {
 		a.Since = max(0, now.Sub(from))
 	}
 	return a, nil
+}
+
+// parseServers reads where a hub is: one place, or those of a cluster with commas between them, of which
+// the first says how it is reached.
+func parseServers(text string) (string, error) {
+	var all []string
+	scheme := ""
+	for _, one := range strings.Split(text, ",") {
+		if scheme != "" && !strings.Contains(one, "://") {
+			one = scheme + "://" + one
+		}
+		u, err := url.Parse(one)
+		switch {
+		case err != nil:
+			return "", errors.New("no address\nwanted is nats://HOST:PORT") // url's own words may hold a password
+		case u.User != nil:
+			return "", errors.New("a secret has no place in an address\n--creds, --nkey and --hub-token read it from a file")
+		case u.Scheme != "nats" && u.Scheme != "tls" || u.Host == "" || strings.Trim(u.Path, "/") != "":
+			return "", errors.New("no address of a hub\nwanted is nats://HOST:PORT, or nats://HOST:PORT,HOST:PORT for a cluster")
+		case scheme != "" && u.Scheme != scheme:
+			return "", errors.New("nats:// and tls:// in one address\nwhat one place of a cluster asks for all of them do")
+		}
+		scheme = u.Scheme
+		all = append(all, u.Scheme+"://"+u.Host)
+	}
+	return strings.Join(all, ","), nil
 }
 
 // moment is a time of the day, or one so long ago.

@@ -22,7 +22,12 @@ func TestAddress(t *testing.T) {
 	if a, err := ParseAddress("nats://hub:4222?until=now", now); err != nil || !a.All {
 		t.Errorf("%+v, %v", a, err)
 	}
-	for _, bad := range []string{"nats://u:hunter2pw@hub:4222", "nats://token@hub", "nats://", "nats://hub/x", "nats://hub?hots=a", "nats://hub?since=soon", "http://hub", "nats://u:hunter2pw@%zz"} {
+	for _, text := range []string{"tls://a:4222,b:4223?since=15m", "tls://a:4222,tls://b:4223?since=15m"} {
+		if a, err := ParseAddress(text, now); err != nil || a.Server != "tls://a:4222,tls://b:4223" || a.Since != 15*time.Minute {
+			t.Errorf("%s: %+v, %v", text, a, err)
+		}
+	}
+	for _, bad := range []string{"nats://a:4222,tls://b:4222", "nats://a:4222,", "nats://a:4222,u:hunter2pw@b:4222", "nats://u:hunter2pw,x@b:4222", "nats://u:hunter2pw@hub:4222", "nats://token@hub", "nats://", "nats://hub/x", "nats://hub?hots=a", "nats://hub?since=soon", "http://hub", "nats://u:hunter2pw@%zz"} {
 		if _, err := ParseAddress(bad, now); err == nil || strings.Contains(err.Error(), "hunter2pw") {
 			t.Errorf("%s: %v", bad, err)
 		}

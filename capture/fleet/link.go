@@ -76,6 +76,7 @@ func dial(server string, auth Auth, patient bool, renew func(), failed func(erro
 	if err != nil {
 		return nil, fmt.Errorf("hub %s: %w", server, plainReason(err))
 	}
+	l.reach.later.Store(false)
 	l.Conn = conn
 	l.conn.Store(conn)
 	if !patient {
@@ -139,7 +140,7 @@ var errLater = errors.New("it is tried in a moment")
 type reach struct {
 	ctx   context.Context
 	stop  context.CancelFunc
-	later atomic.Bool // the next try fails at once
+	later atomic.Bool // tries fail at once
 	tried atomic.Bool
 
 	forget func() bool // that the last one is to be closed; the library makes one at a time
@@ -147,7 +148,7 @@ type reach struct {
 
 // Dial makes a connection.
 func (r *reach) Dial(network, address string) (net.Conn, error) {
-	if r.later.Swap(false) {
+	if r.later.Load() {
 		return nil, errLater
 	}
 	r.tried.Store(true)

@@ -113,3 +113,39 @@ func TestHurry(t *testing.T) {
 	}
 	h.same(t, p)
 }
+
+// TestSeveral: of several places of a hub the one that is there is found, and none is waited for.
+func TestSeveral(t *testing.T) {
+	one, other := newDeaf(t), newDeaf(t)
+	o := Sending{Server: "nats://" + one.addr + ",nats://" + other.addr, Host: "a", Agent: "main", Spool: t.TempDir(), Limit: 1 << 30}
+	p := publish(t, o)
+	for _, d := range []*deaf{one, other} { // has heard of all that was left before
+		c, err := net.Dial("tcp", d.addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Close()
+		eventually(t, "it is left", func() bool { return d.left.Load() > 0 })
+	}
+	if n := one.left.Load() + other.left.Load() - 2; n > 0 {
+		t.Errorf("%d connections were waited for", n)
+	}
+	over, cancel := context.WithCancel(context.Background())
+	cancel()
+	_ = p.Close(over)
+
+	h := newHub(t, nil)
+	of, err := ParseAddress("nats://"+freePort(t)+","+h.o.Listen+"?until=now", time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Server = of.Server
+	p = publish(t, o)
+	put(p, 1, 0)
+	sent(t, p, 1)
+	v, err := Open(context.Background(), of, Auth{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.link.Close()
+}
