@@ -57,18 +57,22 @@ func isSize(flag string) func(string) error {
 	}
 }
 
-// sizeOf is a number of bytes as people write it: 500MB, 1.5 GB, 64k.
+// sizeOf is a number of bytes as people write it: 500MB, 1.5 GB, 64k, 20GiB.
 func sizeOf(flag, text string) (bytes int64, err error) {
-	number := strings.TrimRight(strings.ToUpper(strings.TrimSpace(text)), "B")
+	number := strings.TrimSuffix(strings.ToUpper(strings.TrimSpace(text)), "B")
+	base := 1000.0
+	if before, is := strings.CutSuffix(number, "I"); is {
+		number, base = before, 1024
+	}
 	unit := 1.0
 	if n := len(number); n > 0 {
 		if i := strings.IndexByte("KMGT", number[n-1]); i >= 0 {
-			unit, number = math.Pow(1000, float64(i+1)), number[:n-1]
+			unit, number = math.Pow(base, float64(i+1)), number[:n-1]
 		}
 	}
 	n, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
-	if err != nil || !(n*unit >= leastKept && n*unit < 1<<50) {
-		return 0, usagef("%s %q: no size\nwanted is one from %dMB, as in 500MB or 2GB", flag, text, leastKept/1_000_000)
+	if err != nil || base == 1024 && unit == 1 || !(n*unit >= leastKept && n*unit < 1<<50) {
+		return 0, usagef("%s %q: no size\nwanted is one from %dMB, in kB, MB, GB or TB, or in KiB, MiB, GiB or TiB, as in 500MB or 20GiB", flag, text, leastKept/1_000_000)
 	}
 	return int64(n * unit), nil
 }
