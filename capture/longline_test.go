@@ -2,8 +2,10 @@ package capture
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 )
 
 // Of a line that does not end only so much is taken, and what is passed over is told, to the byte.
@@ -63,5 +65,51 @@ func TestLinesAreNoLongLine(t *testing.T) {
 		if err != nil || n > 0 && len(recs) != 1 || len(recs) > 0 && recs[0].Lost > 0 {
 			t.Fatalf("line %d: %+v, %v", n, recs, err)
 		}
+	}
+}
+
+// TestFeedLongLine: a capture of another machine whose line is 256 MiB long is damaged there, and is
+// read again behind it. So much is never held of it, and what other machines send is read as ever.
+func TestFeedLongLine(t *testing.T) {
+	var feeds Feeds
+	bad, good := feeds.New(Machine{Host: "bad", Agent: "a"}), feeds.New(Machine{Host: "good", Agent: "a"})
+	write := func(f *Feed, p []byte) (text string) {
+		recs, err := f.Write(nil, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range recs {
+			text += r.Note + string(r.Data)
+		}
+		return text
+	}
+	header, _ := EncodeHeader(time.Now(), "test")
+	line := func(text string) []byte {
+		p, _ := EncodeRecord(Record{Exchange: 1, Data: []byte(text)})
+		return p
+	}
+	for _, f := range []*Feed{bad, good} {
+		if got := write(f, append(header[:len(header):len(header)], line("before")...)); got != "before" {
+			t.Fatalf("%q", got)
+		}
+	}
+	piece := bytes.Repeat([]byte("x"), 1<<20)
+	for range 256 {
+		if got := write(bad, piece); got != "" {
+			t.Fatalf("%.100q", got)
+		}
+		if n := len(bad.c.line); n > lineLimit {
+			t.Fatalf("%d bytes are held", n)
+		}
+	}
+	if got := write(good, line("meanwhile")); got != "meanwhile" {
+		t.Errorf("%q", got)
+	}
+	got := write(bad, append([]byte("\n"), line("after")...))
+	if !strings.HasPrefix(got, "damaged line 3 at byte ") || !strings.Contains(got, "(too long): xxx") || !strings.HasSuffix(got, fmt.Sprintf("of %d bytes)after", 256<<20)) {
+		t.Errorf("%.100q…%.100q", got, got[max(0, len(got)-100):])
+	}
+	if n := cap(bad.c.line); n > giantLine {
+		t.Errorf("%d bytes are held of what was read", n)
 	}
 }

@@ -5,11 +5,14 @@ package fleet
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"toolscope/capture"
 )
 
 // TestHubAuth: a hub does not start with a file that names nobody, as it would let in everybody; in
@@ -78,4 +81,35 @@ func TestHubStopped(t *testing.T) {
 	if !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
+}
+
+// TestSmallMessages: a hub that takes small messages alone gets all there is, in more of them; a call
+// that is too long for its index is counted, and the others are told.
+func TestSmallMessages(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "auth.conf")
+	if err := os.WriteFile(file, []byte("max_payload: 4096\nauthorization { token: abc }"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	h := newHub(t, func(o *HubOptions) { o.Auth = file })
+	o := h.indexing(t, "a")
+	o.Auth.Token = "abc"
+	p := publish(t, o)
+	var long []byte
+	for n := range 2000 {
+		long = fmt.Append(long, n*n)
+	}
+	for _, c := range keep.Take(capture.Record{Exchange: 1, Data: long}) {
+		p.Put(c)
+	}
+	put(p, 1, 1)
+	finish(p, 1)
+	sent(t, p, 3)
+	v := viewAs(t, o.Auth, h.URL()+"?until=now", nil)
+	eventually(t, "all is read", func() bool { return v.text() == string(long)+wants(1, 1, 2) })
+	eventually(t, "the long call is counted", func() bool {
+		s := p.Progress().Index
+		return s.Calls == 1 && strings.Contains(s.Why, "is too large for it")
+	})
+	calls := viewAs(t, o.Auth, h.URL()+"?since=1h&status=complete", nil)
+	eventually(t, "the other call is told", func() bool { return strings.Contains(calls.text(), wants(1, 1, 2)) })
 }

@@ -4,6 +4,8 @@ package fleet
 
 import (
 	"context"
+	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -98,27 +100,54 @@ func TestSince(t *testing.T) {
 	}
 }
 
-// TestSkew: a host whose clock is an hour ahead is told, and its capture began when the hub says.
+// TestSkew: a host whose clock is an hour ahead, or behind, is told so. When its exchanges were is
+// reckoned by the hub's clock, and what lies between their records is what it was.
 func TestSkew(t *testing.T) {
 	h := newHub(t, nil)
-	v := view(t, h.URL(), nil)
 	conn, err := nats.Connect(h.URL())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	ahead := time.Now().Add(time.Hour)
-	line, _ := capture.EncodeHeader(ahead, "test")
-	s := &sender{subject: captureSubject(bytesKind, "a", "main", "00"), created: ahead.Format(time.RFC3339Nano)}
-	msg := s.message(line, int64(len(line)))
-	msg.Header.Set(headSent, "9999999999999")
-	msg.Header.Del(headEnc)
-	msg.Data = line
-	if _, err := conn.RequestMsg(msg, wait); err != nil {
-		t.Fatal(err)
-	}
-	eventually(t, "it is seen", func() bool { return len(v.State().Hosts) == 1 })
-	if skew := v.State().Hosts[0].Skew; skew < time.Hour {
-		t.Errorf("skew %v", skew)
+	for _, skew := range []time.Duration{time.Hour, -time.Hour} {
+		host, clock := fmt.Sprint("h", skew.Hours()), time.Now().Add(skew)
+		data, _ := capture.EncodeHeader(clock, "test")
+		times := []time.Duration{2 * time.Second, 2*time.Second + 10*time.Millisecond, 3 * time.Second}
+		for _, at := range times {
+			line, err := capture.EncodeRecord(capture.Record{Exchange: 1, At: at, Data: []byte("x")})
+			if err != nil {
+				t.Fatal(err)
+			}
+			data = append(data, line...)
+		}
+		s := &sender{subject: captureSubject(bytesKind, host, "main", "00"), created: clock.Format(time.RFC3339Nano)}
+		msg := s.message(data, int64(len(data)))
+		msg.Header.Set(headSent, strconv.FormatInt(clock.UnixMilli(), 10))
+		if _, err := conn.RequestMsg(msg, wait); err != nil {
+			t.Fatal(err)
+		}
+		of, err := ParseAddress(h.URL()+"?since=1m&until=now&host="+host, time.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := Open(context.Background(), of, Auth{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var came []time.Duration
+		for r, err := range v.Source(context.Background()) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(r.Data) > 0 {
+				came = append(came, r.At)
+			}
+		}
+		if len(came) != 3 || came[1]-came[0] != times[1]-times[0] || came[2]-came[1] != times[2]-times[1] {
+			t.Errorf("%s: records at %v", host, came)
+		}
+		if hosts := v.State().Hosts; len(hosts) != 1 || (hosts[0].Skew-skew).Abs() > 10*time.Minute {
+			t.Errorf("%s: %+v", host, hosts)
+		}
 	}
 }
