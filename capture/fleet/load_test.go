@@ -3,9 +3,12 @@
 package fleet
 
 import (
+	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,13 +23,92 @@ import (
 	"toolscope/capture"
 )
 
-// TestLoad is a hub of its own process, 100 publishers of 1,000 records a second each, and three
-// views: nothing is missing. How fast that was is told, and decides nothing.
+// What each publisher of TestLoad records.
+const (
+	loadTick    = 10 * time.Millisecond
+	loadPerTick = 10
+)
+
+// publisherEnv has this program be one publisher of TestLoad: "server host folder seconds".
+const publisherEnv = "TOOLSCOPE_TEST_PUBLISHER"
+
+// TestLoadPublisher is one publisher, in a process of its own. It begins when it is told to.
+func TestLoadPublisher(t *testing.T) {
+	var server, host, dir string
+	var seconds int
+	if _, err := fmt.Sscan(os.Getenv(publisherEnv), &server, &host, &dir, &seconds); err != nil {
+		t.Skip("it is a part of TestLoad")
+	}
+	p := publish(t, Sending{Server: server, Host: host, Agent: "main", Spool: dir, Limit: 1 << 30})
+	eventually(t, "it is connected", p.link.IsConnected)
+	fmt.Println("ready")
+	if _, err := bufio.NewReader(os.Stdin).ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
+	began, fill := time.Now(), strings.Repeat("x", 50)
+	for n := range seconds * int(time.Second/loadTick) {
+		time.Sleep(time.Until(began.Add(time.Duration(n) * loadTick)))
+		for range loadPerTick {
+			for _, c := range keep.Take(capture.Record{Exchange: 1, At: time.Since(began), Data: fmt.Appendf(nil, "at %019d %s", time.Now().UnixNano(), fill)}) {
+				p.Put(c)
+			}
+		}
+	}
+	over, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	if err := p.Close(over); err != nil || p.Progress().Spooled > 0 {
+		t.Error(err, p.Progress())
+	}
+}
+
+// loadPublishers are publishers, each a process. begin has all of them begin, end waits for them.
+func loadPublishers(t *testing.T, s *site, n, seconds int) (begin, end func()) {
+	var all []*exec.Cmd
+	var starts []io.Writer
+	for i := range n {
+		cmd := exec.Command(os.Args[0], "-test.run=^TestLoadPublisher$")
+		cmd.Env = append(os.Environ(), fmt.Sprintf("%s=nats://%s h%d %s %d", publisherEnv, s.addr, i, filepath.Join(s.dir, fmt.Sprint(i)), seconds))
+		cmd.Stderr = os.Stderr
+		out, err := cmd.StdoutPipe()
+		in, wrong := cmd.StdinPipe()
+		if err := errors.Join(err, wrong, cmd.Start()); err != nil {
+			t.Fatal(err)
+		}
+		lines := bufio.NewReader(out)
+		if line, err := lines.ReadString('\n'); line != "ready\n" {
+			t.Fatal(line, err)
+		}
+		go func() {
+			if said, _ := io.ReadAll(lines); bytes.Contains(said, []byte("FAIL")) {
+				_, _ = os.Stderr.Write(said)
+			}
+		}()
+		all, starts = append(all, cmd), append(starts, in)
+	}
+	return func() {
+			for _, in := range starts {
+				_, _ = io.WriteString(in, "\n")
+			}
+		}, func() {
+			for _, cmd := range all {
+				if err := cmd.Wait(); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+}
+
+// TestLoad is a hub, and 100 publishers of 1,000 records a second each, all of them processes of their
+// own, and three views: nothing is missing. How fast that was is told, and decides nothing.
 func TestLoad(t *testing.T) {
 	if os.Getenv("TOOLSCOPE_LONG") == "" {
-		t.Skip("with TOOLSCOPE_LONG=1")
+		t.Skip("with TOOLSCOPE_LONG=1, or the number of seconds")
 	}
-	const publishers, perTick, tick, seconds = 100, 10, 10 * time.Millisecond, 15
+	seconds := 15
+	if n, err := strconv.Atoi(os.Getenv("TOOLSCOPE_LONG")); err == nil && n > 1 {
+		seconds = n
+	}
+	const publishers = 100
 	s := &site{t: t, program: program(t), dir: t.TempDir(), addr: freePort(t)}
 	s.startHub()
 	defer end(s.hub, os.Interrupt)
@@ -52,29 +134,12 @@ func TestLoad(t *testing.T) {
 			}
 		})
 	}
-	var all []*Publisher
-	for i := range publishers {
-		all = append(all, publish(t, Sending{Server: "nats://" + s.addr, Host: fmt.Sprint("h", i), Agent: "main", Spool: filepath.Join(s.dir, fmt.Sprint(i)), Limit: 1 << 30}))
-	}
-	time.Sleep(time.Second)
+	begin, ended := loadPublishers(t, s, publishers, seconds)
 	before, began := processor(t, s.hub), time.Now()
-	var senders sync.WaitGroup
-	for _, p := range all {
-		senders.Go(func() {
-			fill := strings.Repeat("x", 50)
-			for n := range seconds * 100 {
-				time.Sleep(time.Until(began.Add(time.Duration(n) * tick)))
-				for range perTick {
-					for _, c := range keep.Take(capture.Record{Exchange: 1, At: time.Since(began), Data: fmt.Appendf(nil, "at %019d %s", time.Now().UnixNano(), fill)}) {
-						p.Put(c)
-					}
-				}
-			}
-		})
-	}
-	senders.Wait()
+	begin()
+	ended()
 	took := time.Since(began)
-	const records = publishers * perTick * 100 * seconds
+	records := int64(publishers * loadPerTick * seconds * int(time.Second/loadTick))
 	for i := range read {
 		eventually(t, "a view has everything", func() bool { return read[i].Load() == records })
 	}
