@@ -158,3 +158,37 @@ func TestPublishDelays(t *testing.T) {
 		})
 	}
 }
+
+// TestPublishStart: a proxy listens as soon as without --publish, whether nobody is where its hub should
+// be, or somebody who says nothing. The difference is told; only what no noise explains fails, as waiting
+// for a connection would be.
+func TestPublishStart(t *testing.T) {
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // its connections are taken, by the system, and that is all
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	const starts = 3
+	names := []string{"without --publish", "nobody is there", "the hub says nothing"}
+	send := func(addr string) []string {
+		return []string{"--publish", "nats://" + addr, "--host", "a", "--spool", t.TempDir()}
+	}
+	more := [][]string{nil, send(nobodyAt(t)), send(silent.Addr().String())}
+	took := make([][]time.Duration, len(more))
+	for range starts {
+		for i, args := range more { // by turns
+			began := time.Now()
+			p := proxied(t, append([]string{"--to", "http://127.0.0.1:1", "--headless"}, args...)...)
+			took[i] = append(took[i], time.Since(began))
+			p.signal(syscall.SIGKILL)
+			p.exit()
+		}
+	}
+	plain := rank(took[0], 50)
+	for i, all := range took {
+		t.Logf("%s: it listens after %v, at the median", names[i], rank(all, 50))
+		if later := rank(all, 50) - plain; later > time.Second {
+			t.Errorf("%s: %v later", names[i], later)
+		}
+	}
+}
