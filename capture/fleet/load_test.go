@@ -61,8 +61,9 @@ func TestLoadPublisher(t *testing.T) {
 	}
 }
 
-// loadPublishers are publishers, each a process. begin has all of them begin, end waits for them.
-func loadPublishers(t *testing.T, s *site, n, seconds int) (begin, end func()) {
+// loadPublishers are publishers, each a process. begin has all of them begin, end waits for them and
+// returns the time of processors that they used.
+func loadPublishers(t *testing.T, s *site, n, seconds int) (begin func(), end func() time.Duration) {
 	var all []*exec.Cmd
 	var starts []io.Writer
 	for i := range n {
@@ -89,12 +90,14 @@ func loadPublishers(t *testing.T, s *site, n, seconds int) (begin, end func()) {
 			for _, in := range starts {
 				_, _ = io.WriteString(in, "\n")
 			}
-		}, func() {
+		}, func() (used time.Duration) {
 			for _, cmd := range all {
 				if err := cmd.Wait(); err != nil {
 					t.Error(err)
 				}
+				used += cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 			}
+			return used
 		}
 }
 
@@ -135,15 +138,15 @@ func TestLoad(t *testing.T) {
 		})
 	}
 	begin, ended := loadPublishers(t, s, publishers, seconds)
-	before, began := processor(t, s.hub), time.Now()
+	before, ours, began := processor(t, s.hub.Process.Pid), processor(t, os.Getpid()), time.Now()
 	begin()
-	ended()
+	publishing := ended()
 	took := time.Since(began)
 	records := int64(publishers * loadPerTick * seconds * int(time.Second/loadTick))
 	for i := range read {
 		eventually(t, "a view has everything", func() bool { return read[i].Load() == records })
 	}
-	used := processor(t, s.hub) - before
+	used, viewing := processor(t, s.hub.Process.Pid)-before, processor(t, os.Getpid())-ours
 	stop()
 	running.Wait()
 	for i, v := range views {
@@ -153,12 +156,13 @@ func TestLoad(t *testing.T) {
 		}
 		t.Logf("view %d: %d records, p50 %v, p99 %v", i, len(late[i]), late[i][len(late[i])/2], late[i][len(late[i])*99/100])
 	}
-	t.Logf("%d records in %v; the hub used %.2f of a core, its peak is %s", records, took.Round(time.Millisecond), used.Seconds()/took.Seconds(), peak(t, s.hub))
+	cores := func(used time.Duration) float64 { return used.Seconds() / took.Seconds() }
+	t.Logf("%d records in %v; the hub used %.2f of a core, its peak is %s; the publishers used %.2f, the views %.2f", records, took.Round(time.Millisecond), cores(used), peak(t, s.hub), cores(publishing), cores(viewing))
 }
 
 // processor is the time that a process has used.
-func processor(t *testing.T, p *exec.Cmd) time.Duration {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.Process.Pid))
+func processor(t *testing.T, pid int) time.Duration {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		t.Fatal(err)
 	}
