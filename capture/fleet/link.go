@@ -41,12 +41,13 @@ type link struct {
 	asked requests
 	inbox string // what answers begin with
 	conn  atomic.Pointer[nats.Conn]
-	broke func(error) // is told of what keeps it from being made
+	broke func(error)   // is told of what keeps it from being made
+	now   chan struct{} // has the next try be made
 }
 
 // dial begins to connect. patient does not wait for that, and goes on trying.
 func dial(server string, auth Auth, patient bool, renew func(), failed func(error), more ...nats.Option) (*link, error) {
-	l := &link{renew: renew, reach: &reach{}, most: againView}
+	l := &link{renew: renew, reach: &reach{}, most: againView, now: make(chan struct{}, 1)}
 	if patient {
 		l.most = againMost
 	}
@@ -54,7 +55,7 @@ func dial(server string, auth Auth, patient bool, renew func(), failed func(erro
 	l.reach.later.Store(patient)
 	l.inbox = cmp.Or(auth.inbox, strings.TrimSuffix(nats.InboxPrefix, "."))
 	l.broke = func(err error) {
-		if !errors.Is(err, errLater) && !l.denied(err) {
+		if !errors.Is(err, errLater) && !l.denied(err) && l.reach.ctx.Err() == nil { // that we end it is no trouble
 			failed(err)
 		}
 	}
@@ -101,7 +102,14 @@ func (l *link) connected() {
 	l.renew()
 }
 
-// delay is how long to wait before the next try: not at all before the first one.
+// pause is how long to wait before the next try.
+func (l *link) pause() time.Duration {
+	d := min(againFirst<<min(l.tries.Add(1)-1, 10), l.most)
+	return d + rand.N(d)
+}
+
+// delay waits before the next try: not at all before the first one. It waits by itself, as the library
+// whose wait is cut short never waits again.
 func (l *link) delay(int) time.Duration {
 	if !l.reach.tried.Load() {
 		return 0
@@ -109,14 +117,22 @@ func (l *link) delay(int) time.Duration {
 	if conn := l.conn.Load(); conn != nil && conn.LastError() != nil { // whom a hub turns away the library does not tell
 		l.broke(conn.LastError())
 	}
-	d := min(againFirst<<min(l.tries.Add(1)-1, 10), l.most)
-	return d + rand.N(d)
+	timer := time.NewTimer(l.pause())
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-l.now:
+	case <-l.reach.ctx.Done():
+		return l.most // the library's own wait ends with the connection
+	}
+	return 0
 }
 
 // hurry has the next try be made now. It does not wait for it.
 func (l *link) hurry() {
-	if !l.IsConnected() {
-		go func() { _ = l.ForceReconnect() }() // a link that was closed needs none
+	select {
+	case l.now <- struct{}{}:
+	default: // it is
 	}
 }
 

@@ -77,18 +77,13 @@ func TestBadName(t *testing.T) {
 	t.Logf("it ended in %v", time.Since(began).Round(time.Millisecond))
 }
 
-// TestDelay: a hub that is away is tried at once, then more and more seldom, and never by all machines
-// at the same time. Where somebody looks at a screen it is tried more often.
-func TestDelay(t *testing.T) {
+// TestPause: a hub that is away is tried more and more seldom, and never by all machines at the same
+// time. Where somebody looks at a screen it is tried more often.
+func TestPause(t *testing.T) {
 	for _, most := range []time.Duration{againMost, againView} {
-		l := &link{reach: &reach{}, most: most}
-		if d := l.delay(1); d != 0 {
-			t.Errorf("%v before the first try", d)
-		}
-		l.reach.tried.Store(true)
-		least := againFirst
+		l, least := &link{most: most}, againFirst
 		for n := range 100 {
-			if d := l.delay(n); d < least || d >= 2*least {
+			if d := l.pause(); d < least || d >= 2*least {
 				t.Errorf("%v before try %d, not from %v", d, n, least)
 			}
 			least = min(2*least, most)
@@ -97,18 +92,28 @@ func TestDelay(t *testing.T) {
 }
 
 // TestHurry: who is about to end tries a hub that came back, however long after that the next try was
-// to be.
+// to be. That is one try.
 func TestHurry(t *testing.T) {
 	addr := freePort(t)
 	p := publish(t, Sending{Server: "nats://" + addr, Host: "a", Agent: "main", Spool: t.TempDir(), Limit: 1 << 30, By: "test"})
 	p.link.tries.Store(100) // as of a hub that is away for long
 	put(p, 1, 0)
-	eventually(t, "nobody is there", func() bool { return p.link.tries.Load() > 100 })
+	eventually(t, "nobody is there", func() bool { return p.link.tries.Load() == 101 })
+	p.link.hurry()
+	eventually(t, "it was tried again", func() bool { return p.link.tries.Load() == 102 })
+	for range 200 { // as long as many tries would take
+		if c, err := net.Dial("tcp", addr); err == nil {
+			c.Close()
+		}
+	}
+	if n := p.link.tries.Load(); n != 102 {
+		t.Errorf("it was tried %d times in place of 2", n-100)
+	}
 	began := time.Now()
 	h := newHub(t, func(o *HubOptions) { o.Listen = addr })
 	p.link.hurry()
 	sent(t, p, 1)
-	if took := time.Since(began); took > againMost && p.link.tries.Load() == 101 {
+	if took := time.Since(began); took > againMost && p.link.tries.Load() == 102 {
 		t.Errorf("it was tried after %v", took)
 	}
 	h.same(t, p)

@@ -51,7 +51,12 @@ func TestWrongKey(t *testing.T) {
 	sending.Auth.NKey = other
 	p := publish(t, sending)
 	put(p, 1, 0)
-	told(t, p, "the hub is not reached: the hub does not know who we are (--nkey")
+	const want = "the hub is not reached: the hub does not know who we are (--nkey"
+	told(t, p, want)
+	closeNow(p)
+	if s := p.Progress().Trouble; !strings.HasPrefix(s, want) {
+		t.Errorf("at the end it is %q", s)
+	}
 	if _, err := Open(context.Background(), Address{Server: h.URL()}, Auth{NKey: other}); err == nil || !strings.Contains(err.Error(), "the hub does not know who we are") {
 		t.Error(err)
 	}
