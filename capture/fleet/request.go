@@ -52,9 +52,9 @@ func (l *link) request(ctx context.Context, msg *nats.Msg) (*nats.Msg, error) {
 	return back, err
 }
 
-// denied takes what the hub says of something that it does not let us do. It reports whether somebody
-// waits for that.
-func (l *link) denied(err error) (told bool) {
+// denied takes what the hub says of something that it does not let us do, and reports whether it is
+// that: the connection has no trouble then.
+func (l *link) denied(err error) bool {
 	if !errors.Is(err, nats.ErrPermissionViolation) {
 		return false
 	}
@@ -73,10 +73,9 @@ func (l *link) denied(err error) (told bool) {
 	for msg, deny := range l.asked.all {
 		if msg.Subject == subject {
 			deny(&denial{whatOf(subject)})
-			told = true
 		}
 	}
-	return told
+	return true
 }
 
 // whatOf is what a message of that subject does.
