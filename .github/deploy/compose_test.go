@@ -16,10 +16,12 @@ import (
 
 const token = "12e4f09ab3c5d6e7f8091a2b3c4d5e6f"
 
-// loaded is the compose file, as compose understands it: it holds it against its schema first.
-func loaded(t *testing.T) *types.Project {
+// loaded is the compose file, as compose understands it with these variables: it holds it against its
+// schema first.
+func loaded(t *testing.T, variables ...string) *types.Project {
 	t.Helper()
-	o, err := cli.NewProjectOptions([]string{"compose.yaml"}, cli.WithEnv([]string{"HUB_TOKEN=" + token}), cli.WithProfiles([]string{"*"}))
+	variables = append(variables, "HUB_TOKEN="+token)
+	o, err := cli.NewProjectOptions([]string{"compose.yaml"}, cli.WithEnv(variables), cli.WithProfiles([]string{"*"}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,8 +40,9 @@ type machine struct {
 	named   *strings.Replacer
 }
 
-func standIn(t *testing.T) *machine {
-	m := &machine{t: t, project: loaded(t), dir: t.TempDir()}
+// standIn is one where a collector, if the hub is told of one, is at that address.
+func standIn(t *testing.T, collector string, variables ...string) *machine {
+	m := &machine{t: t, project: loaded(t, variables...), dir: t.TempDir()}
 	demo, err := filepath.Abs("../../ui/cli/demo")
 	if err != nil {
 		t.Fatal(err)
@@ -60,7 +63,7 @@ func standIn(t *testing.T) *machine {
 	m.named = strings.NewReplacer(
 		"0.0.0.0:4222", hub, "hub:4222", hub, "0.0.0.0:8000", provider, "provider:8000", provider, "127.0.0.1:8080", proxy,
 		"/keys/", filepath.Join(m.dir, "keys")+"/", "/data/", filepath.Join(m.dir, "data")+"/",
-		"/samples/", demo+"/", "/auth.conf", auth, "/run/secrets/hub-token", secret,
+		"/samples/", demo+"/", "/auth.conf", auth, "collector:4318", collector, "/run/secrets/hub-token", secret,
 	)
 	return m
 }
@@ -108,15 +111,12 @@ func (m *machine) run(name string) {
 }
 
 // TestCompose: what the services are told to run works together: the calls that an agent gets through
-// the proxy beside it are on the screen of who views the hub. When it is told to end, a proxy says
-// that it was a signal, and nothing else.
+// the proxy beside it are on the screen of who views the hub, and the collector is told of them. When
+// it is told to end, a proxy says that it was a signal, and nothing else.
 func TestCompose(t *testing.T) {
-	for _, tool := range []string{"openssl", "curl", "sh"} {
-		if _, err := exec.LookPath(tool); err != nil {
-			t.Skip(err)
-		}
-	}
-	m := standIn(t)
+	needs(t, "openssl", "curl", "sh")
+	told, collector := collects(t)
+	m := standIn(t, collector, variablesOfHead(t, "OTLP")...)
 	m.run("certificate")
 	m.start("provider").listens()
 	m.start("hub").listens()
@@ -124,7 +124,25 @@ func TestCompose(t *testing.T) {
 	m.healthy("proxy")
 	m.start("agent")
 	screen(t, m, "view", "run_tests", "web1", "lost 0 B")
+	select {
+	case path := <-told:
+		if path != "POST /v1/traces" {
+			t.Errorf("the hub asked the collector for %s", path)
+		}
+	case <-time.After(patience):
+		t.Error("the hub never told the collector")
+	}
 	proxy.ends(128 + 15)
+}
+
+// needs skips a test where a program is not installed.
+func needs(t *testing.T, tools ...string) {
+	t.Helper()
+	for _, tool := range tools {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skip(err)
+		}
+	}
 }
 
 // healthy runs the check of a service once.

@@ -1,0 +1,116 @@
+package deploy
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+)
+
+// head is what stands at the top of the compose file.
+func head(t *testing.T) string {
+	t.Helper()
+	text, _, ok := strings.Cut(read(t, "compose.yaml"), "\nname:")
+	if !ok {
+		t.Fatal("the compose file has no name")
+	}
+	return text
+}
+
+// variablesOfHead are those that are set before a command of the head, of which one has that name.
+func variablesOfHead(t *testing.T, name string) []string {
+	t.Helper()
+	line := regexp.MustCompile(`(?m)^#   (` + name + `=\S+) docker compose `).FindStringSubmatch(head(t))
+	if line == nil {
+		t.Fatalf("no command of the head sets %s", name)
+	}
+	return line[1:]
+}
+
+// TestHead: each profile and each service that the head names is there.
+func TestHead(t *testing.T) {
+	project, profiles := loaded(t), []string(nil)
+	for _, s := range project.Services {
+		profiles = append(profiles, s.Profiles...)
+	}
+	named := regexp.MustCompile(`--profile (\S+)`).FindAllStringSubmatch(head(t), -1)
+	if len(named) == 0 {
+		t.Error("the head names no profile")
+	}
+	for _, p := range named {
+		if !slices.Contains(profiles, p[1]) {
+			t.Errorf("no service has the profile %s", p[1])
+		}
+	}
+	for _, s := range regexp.MustCompile(`docker compose .*(?:run --rm|logs -f) (\S+)`).FindAllStringSubmatch(head(t), -1) {
+		if _, there := project.Services[s[1]]; !there {
+			t.Errorf("there is no service %s", s[1])
+		}
+	}
+}
+
+// TestCollector: the collector reads the configuration that is put before it. It listens where the hub
+// is told that it does, and prints what it gets.
+func TestCollector(t *testing.T) {
+	project := loaded(t, variablesOfHead(t, "OTLP")...)
+	service := project.Services["collector"]
+	if len(service.Configs) != 1 || !slices.Equal(service.Command, []string{"--config", service.Configs[0].Target}) {
+		t.Fatalf("it is started with %q, and has %v", service.Command, service.Configs)
+	}
+	if _, tag, _ := strings.Cut(service.Image, ":"); !regexp.MustCompile(`^0\.\d+\.\d+$`).MatchString(tag) {
+		t.Errorf("its image is %s: the next one may print other things", service.Image)
+	}
+	var config struct {
+		Receivers struct {
+			OTLP struct {
+				Protocols struct{ HTTP struct{ Endpoint string } }
+			}
+		}
+		Exporters struct{ Debug struct{ Verbosity string } }
+		Service   struct {
+			Pipelines struct {
+				Traces struct{ Receivers, Exporters []string }
+			}
+		}
+	}
+	if err := yaml.UnmarshalStrict([]byte(project.Configs[service.Configs[0].Source].Content), &config); err != nil {
+		t.Fatal(err)
+	}
+	to := *project.Services["hub"].Environment["TOOLSCOPE_HUB_OTLP"]
+	if port, ok := strings.CutPrefix(to, "http://collector:"); !ok || config.Receivers.OTLP.Protocols.HTTP.Endpoint != "0.0.0.0:"+port {
+		t.Errorf("the hub tells %s, and it listens on %s", to, config.Receivers.OTLP.Protocols.HTTP.Endpoint)
+	}
+	traces := config.Service.Pipelines.Traces
+	if !slices.Equal(traces.Receivers, []string{"otlp"}) || !slices.Equal(traces.Exporters, []string{"debug"}) || config.Exporters.Debug.Verbosity != "detailed" {
+		t.Errorf("what it gets it does not print: %+v", config)
+	}
+}
+
+// TestNoCollector: without the variable the hub is told of no collector, and listens.
+func TestNoCollector(t *testing.T) {
+	needs(t, "openssl", "sh")
+	m := standIn(t, "nowhere")
+	if _, env := m.line("hub"); !slices.Contains(env, "TOOLSCOPE_HUB_OTLP=") {
+		t.Errorf("its environment is %q", env)
+	}
+	m.run("certificate")
+	m.start("hub").listens()
+}
+
+// collects stands for a collector. It tells the first request that it gets.
+func collects(t *testing.T) (told <-chan string, address string) {
+	t.Helper()
+	first := make(chan string, 1)
+	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		select {
+		case first <- r.Method + " " + r.URL.Path:
+		default:
+		}
+	}))
+	t.Cleanup(s.Close)
+	return first, s.Listener.Addr().String()
+}
