@@ -30,6 +30,9 @@ func TestRelease(t *testing.T) {
 	if stamp == nil {
 		t.Fatal("no version is stamped")
 	}
+	if image := content(t, ".github/Dockerfile"); !strings.Contains(image, `-X `+stamp[1]+`=$VERSION"`) || !regexp.MustCompile(`(?m)^ARG .*\bVERSION\b`).MatchString(image) {
+		t.Error("an image that builds the program is not told its version")
+	}
 	program := t.TempDir() + "/toolscope"
 	if out, err := exec.Command("go", "build", "-ldflags", "-X "+stamp[1]+"=1.2.3", "-o", program, ".").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
