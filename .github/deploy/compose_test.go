@@ -116,7 +116,7 @@ func (m *machine) run(name string) {
 func TestCompose(t *testing.T) {
 	needs(t, "openssl", "curl", "sh")
 	told, collector := collects(t)
-	m := standIn(t, collector, variablesOfHead(t, "OTLP")...)
+	m := standIn(t, collector, variable(t, "OTLP"))
 	m.run("certificate")
 	m.start("provider").listens()
 	m.start("hub").listens()
