@@ -57,6 +57,7 @@ func TestPagesParse(t *testing.T) {
 	found := 0
 	for _, topic := range docs.Topics() {
 		text, _ := docs.Page(topic)
+		text = regexp.MustCompile(`\\\n +`).ReplaceAllString(text, "") // a line that goes on is one
 		for _, m := range regexp.MustCompile(`(?m)^\$ toolscope (.*)$`).FindAllStringSubmatch(text, -1) {
 			line, _, _ := strings.Cut(m[1], "   ")
 			readFlagsOf(t, words(line))
