@@ -54,7 +54,13 @@ func TestAuth(t *testing.T) {
 	hostKey, host := keyOf(t)
 	viewKey, viewer := keyOf(t)
 	file := exampleAuth(t, host, viewer)
-	h := newHub(t, func(o *HubOptions) { o.Auth = file })
+	h := newHub(t, func(o *HubOptions) {
+		o.Auth, o.Log = file, func(text string) {
+			if strings.Contains(text, "Plaintext") {
+				t.Errorf("with keys alone it complains: %s", text)
+			}
+		}
+	})
 	as := func(auth Auth) *link {
 		l, err := dial(h.URL(), auth, false, func() {}, func(error) {})
 		if err != nil {

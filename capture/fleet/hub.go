@@ -4,7 +4,6 @@ package fleet
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"math"
@@ -15,6 +14,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+	"github.com/nats-io/nkeys"
 )
 
 // HasHub says that this program can be a hub.
@@ -124,9 +124,16 @@ func (o *HubOptions) authorization() (conf *server.Options, inside []nats.Option
 	case conf.Username != "":
 		inside = append(inside, nats.UserInfo(conf.Username, conf.Password))
 	case len(conf.Users)+len(conf.Nkeys) > 0:
-		self, word := "toolscope-hub-"+rand.Text(), rand.Text()
-		conf.Users = append(conf.Users, &server.User{Username: self, Password: word})
-		inside = append(inside, nats.UserInfo(self, word))
+		self, err := nkeys.CreateUser()
+		if err != nil {
+			return nil, nil, err
+		}
+		public, err := self.PublicKey()
+		if err != nil {
+			return nil, nil, err
+		}
+		conf.Nkeys = append(conf.Nkeys, &server.NkeyUser{Nkey: public})
+		inside = append(inside, nats.Nkey(public, self.Sign))
 	default:
 		return nil, nil, fmt.Errorf("--auth %s: it lets in everybody: no key, no password and no token is in it\n%s", o.Auth, wantedAuth)
 	}

@@ -71,8 +71,17 @@ func sizeOf(flag, text string) (bytes int64, err error) {
 		}
 	}
 	n, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
-	if err != nil || base == 1024 && unit == 1 || !(n*unit >= leastKept && n*unit < 1<<50) {
-		return 0, usagef("%s %q: no size\nwanted is one from %dMB, in kB, MB, GB or TB, or in KiB, MiB, GiB or TiB, as in 500MB or 20GiB", flag, text, leastKept/1_000_000)
+	wrong := ""
+	switch {
+	case err != nil || base == 1024 && unit == 1:
+		wrong = "no size"
+	case !(n*unit >= leastKept):
+		wrong = "too small"
+	case !(n*unit < 1<<50):
+		wrong = "too large"
+	}
+	if wrong != "" {
+		return 0, usagef("%s %q: %s\nwanted is one from %dMB, in kB, MB, GB or TB, or in KiB, MiB, GiB or TiB, as in 500MB or 20GiB", flag, text, wrong, leastKept/1_000_000)
 	}
 	return int64(n * unit), nil
 }

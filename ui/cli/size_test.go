@@ -20,4 +20,7 @@ func TestSizeOf(t *testing.T) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
+	if _, err := sizeOf("--keep", "64kB"); err == nil || !strings.Contains(err.Error(), `"64kB": too small`) {
+		t.Error(err)
+	}
 }
