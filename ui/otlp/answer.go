@@ -3,18 +3,14 @@
 package otlp
 
 import (
-	"bytes"
+	"cmp"
+	"encoding/json"
 	"fmt"
-	"io"
+	"mime"
 	"net/http"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
-
-	collector "go.opentelemetry.io/proto/otlp/collector/trace/v1"
-	"google.golang.org/protobuf/encoding/protojson"
-	"google.golang.org/protobuf/proto"
 )
 
 // answer is what a collector said to a request.
@@ -23,14 +19,18 @@ type answer struct {
 	rejected int64         // spans of the request
 	why      string        // the collector's words, or those of the status; "" where all is well
 	after    time.Duration // when it wants to be asked again, 0 where it does not say
+	refused  bool          // whatever the status says, it has not taken them, and will not
 }
 
 // taken reports whether the collector has the spans, but for those that it rejected.
-func (a *answer) taken() bool { return a.status >= 200 && a.status < 300 }
+func (a *answer) taken() bool { return !a.refused && a.status/100 == 2 }
 
 // final reports whether asking again would change nothing:
 // https://opentelemetry.io/docs/specs/otlp/#retryable-response-codes
 func (a *answer) final() bool {
+	if a.refused {
+		return true
+	}
 	switch a.status {
 	case 0, http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		return false
@@ -38,83 +38,90 @@ func (a *answer) final() bool {
 	return true
 }
 
-// answers is a way over HTTP that remembers the latest answer: the library does not pass on what is
-// said of spans that were rejected.
-type answers struct {
-	next http.RoundTripper
-
-	mu     sync.Mutex
-	latest answer
-}
-
-func newAnswers() *answers { return &answers{next: http.DefaultTransport.(*http.Transport).Clone()} }
-
-// mostAnswer is how much of an answer is read: https://opentelemetry.io/docs/specs/otlp/#otlphttp-response
-const mostAnswer = 4 << 20
-
-// RoundTrip is that of http.RoundTripper.
-func (s *answers) RoundTrip(r *http.Request) (*http.Response, error) {
-	res, err := s.next.RoundTrip(r)
-	if err != nil {
-		return nil, err
-	}
-	body, err := io.ReadAll(io.LimitReader(res.Body, mostAnswer))
-	res.Body.Close()
-	if err != nil {
-		return nil, err
-	}
-	res.Body = io.NopCloser(bytes.NewReader(body))
-	s.set(answerOf(res, body))
-	return res, nil
-}
-
-func (s *answers) set(a answer) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.latest = a
-}
-
-// last is the answer to the latest request.
-func (s *answers) last() answer {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.latest
-}
-
-func answerOf(res *http.Response, body []byte) answer {
+// answerOf reads an answer. Failed is why its body did not come in full: one that says it has the spans
+// has them nevertheless.
+func answerOf(res *http.Response, body []byte, failed error, now time.Time) answer {
 	a := answer{status: res.StatusCode}
-	if !a.taken() {
-		a.why = strings.TrimSpace(fmt.Sprintf("%s %s", res.Status, said(res, body)))
-		if seconds, err := strconv.Atoi(res.Header.Get("Retry-After")); err == nil && seconds > 0 && seconds < 1<<20 {
-			a.after = time.Duration(seconds) * time.Second
-		}
-		return a
-	}
-	var told collector.ExportTraceServiceResponse
-	var err error
-	if strings.HasPrefix(res.Header.Get("Content-Type"), "application/json") {
-		err = protojson.UnmarshalOptions{DiscardUnknown: true}.Unmarshal(body, &told)
-	} else {
-		err = proto.Unmarshal(body, &told)
-	}
-	if part := told.GetPartialSuccess(); err == nil && part.GetRejectedSpans() > 0 {
-		a.rejected, a.why = part.GetRejectedSpans(), "rejected: "+part.GetErrorMessage()
+	switch {
+	case a.status/100 == 3:
+		a.why = res.Status + ": it is elsewhere, and nobody is followed there; --otlp names where it is"
+	case a.status/100 != 2:
+		a.why = strings.TrimSpace(res.Status + " " + said(res, body))
+		a.after = retryAfter(res.Header.Get("Retry-After"), now)
+	case failed != nil:
+		a.why = fmt.Sprintf("%s, and the rest of the answer did not come: %s", res.Status, failed)
+	case len(body) > 0:
+		a.partial(res, body)
 	}
 	return a
+}
+
+// partial reads what a collector says that has taken a request, or a part of it:
+// https://opentelemetry.io/docs/specs/otlp/#partial-success-1
+func (a *answer) partial(res *http.Response, body []byte) {
+	var words string
+	var err error
+	switch kind := mediaType(res); kind {
+	case protobuf, "":
+		a.rejected, words, err = partialOf(body)
+	case "application/json":
+		var told struct {
+			Partial struct {
+				Rejected json.Number `json:"rejectedSpans"`
+				Message  string      `json:"errorMessage"`
+			} `json:"partialSuccess"`
+		}
+		if err = json.Unmarshal(body, &told); err == nil && told.Partial.Rejected != "" {
+			a.rejected, err = told.Partial.Rejected.Int64()
+		}
+		words = told.Partial.Message
+	default:
+		err = fmt.Errorf("a body of the type %.100q", kind)
+	}
+	a.rejected = max(a.rejected, 0)
+	words = short([]byte(words))
+	switch {
+	case err != nil:
+		a.refused, a.rejected, a.why = true, 0, fmt.Sprintf("%s, but no collector says that: %s", res.Status, err)
+	case a.rejected > 0:
+		a.why = "rejected: " + cmp.Or(words, "it does not say why")
+	case words != "":
+		a.why = "a warning: " + words
+	}
+}
+
+// retryAfter is how long a header of that name asks to wait: a number of seconds, or a date.
+func retryAfter(text string, now time.Time) time.Duration {
+	if seconds, err := strconv.Atoi(text); err == nil {
+		return time.Duration(min(max(seconds, 0), int(longest/time.Second))) * time.Second
+	}
+	if date, err := http.ParseTime(text); err == nil {
+		return min(max(date.Sub(now), 0), longest)
+	}
+	return 0
+}
+
+// said are the words of an error, "" where they are no text. An error is a Status of protobuf, whose
+// second field is the words.
+func said(res *http.Response, body []byte) string {
+	switch mediaType(res) {
+	case protobuf:
+		text, _, _ := field(body, 2)
+		return short(text)
+	case "text/plain", "application/json":
+		return short(body)
+	}
+	return ""
 }
 
 // mostSaid is how many bytes of an error's words are kept.
 const mostSaid = 200
 
-// said are the words of an error, "" where they are no text. An error is a Status of protobuf, whose
-// second field is the words.
-func said(res *http.Response, body []byte) string {
-	kind := res.Header.Get("Content-Type")
-	switch {
-	case strings.HasPrefix(kind, "application/x-protobuf"):
-		body = secondField(body)
-	case !strings.HasPrefix(kind, "text/plain") && !strings.HasPrefix(kind, "application/json"):
-		return ""
-	}
-	return strings.TrimSpace(strings.ToValidUTF8(string(body[:min(len(body), mostSaid)]), ""))
+func short(text []byte) string {
+	return strings.TrimSpace(strings.ToValidUTF8(string(text[:min(len(text), mostSaid)]), ""))
+}
+
+func mediaType(res *http.Response) string {
+	kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
+	return kind
 }

@@ -28,3 +28,6 @@ func (*Sender) State() State { return State{} }
 
 // Close does nothing.
 func (*Sender) Close(context.Context) {}
+
+// Finish does nothing.
+func (*Sender) Finish() {}

@@ -3,6 +3,7 @@
 package otlp
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -82,24 +83,32 @@ func valueOf(value any) *common.AnyValue {
 	return &common.AnyValue{Value: &common.AnyValue_StringValue{StringValue: valid(text)}}
 }
 
-// secondField is the text of the second field of a message, nil where it has none.
-func secondField(message []byte) []byte {
+// partialOf reads an ExportTraceServiceResponse: how many spans were rejected, and why, or what there is
+// to warn of.
+func partialOf(message []byte) (rejected int64, words string, err error) {
+	partial, _, err := field(message, 1)
+	_, n, bad := field(partial, 1)
+	text, _, worse := field(partial, 2)
+	return int64(n), string(text), cmp.Or(err, bad, worse)
+}
+
+// field is the value of a field of a message: text, a message or a number; nothing where it has none.
+func field(message []byte, wanted protowire.Number) (text []byte, n uint64, err error) {
 	for len(message) > 0 {
-		number, kind, n := protowire.ConsumeTag(message)
-		if n < 0 {
-			return nil
+		number, kind, size := protowire.ConsumeField(message)
+		if size < 0 {
+			return nil, 0, protowire.ParseError(size)
 		}
-		message = message[n:]
-		if number == 2 && kind == protowire.BytesType {
-			if text, n := protowire.ConsumeBytes(message); n >= 0 {
-				return text
+		if number == wanted {
+			_, _, tag := protowire.ConsumeTag(message)
+			switch kind {
+			case protowire.BytesType:
+				text, _ = protowire.ConsumeBytes(message[tag:])
+			case protowire.VarintType:
+				n, _ = protowire.ConsumeVarint(message[tag:])
 			}
-			return nil
 		}
-		if n = protowire.ConsumeFieldValue(number, kind, message); n < 0 {
-			return nil
-		}
-		message = message[n:]
+		message = message[size:]
 	}
-	return nil
+	return text, n, nil
 }

@@ -5,14 +5,11 @@ package otlp
 import (
 	"cmp"
 	"context"
-	"errors"
+	"math/rand/v2"
 	"net/http"
-	"net/url"
+	"os"
 	"sync"
 	"time"
-
-	"go.opentelemetry.io/otel/exporters/otlp/otlptrace"
-	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
 
 	"toolscope/ui/report"
 )
@@ -24,52 +21,48 @@ const (
 	patience  = 10 * time.Second
 	soon      = 250 * time.Millisecond // after which it is tried again, first
 	late      = 30 * time.Second       // and at most
+	longest   = 5 * time.Minute        // that a collector may ask to wait
 )
 
 // A Sender sends spans to a collector, one request after the other. All of it may be used by several
 // goroutines.
 type Sender struct {
-	client  otlptrace.Client
-	answers *answers
+	poster  *poster
 	options Options
 	begun   context.Context // until what is going on is given up
 	giveUp  context.CancelFunc
 	come    chan struct{}
 	closing chan struct{}
+	hurry   <-chan struct{} // closing, until it was heard: what waits to be tried again is tried at once
 	done    chan struct{}
 	once    sync.Once
 
 	mu    sync.Mutex
 	queue []report.Span
-	costs []int64 // of each in it
 	room  int64
 	state State
+	moved chan struct{} // closed when spans are counted that waited; then there is another one
+	since time.Time     // when that was last, or when something came and nothing waited
 }
 
-// New begins to send. It fails where the endpoint is no address; whether somebody answers there shows
-// later.
+// New begins to send. It fails where the endpoint is no address, and where the variables for headers
+// hold something else; whether somebody answers there shows later.
 func New(o Options) (*Sender, error) {
 	to, err := o.target()
 	if err != nil {
 		return nil, err
 	}
-	s := &Sender{
-		answers: newAnswers(), options: o, room: cmp.Or(o.Room, mostRoom),
-		come: make(chan struct{}, 1), closing: make(chan struct{}), done: make(chan struct{}),
-	}
-	with := []otlptracehttp.Option{
-		otlptracehttp.WithEndpoint(to.Host), otlptracehttp.WithURLPath(to.Path), otlptracehttp.WithCompression(otlptracehttp.GzipCompression),
-		otlptracehttp.WithHTTPClient(&http.Client{Transport: s.answers, Timeout: patience}),
-		otlptracehttp.WithRetry(otlptracehttp.RetryConfig{}), // who asks again has to know what was said
-	}
-	if to.Scheme == "http" {
-		with = append(with, otlptracehttp.WithInsecure())
-	}
-	s.client = otlptracehttp.NewClient(with...)
-	s.begun, s.giveUp = context.WithCancel(context.Background())
-	if err := s.client.Start(s.begun); err != nil {
+	headers, err := headersFrom(os.Getenv)
+	if err != nil {
 		return nil, err
 	}
+	o.Room, o.Still = cmp.Or(o.Room, mostRoom), cmp.Or(o.Still, patience)
+	s := &Sender{
+		poster: newPoster(to, headers, o.Version), options: o, room: o.Room,
+		come: make(chan struct{}, 1), closing: make(chan struct{}), done: make(chan struct{}), moved: make(chan struct{}),
+	}
+	s.hurry = s.closing
+	s.begun, s.giveUp = context.WithCancel(context.Background())
 	go s.run()
 	return s, nil
 }
@@ -78,6 +71,9 @@ func New(o Options) (*Sender, error) {
 func (s *Sender) Put(spans []report.Span) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.state.Waiting == 0 {
+		s.since = time.Now()
+	}
 	for i := range spans {
 		cost := costOf(&spans[i])
 		if cost > s.room {
@@ -86,7 +82,6 @@ func (s *Sender) Put(spans []report.Span) {
 		}
 		s.room -= cost
 		s.queue = append(s.queue, spans[i])
-		s.costs = append(s.costs, cost)
 		s.state.Waiting++
 	}
 	select {
@@ -96,16 +91,34 @@ func (s *Sender) Put(spans []report.Span) {
 }
 
 // Await waits until half of the room is free, for who can wait. It does not wait for a collector that
-// does not take what it is sent.
+// stands still.
 func (s *Sender) Await() {
 	for {
 		s.mu.Lock()
-		free := s.room >= cmp.Or(s.options.Room, mostRoom)/2 || s.state.Trouble != ""
+		free := s.room >= s.options.Room/2
 		s.mu.Unlock()
-		if free {
+		if free || !s.move() {
 			return
 		}
-		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+// move waits until spans are counted that waited. It reports whether they were, before the collector had
+// stood still for too long.
+func (s *Sender) move() bool {
+	s.mu.Lock()
+	moved, left := s.moved, s.options.Still-time.Since(s.since)
+	s.mu.Unlock()
+	if left <= 0 {
+		return false
+	}
+	select {
+	case <-moved:
+		return true
+	case <-s.done:
+		return true
+	case <-time.After(left):
+		return false
 	}
 }
 
@@ -122,89 +135,108 @@ func (s *Sender) Close(ctx context.Context) {
 	defer context.AfterFunc(ctx, s.giveUp)()
 	<-s.done
 	s.giveUp()
-	_ = s.client.Stop(context.Background()) // it only closes a channel
+}
+
+// Finish is Close for who can wait: it sends what waits until the collector stands still.
+func (s *Sender) Finish() {
+	s.mu.Lock()
+	s.since = time.Now() // it is tried once more now, and that has its time
+	s.mu.Unlock()
+	ctx, cancel := context.WithCancel(context.Background())
+	go func() {
+		defer cancel()
+		for s.move() && s.State().Waiting > 0 {
+		}
+	}()
+	s.Close(ctx)
 }
 
 func (s *Sender) run() {
 	defer close(s.done)
 	for {
-		batch := s.take()
-		if len(batch) > 0 {
+		if batch := s.take(); len(batch) > 0 {
 			s.send(batch)
 			continue
 		}
 		select {
 		case <-s.come:
 		case <-s.closing:
-			if batch := s.take(); len(batch) == 0 {
+			batch := s.take()
+			if len(batch) == 0 {
 				return
-			} else {
-				s.send(batch)
 			}
+			s.send(batch)
 		}
 	}
 }
 
-// take takes what goes into one request out of the queue. It counts as waiting.
+// take takes what goes into one request out of the queue. It counts as waiting, and keeps its room.
 func (s *Sender) take() (batch []report.Span) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	n, bytes := 0, int64(0)
-	for n < len(s.queue) && n < mostSpans && (n == 0 || bytes+s.costs[n] <= mostBytes) {
-		bytes += s.costs[n]
-		n++
+	for ; n < len(s.queue) && n < mostSpans; n++ {
+		if bytes += costOf(&s.queue[n]); n > 0 && bytes > mostBytes {
+			break
+		}
 	}
 	batch = append(batch, s.queue[:n]...)
 	clear(s.queue[:n])
-	if s.queue, s.costs = s.queue[n:], s.costs[n:]; len(s.queue) == 0 {
-		s.queue, s.costs = nil, nil
+	if s.queue = s.queue[n:]; len(s.queue) == 0 {
+		s.queue = nil
 	}
-	s.room += bytes
 	return batch
 }
 
 // send sends a batch until the collector has said something that is final, or the end has come.
 func (s *Sender) send(batch []report.Span) {
 	for again := soon; ; again = min(2*again, late) {
-		err := s.begun.Err()
 		var a answer
-		if err == nil {
-			s.answers.set(answer{})
-			err = s.client.UploadTraces(s.begun, request(batch, s.options.Version))
-			a = s.answers.last()
+		if s.begun.Err() == nil {
+			a = s.poster.post(s.begun, batch)
 		}
+		n := int64(len(batch))
 		switch {
-		case s.begun.Err() != nil && !a.final():
-			s.count(0, 0, int64(len(batch)), cmp.Or(s.State().Trouble, "it did not answer in time"))
-			return
 		case a.taken():
-			s.count(int64(len(batch))-a.rejected, a.rejected, 0, a.why)
+			a.rejected = min(a.rejected, n)
+			s.count(batch, State{Taken: n - a.rejected, Refused: a.rejected, Trouble: a.why})
 			return
-		case a.status == http.StatusRequestEntityTooLarge && len(batch) > 1:
-			s.send(batch[:len(batch)/2])
-			s.send(batch[len(batch)/2:])
+		case a.status == http.StatusRequestEntityTooLarge && n > 1:
+			s.send(batch[:n/2])
+			s.send(batch[n/2:])
 			return
 		case a.final():
-			s.count(0, int64(len(batch)), 0, a.why)
+			s.count(batch, State{Refused: n, Trouble: a.why})
+			return
+		case s.begun.Err() != nil:
+			s.count(batch, State{Left: n, Trouble: cmp.Or(s.State().Trouble, "it did not answer in time")})
 			return
 		}
-		s.trouble(cmp.Or(a.why, reason(err)))
+		s.trouble(a.why)
 		select {
 		case <-s.begun.Done():
-		case <-time.After(max(again, min(a.after, late))):
+		case <-s.hurry:
+			s.hurry, again = nil, soon/2
+		case <-time.After(max(again/2+rand.N(again), a.after)): // not all senders at the same moment
 		}
 	}
 }
 
-// count counts what became of spans that waited.
-func (s *Sender) count(taken, refused, left int64, why string) {
+// count counts what became of spans that waited, and frees their room.
+func (s *Sender) count(batch []report.Span, became State) {
 	s.mu.Lock()
-	s.state.Waiting -= taken + refused + left
-	s.state.Taken += taken
-	s.state.Refused += refused
-	s.state.Left += left
+	for i := range batch {
+		s.room += costOf(&batch[i])
+	}
+	s.state.Waiting -= int64(len(batch))
+	s.state.Taken += became.Taken
+	s.state.Refused += became.Refused
+	s.state.Left += became.Left
+	s.since = time.Now()
+	close(s.moved)
+	s.moved = make(chan struct{})
 	s.mu.Unlock()
-	s.trouble(why)
+	s.trouble(became.Trouble)
 }
 
 // trouble takes why spans are not taken, "" when they are.
@@ -216,18 +248,6 @@ func (s *Sender) trouble(why string) {
 	if before == "" && why != "" && s.options.Say != nil {
 		s.options.Say(why)
 	}
-}
-
-// reason is why nobody answered, without what is known: the address, and that something was posted.
-func reason(err error) string {
-	var at *url.Error
-	switch {
-	case err == nil:
-		return "it said something that is no answer"
-	case errors.As(err, &at):
-		return at.Err.Error()
-	}
-	return err.Error()
 }
 
 // costOf is about how many bytes a span takes.

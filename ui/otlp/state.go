@@ -1,13 +1,15 @@
 // Package otlp sends spans to a collector, over OTLP by HTTP. Whoever has spans to send never waits:
 // what there is no room for is counted, and so is what the collector refuses and what it never
-// acknowledged. The library's own batch processor leaves out what it has no room for and tells nobody;
-// so the queue is ours, and the way to the collector is the library's.
+// acknowledged. OpenTelemetry's library leaves out what it has no room for and tells nobody, and has the
+// variables of the environment, which are meant for the program that is watched, say where spans go. So
+// the queue and the way to the collector are ours, and the messages are the library's.
 package otlp
 
 import (
 	"errors"
 	"net/url"
 	"strings"
+	"time"
 )
 
 // Options say where spans are sent, and as whose.
@@ -16,6 +18,10 @@ type Options struct {
 	Version  string       // of the program
 	Room     int64        // bytes of spans that may wait; 0 for 64 MB
 	Say      func(string) // is told when sending fails that did not before; may be nil
+
+	// Still is how long a collector may take and refuse nothing until nobody waits for it, but for the
+	// end; 0 for 10 s.
+	Still time.Duration
 }
 
 // State is what became of spans. Each is counted in one of these.
@@ -26,7 +32,9 @@ type State struct {
 	Dropped int64 // there was no room
 	Left    int64 // the end came before the collector acknowledged them
 
-	Trouble string // why spans are not taken just now, or why the last ones were refused; "" if all is well
+	// Why spans are not taken just now, or why the last ones were refused, or what the collector warns of;
+	// "" if all is well.
+	Trouble string
 }
 
 // Missing is how many spans the collector does not have, as far as is known.
@@ -42,7 +50,7 @@ func (o *Options) target() (*url.URL, error) {
 	case err != nil:
 		return nil, errors.New("no address of a collector\nwanted is http://HOST:4318") // url's own words may hold a password
 	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
-		return nil, errors.New("a secret has no place in an address\nOTEL_EXPORTER_OTLP_HEADERS holds headers, as in Authorization=Bearer%20…")
+		return nil, errors.New("a secret has no place in an address\n" + headersOfAll + " holds headers, as in Authorization=Bearer%20…")
 	case u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":
 		return nil, errors.New("no address of a collector\nwanted is http://HOST:4318, or https://…; OTLP by gRPC is not spoken")
 	}
