@@ -33,7 +33,8 @@ type Inspector struct {
 	recall    recall
 	lanes     lanes
 	executed  executing
-	epoch     time.Time // what the clock said at time 0, zero where that is not known
+	epoch     time.Time            // what the clock said at time 0, zero where that is not known
+	began     map[string]time.Time // by run: what its clock said at its time 0, as far as an exchange of it told
 }
 
 // Exchanges are all exchanges, in the order they began.
@@ -85,6 +86,7 @@ func (in *Inspector) write(r stream.Record) {
 			x.headAt = r.At
 		}
 		x.own = x.own || !r.Request && r.Head.Status != 0 && r.By == stream.Toolscope.String()
+		in.clocked(x)
 	}
 	isBent := strings.HasPrefix(r.Note, bent)
 	if !isBent {
@@ -125,6 +127,20 @@ func (in *Inspector) write(r stream.Record) {
 		x.why, x.by = r.Why, culpritOf(r.By)
 		x.end()
 	}
+}
+
+// mostRuns is of how many runs it is kept when they began: a hub brings new ones for as long as it stands.
+const mostRuns = 1 << 14
+
+// clocked keeps when the run of an exchange began, for those of it whose own beginning was not seen.
+func (in *Inspector) clocked(x *Exchange) {
+	if _, known := in.began[x.Head.Run]; known || !x.timed {
+		return
+	}
+	if in.began == nil || len(in.began) >= mostRuns {
+		in.began = map[string]time.Time{}
+	}
+	in.began[x.Head.Run] = in.epoch.Add(x.ahead)
 }
 
 // culpritOf is the culprit with that name, 0 if there is none.

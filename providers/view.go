@@ -184,16 +184,22 @@ func (v *View) Result(c *stream.Call) (result dialect.Part, ok bool) {
 
 // Clock is what the clock on the wall said at a time of an exchange; ok is false where nobody knows.
 // Exchanges of several captures count their times from several beginnings, by clocks of several
-// machines.
+// machines: one whose own beginning was not seen has that of its run, and no other.
 func (v *View) Clock(exchange int, at time.Duration) (clock time.Time, ok bool) {
 	if v.in.epoch.IsZero() || at < 0 {
 		return clock, false
 	}
-	clock = v.in.epoch.Add(at)
-	if x := v.in.Exchange(exchange); x != nil {
-		clock = clock.Add(x.ahead)
+	began := v.in.epoch
+	switch x := v.in.Exchange(exchange); {
+	case x == nil:
+	case x.timed:
+		began = began.Add(x.ahead)
+	default:
+		if began, ok = v.in.began[x.Head.Run]; !ok {
+			return clock, false
+		}
 	}
-	return clock.Local(), true
+	return began.Add(at).Local(), true
 }
 
 // LatestOf is the latest turn of an exchange, nil if it has none: a WebSocket has many.

@@ -1,0 +1,41 @@
+package providers
+
+import (
+	"testing"
+	"time"
+
+	"toolscope/stream"
+)
+
+// TestClockOfRun: of an exchange whose own beginning was not seen the clock is that of its run, and not
+// the one of whoever came first. Where its run told nothing, nobody knows.
+func TestClockOfRun(t *testing.T) {
+	monday := time.Date(2026, 11, 23, 10, 0, 0, 0, time.UTC)
+	friday := monday.AddDate(0, 0, 4)
+	in := new(Inspector)
+	for _, of := range []struct {
+		exchange int
+		run      string
+		at       time.Duration
+		start    time.Time
+	}{
+		{1, "a 1", time.Second, monday.Add(time.Second)},
+		{2, "b 2", time.Hour, time.Time{}}, // joined midway, before its run is known
+		{3, "c 3", time.Hour, time.Time{}}, // of a run that never tells
+		{4, "b 2", 2 * time.Hour, friday.Add(2 * time.Hour)},
+		{5, "b 2", 3 * time.Hour, time.Time{}},
+	} {
+		if v := in.View(); of.exchange == 4 {
+			if at, ok := v.Clock(2, time.Hour); ok {
+				t.Errorf("it was %s, of what nobody knew by then", at)
+			}
+		}
+		in.Write(stream.Record{Exchange: of.exchange, Request: true, At: of.at, Head: &stream.Head{File: of.run, Run: of.run, Method: "POST", Start: of.start}})
+	}
+	for exchange, want := range map[int]time.Time{1: monday, 2: friday, 3: {}, 4: friday, 5: friday} {
+		at, ok := in.View().Clock(exchange, time.Minute)
+		if ok != !want.IsZero() || ok && !at.Equal(want.Add(time.Minute)) {
+			t.Errorf("exchange %d: %s, %t; wanted is a minute after %s", exchange, at, ok, want)
+		}
+	}
+}
