@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/charmbracelet/x/term"
@@ -29,8 +30,10 @@ import (
 type app struct {
 	stdin          *os.File
 	stdout, stderr lines
-	output         standard // standard output itself, for what draws the screen and pages of help
-	ending         *ending  // when a signal has come
+	later          atomic.Pointer[later] // what takes the place of stderr for what is noted; nil for nothing
+	drawing        atomic.Bool           // the screen is drawn just now
+	output         standard              // standard output itself, for what draws the screen and pages of help
+	ending         *ending               // when a signal has come
 	keys           ui.UserKeys
 	journal        ui.Journal // what was noted and what failed
 	narrow         func()     // has words be written in ASCII
@@ -105,7 +108,7 @@ func (a *app) fail(err error) {
 func (a *app) complain(err error) {
 	a.journal.Note(time.Now(), err.Error())
 	for _, line := range strings.SplitN("toolscope: "+err.Error(), "\n", 3) {
-		a.stderr.line(display.Clean(line))
+		a.errs().line(display.Clean(line))
 	}
 }
 
@@ -113,7 +116,7 @@ func (a *app) complain(err error) {
 func (a *app) notef(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	a.journal.Note(time.Now(), text)
-	a.stderr.line(display.Clean("toolscope: " + text))
+	a.errs().line(display.Clean("toolscope: " + text))
 }
 
 // usageError is a command line that cannot be understood.

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	collector "go.opentelemetry.io/proto/otlp/collector/trace/v1"
+	trace "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
 
 	"toolscope/capture"
@@ -44,7 +44,7 @@ func newCollected(t *testing.T) *collected {
 			return
 		}
 		body, _ := io.ReadAll(unzipped)
-		var all collector.ExportTraceServiceRequest
+		var all trace.TracesData
 		if err := proto.Unmarshal(body, &all); err != nil {
 			t.Error(err)
 		}

@@ -67,6 +67,9 @@ func (a *app) live(command string, f *liveFlags) (l *live, err error) {
 	if f.keepSecrets && f.publish != nil && f.publish.to != "" {
 		return nil, usagef("--keep-secrets: what is sent to a hub never has secrets in it\nwithout --publish, or without --keep-secrets")
 	}
+	if f.keepSecrets && f.traces != nil && f.traces.content {
+		return nil, usagef("--keep-secrets: what a collector is told never has secrets in it\nwithout --otlp-content, or without --keep-secrets")
+	}
 	r := newRedactor()
 	if f.keepSecrets {
 		a.notef("--keep-secrets: keys are shown and recorded as they are")
@@ -200,6 +203,11 @@ func (a *app) endLive(l *live) {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
 	defer cancel()
 	err := l.finish(ctx)
+	if l.rec == nil && l.traced != nil {
+		l.traced.boxes = append(l.traced.boxes, l.arrived) // no recording tells of what it had no room for
+	}
+	traced := make(chan struct{})
+	go func() { defer close(traced); l.traced.finish() }()
 	if l.rec != nil {
 		err = errors.Join(err, l.rec.Close(ctx))
 		if s := l.arrived.State(); s.Gaps+s.Left > 0 {
@@ -218,7 +226,8 @@ func (a *app) endLive(l *live) {
 	if l.tellLimit(a) || err != nil {
 		a.code = exitGaps
 	}
-	l.traced.end(a)
+	<-traced
+	l.traced.tell(a)
 }
 
 // newRedactor makes what takes the secrets out of everything live, before it is recorded or shown.

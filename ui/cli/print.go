@@ -116,7 +116,7 @@ func (a *app) printFollowed(ctx context.Context, paths []string, p printer) erro
 	}
 	in := new(providers.Inspector)
 	prepare(in)
-	if a.sends.to != "" || isEndless(paths) { // there is something to end
+	if a.sends.to != "" || a.tracing != nil || isEndless(paths) { // there is something to end
 		var stop func()
 		ctx, stop = a.untilCaught(ctx)
 		defer stop()

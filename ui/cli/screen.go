@@ -77,7 +77,9 @@ func (a *app) play(o ui.Options, feed func(), sig *signals, typed []tea.KeyMsg) 
 			p.Send(k)
 		}
 	}()
+	a.drawing.Store(true)
 	crash, err := run(p)
+	a.drawing.Store(false)
 	if crash == nil && m.Crashed() == nil {
 		saveLayout(o.Layout, m.Layout())
 	}

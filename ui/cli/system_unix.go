@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -58,6 +59,10 @@ func (a *app) endWithReader() (stop func()) {
 	go func() {
 		defer close(gone)
 		if untilGone(out, wake) {
+			if a.tracing != nil {
+				signal.Ignore(syscall.SIGPIPE) // the next write would end the program before that
+				a.tracing.end(a)
+			}
 			endAsBrokenPipe()
 		}
 	}()

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"io"
 	"sync"
 
 	"toolscope/providers"
@@ -33,22 +34,34 @@ func (n *tally) flush() error        { return nil }
 type later struct {
 	mu   sync.Mutex
 	held bytes.Buffer
+	to   io.Writer // where it goes; nil while it is kept
 }
 
 func (l *later) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.to != nil {
+		return l.to.Write(p)
+	}
 	return l.held.Write(p)
 }
 
-// hold keeps back what is said on standard error until release is called.
+// hold keeps back what the program notes and complains of until release is called.
 func (a *app) hold() (release func()) {
-	to, kept := a.stderr, new(later)
-	a.stderr = lines{kept}
+	kept := new(later)
+	a.later.Store(kept)
 	return func() {
-		a.stderr = to
 		kept.mu.Lock()
 		defer kept.mu.Unlock()
-		_, _ = to.to.Write(kept.held.Bytes())
+		_, _ = a.stderr.to.Write(kept.held.Bytes())
+		kept.to = a.stderr.to
 	}
+}
+
+// errs is where the program writes what it notes and complains of.
+func (a *app) errs() lines {
+	if kept := a.later.Load(); kept != nil {
+		return lines{kept}
+	}
+	return a.stderr
 }

@@ -1,7 +1,7 @@
 package cli
 
 import (
-	"context"
+	"bytes"
 	"crypto/rand"
 	"fmt"
 	"os"
@@ -12,10 +12,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"toolscope/capture"
+	"toolscope/capture/mailbox"
+	"toolscope/capture/redact"
 	"toolscope/providers"
 	"toolscope/stream"
 	"toolscope/stream/count"
-	"toolscope/ui"
 	"toolscope/ui/otlp"
 	"toolscope/ui/report"
 )
@@ -32,23 +33,23 @@ func (a *app) traceFlags(cmd *cobra.Command, f *traceFlags, table string) {
 	to.BoolVar(&f.content, "otlp-content", false, "with --otlp: what models and tools said goes along, without secrets")
 	to.StringVar(&f.key, "otlp-key", "", "with --otlp: the key of the hashes of arguments, in the file `@FILE`; otherwise one that nobody knows")
 	settle(to, table, "otlp", "otlp-content")
-	settleSecret(to, table, "otlp-key")
+	settleSecret(to, "", "otlp-key")
 }
 
 // tracing is what tells a collector of turns. A nil one tells nobody.
 type tracing struct {
 	report.Tracer
 	*otlp.Sender
-	machine stream.Machine // that turns are of, where their exchanges do not say
-	to      string
-	in      *inbox // of what comes from the network; nil where somebody else reads
-	done    chan struct{}
-	patient bool        // what is read can wait
-	holds   atomic.Bool // of what follow read a turn that has ended waits to be told
+	machine  stream.Machine // that turns are of, where their exchanges do not say
+	to       string
+	redactor *redact.Redactor               // of contents
+	in       *inbox                         // of what comes from the network; nil where somebody else reads
+	boxes    []*mailbox.Box[capture.Record] // what they had no room for is in no span
+	done     chan struct{}
+	patient  bool        // what is read can wait
+	told     atomic.Bool // what the collector does not have
+	holds    atomic.Bool // of what follow read a turn that has ended waits to be told
 }
-
-// tellTime is how long the collector may take for what is left when the program ends.
-const tellTime = 4 * time.Second
 
 // traces begins to tell a collector, nil where nobody asks for that. say is told when that fails; it
 // may be nil.
@@ -59,22 +60,12 @@ func (a *app) traces(f *traceFlags, of stream.Machine, say func(string)) (*traci
 		}
 		return nil, nil
 	}
-	t := &tracing{machine: of, to: safeAddress(f.to), done: make(chan struct{})}
-	t.Content, t.Clean, t.Now, t.Key = f.content, newRedactor().Text, time.Now, make([]byte, 32)
-	_, _ = rand.Read(t.Key) // it never fails
-	if f.key != "" {
-		if _, elsewhere := a.origin["otlp-key"]; !elsewhere && !strings.HasPrefix(f.key, "@") {
-			return nil, usagef("--otlp-key: the command line is no place for it: all programs can read that\nwanted is @FILE, or the variable TOOLSCOPE_OTLP_KEY")
-		}
-		key, err := textOrFile(f.key)
-		if err != nil {
-			return nil, fmt.Errorf("--otlp-key: %w", err)
-		}
-		if t.Key = []byte(strings.TrimSpace(key)); len(t.Key) < leastKey {
-			return nil, usagef("--otlp-key: the key is too short: what is hashed could be guessed\nwanted are at least %s", count.Of(leastKey, "sign"))
-		}
-	}
+	t := &tracing{machine: of, to: safeAddress(f.to), redactor: newRedactor(), done: make(chan struct{})}
+	t.Content, t.Clean, t.Now = f.content, t.redactor.Text, time.Now
 	var err error
+	if t.Key, err = a.traceKey(f.key); err != nil {
+		return nil, err
+	}
 	t.Sender, err = otlp.New(otlp.Options{Endpoint: f.to, Version: version(), Say: say})
 	if err != nil {
 		return nil, usagef("--otlp: %w", err)
@@ -82,13 +73,41 @@ func (a *app) traces(f *traceFlags, of stream.Machine, say func(string)) (*traci
 	return t, nil
 }
 
-// leastKey is how long a key is at least.
+// leastKey is how many bytes a key has at least.
 const leastKey = 16
 
-// sayTraces says that the collector does not take what it is told.
+// traceKey is the key of the hashes of arguments: the bytes of a file, or of a variable, or one that
+// nobody knows.
+func (a *app) traceKey(text string) (key []byte, err error) {
+	if text == "" {
+		key = make([]byte, 32)
+		_, _ = rand.Read(key) // it never fails
+		return key, nil
+	}
+	key = []byte(text)
+	if path, isFile := strings.CutPrefix(text, "@"); isFile {
+		if key, err = os.ReadFile(atHome(path)); err != nil {
+			return nil, fmt.Errorf("--otlp-key: %w", err)
+		}
+	} else if _, elsewhere := a.origin["otlp-key"]; !elsewhere {
+		return nil, usagef("--otlp-key: the command line is no place for it: all programs can read that\nwanted is @FILE, or the variable TOOLSCOPE_OTLP_KEY")
+	}
+	if key = bytes.TrimSpace(key); len(key) < leastKey {
+		return nil, usagef("--otlp-key: the key is too short: what is hashed could be guessed\nwanted are at least %s", count.Of(leastKey, "byte"))
+	}
+	return key, nil
+}
+
+// sayTraces says that the collector does not take what it is told. The screen has that among its own
+// words, and is not written over.
 func (a *app) sayTraces(to string) func(string) {
 	return func(why string) {
-		a.notef("--otlp %s: %s; what is not taken is tried again, or counted", safeAddress(to), why)
+		text := fmt.Sprintf("--otlp %s: %s; what is not taken is tried again, or counted", safeAddress(to), why)
+		if a.drawing.Load() {
+			a.journal.Note(time.Now(), text)
+			return
+		}
+		a.notef("%s", text)
 	}
 }
 
@@ -141,6 +160,10 @@ func (t *tracing) turn(v *providers.View, file string, of *stream.Turn) {
 	if about.Machine == (stream.Machine{}) {
 		about.Machine = t.machine
 	}
+	if x := v.Exchange(of.Exchange); t.Content && x != nil { // of a file that was not redacted
+		t.redactor.Header(x.AskHeader)
+		t.redactor.URL(x.Head.URL)
+	}
 	if t.patient {
 		t.Await()
 	}
@@ -154,6 +177,7 @@ func (t *tracing) flush() error        { return nil }
 // them, and they say so.
 func (t *tracing) watch() {
 	t.in = liveInbox()
+	t.boxes = append(t.boxes, t.in.Box)
 	go func() {
 		defer close(t.done)
 		in := new(providers.Inspector)
@@ -178,56 +202,4 @@ func (t *tracing) follow(src capture.Source) {
 		t.holds.Store(len(q.ended) > 0)
 		return err == nil
 	})
-}
-
-// end has the collector be told of what is left, and says what it does not have.
-func (t *tracing) end(a *app) {
-	if t == nil {
-		return
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), tellTime)
-	defer cancel()
-	if t.in != nil {
-		t.in.Close(nil)
-		<-t.done
-	}
-	t.Close(ctx)
-	s := t.Sender.State()
-	if s.Missing() == 0 {
-		return
-	}
-	var lost []string
-	for _, n := range []struct {
-		n    int64
-		what string
-	}{{s.Refused, "refused"}, {s.Dropped, "left out, as there was no room"}, {s.Left, "not acknowledged"}} {
-		if n.n > 0 {
-			lost = append(lost, fmt.Sprintf("%s %s", count.Of(int(n.n), "span"), n.what))
-		}
-	}
-	text := fmt.Sprintf("--otlp %s: %s; %d taken", t.to, strings.Join(lost, ", "), s.Taken)
-	if s.Trouble != "" {
-		text += ": " + s.Trouble
-	}
-	a.notef("%s", text)
-	a.code = max(a.code, exitGaps)
-}
-
-// words are how telling is going.
-func (t *tracing) words() (words []ui.Word) {
-	if t == nil {
-		return nil
-	}
-	s := t.Sender.State()
-	if n := s.Missing(); n > 0 {
-		words = append(words, ui.Word{Text: "NOT TRACED " + count.Of(int(n), "span"), Alarm: true})
-	}
-	text := "otlp " + t.to
-	if s.Trouble != "" {
-		text += ": " + s.Trouble
-	}
-	if s.Waiting > 0 && s.Trouble != "" {
-		text += ", " + count.Of(int(s.Waiting), "span") + " wait"
-	}
-	return append(words, ui.Word{Text: text})
 }

@@ -1,0 +1,185 @@
+package cli
+
+import (
+	"bytes"
+	"compress/gzip"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"toolscope/capture"
+	"toolscope/capture/record"
+	"toolscope/stream"
+	"toolscope/ui/report"
+)
+
+// collects is a collector that answers as it is told, by the number of the request, and what it got.
+func collects(t *testing.T, status func(n int) int) (url string, got func() string) {
+	t.Helper()
+	var mu sync.Mutex
+	var all bytes.Buffer
+	n := 0
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		n++
+		if code := status(n); code != http.StatusOK {
+			w.Header().Set("Retry-After", "300")
+			w.WriteHeader(code)
+			return
+		}
+		unzipped, err := gzip.NewReader(r.Body)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		_, _ = io.Copy(&all, unzipped)
+	}))
+	t.Cleanup(s.Close)
+	return s.URL, func() string {
+		mu.Lock()
+		defer mu.Unlock()
+		return all.String()
+	}
+}
+
+func always(status int) func(int) int { return func(int) int { return status } }
+
+// TestTraceKey: equal keys make equal hashes, wherever they come from; a key is bytes, and not text.
+func TestTraceKey(t *testing.T) {
+	file := twoTurns(t)
+	hashes := func(args ...string) string {
+		url, got := collects(t, always(200))
+		if out := command(t, nil, append([]string{"print", file, "--otlp", url}, args...)...); out.code != 0 {
+			t.Fatalf("%v: %+v", args, out)
+		}
+		all := regexp.MustCompile(`[0-9a-f]{64}`).FindAllString(got(), -1)
+		if len(all) != 2 {
+			t.Fatalf("%v: %d hashes", args, len(all))
+		}
+		return strings.Join(all, " ")
+	}
+	text, bin, other := saved(t, "k", "0123456789abcdef\n"), saved(t, "l", strings.Repeat("\xfe", 32)), saved(t, "m", strings.Repeat("\xff", 32))
+	if hashes() == hashes() {
+		t.Error("a key that nobody knows is the same twice")
+	}
+	if hashes("--otlp-key", "@"+bin) == hashes("--otlp-key", "@"+other) {
+		t.Error("two keys that are no text are the same")
+	}
+	of := hashes("--otlp-key", "@"+text)
+	for _, value := range []string{"0123456789abcdef", "@" + text} {
+		t.Setenv("TOOLSCOPE_OTLP_KEY", value)
+		if hashes() != of {
+			t.Errorf("TOOLSCOPE_OTLP_KEY=%s is another key than the file", value)
+		}
+	}
+	t.Setenv("TOOLSCOPE_OTLP_KEY", "")
+	for _, wrong := range []string{"0123456789abcdef", "@" + saved(t, "n", "short"), "@" + filepath.Join(t.TempDir(), "none")} {
+		if out := command(t, nil, "print", file, "--otlp", "http://127.0.0.1:1", "--otlp-key", wrong); out.code == 0 || !strings.Contains(out.stderr, "otlp-key") {
+			t.Errorf("%s: %+v", wrong, out)
+		}
+	}
+}
+
+// TestTraceContentSecrets: what a request shows as a credential is in no content, also where a file was
+// not redacted and nothing in it looks like a secret. Secrets that are kept go to no collector.
+func TestTraceContentSecrets(t *testing.T) {
+	const key = "q7Zp3xW9fL2vT8mK4cB6nD1s"
+	file := saved(t, "two.tsc", `{"toolscope":1,"created":"2026-11-20T10:00:00Z","by":"test"}
+{"x":1,"t":0,"side":"request","head":{"method":"POST","url":"https://api.openai.com/v1/chat/completions","header":{"Authorization":["Bearer `+key+`"]},"start":"2026-11-20T10:00:00Z"},"d":"{\"model\":\"gpt-x\",\"messages\":[]}"}
+{"x":1,"t":5,"head":{"status":200,"header":{"Content-Type":["text/event-stream"]}},"d":`+quoted(string(chat(toolChunk(`{"city":"Oslo `+key+`"}`), finishChunk)))+`,"end":"eof"}
+`)
+	url, got := collects(t, always(200))
+	if out := command(t, nil, "print", file, "--otlp", url, "--otlp-content"); out.code != 0 {
+		t.Fatal(out)
+	}
+	if text := got(); !strings.Contains(text, "Oslo") || strings.Contains(text, key) {
+		t.Errorf("%q", text)
+	}
+	if out := command(t, nil, "proxy", "--headless", "--keep-secrets", "--otlp", url, "--otlp-content"); out.code != 2 || !strings.Contains(out.stderr, "never has secrets in it") {
+		t.Error(out)
+	}
+}
+
+// TestTraceLosses: a span that the collector does not have, and bytes that no span tells of, have exit
+// code 3, also after a signal.
+func TestTraceLosses(t *testing.T) {
+	for name, lose := range map[string]func(*tracing){
+		"1 span refused": func(l *tracing) { l.Put([]report.Span{{Name: "x"}}) },
+		"no span tells of": func(l *tracing) {
+			l.in = newInbox(record.Rules(1000, notShown))
+			l.boxes = append(l.boxes, l.in.Box)
+			l.in.Put(capture.Record{Data: make([]byte, 10_000)})
+			if words := l.words(); len(words) == 0 || !words[0].Alarm || words[0].Text != "NOT TRACED 10 kB" {
+				t.Errorf("%+v", words)
+			}
+			close(l.done)
+		},
+	} {
+		a, so := appOf(t)
+		url, _ := collects(t, always(400))
+		l, err := a.traces(&traceFlags{to: url}, stream.Machine{}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lose(l)
+		a.endedBy(syscall.SIGTERM)
+		l.end(a)
+		l.end(a) // says it once
+		if out := so(); out.code != exitGaps || strings.Count(out.stderr, name) != 1 {
+			t.Errorf("%s: %+v", name, out)
+		}
+	}
+}
+
+// TestTraceTroubleOnScreen: a screen that is drawn is not written over; the journal has what went wrong.
+func TestTraceTroubleOnScreen(t *testing.T) {
+	a, so := appOf(t)
+	var noted []string
+	a.journal.To(func(_ time.Time, text string) { noted = append(noted, text) })
+	say := a.sayTraces("http://c")
+	a.drawing.Store(true)
+	say("gone")
+	if out := so(); out.stderr != "" || len(noted) != 1 || !strings.Contains(noted[0], "gone") {
+		t.Errorf("%+v, noted %q", out, noted)
+	}
+	a.drawing.Store(false)
+	say("gone again")
+	if out := so(); !strings.Contains(out.stderr, "gone again") {
+		t.Errorf("%+v", out)
+	}
+}
+
+// TestHold: what several say while a client owns the terminal comes when that has ended, each line once.
+func TestHold(t *testing.T) {
+	a, so := appOf(t)
+	var all sync.WaitGroup
+	for i := range 8 {
+		all.Go(func() {
+			for n := range 100 {
+				a.notef("%d-%d", i, n)
+			}
+		})
+	}
+	release := a.hold()
+	a.notef("held")
+	if strings.Contains(so().stderr, "held") {
+		t.Error("said while the client owned the terminal")
+	}
+	_, _ = a.stderr.to.(*os.File).Seek(0, io.SeekEnd)
+	release()
+	all.Wait()
+	a.notef("behind")
+	lines := strings.Split(strings.TrimSpace(so().stderr), "\n")
+	if len(lines) != 802 || lines[801] != "toolscope: behind" {
+		t.Errorf("%d lines, the last %q", len(lines), lines[len(lines)-1])
+	}
+}

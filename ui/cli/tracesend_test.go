@@ -1,0 +1,41 @@
+//go:build linux
+
+package cli
+
+import (
+	"bufio"
+	"net/http"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// TestTraceFollowed: what is followed ends with a signal, or with who reads what is printed; the
+// collector is told of all that was printed before that, also where it was busy until then.
+func TestTraceFollowed(t *testing.T) {
+	t.Parallel()
+	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGPIPE} {
+		url, got := collects(t, func(n int) int {
+			if n == 1 {
+				return http.StatusServiceUnavailable
+			}
+			return http.StatusOK
+		})
+		growing := saved(t, "a.sse", string(turnOf("first")))
+		out, w := pipe(t)
+		p := start(t, launch{args: []string{"print", "-f", growing, "--otlp", url}, stdout: w})
+		w.Close()
+		if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
+			t.Fatal(err)
+		}
+		if sig == syscall.SIGPIPE {
+			out.Close()
+		} else {
+			p.signal(sig)
+		}
+		p.wantExit(128 + int(sig))
+		if !strings.Contains(got(), "toolscope.tool_call first") {
+			t.Errorf("%s: the collector has %d bytes", sig, len(got()))
+		}
+	}
+}
