@@ -100,7 +100,8 @@ func (x *Exchange) readAsk(body []byte, messages []dialect.Message) *stream.Ask 
 	ask.Answers, ask.Words = lane.LastSaid(messages, l.called)
 	x.asks.lanes = append(x.asks.lanes, l)
 	if l != nil {
-		ask.Lane, ask.Session, ask.Agent, ask.Parent, ask.Title, ask.By = l.number, l.session, l.agent, l.parent, l.title, l.by
+		ask.Lane, ask.Session, ask.Unnamed = l.number, l.session, l.unnamed
+		ask.Agent, ask.Parent, ask.Title, ask.By = l.agent, l.parent, l.title, l.by
 	}
 	switch {
 	case l == nil, ask.Side:

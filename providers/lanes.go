@@ -45,6 +45,7 @@ type laneOf struct {
 	session, agent, parent, title string
 	by                            stream.Ref
 	sub                           bool
+	unnamed                       bool        // session is our word, and not the client's
 	come                          int         // how many messages the latest request had
 	shape                         *lane.Shape // of the latest request
 	exchange                      int         // that it was in
@@ -169,14 +170,14 @@ func (ls *lanes) byHistory(f *lane.Facts, r *request) *laneOf {
 	if s, ok := ls.order(r); ok {
 		return ls.begin(&s, r)
 	}
-	return ls.add(&laneOf{session: fmt.Sprintf("conversation-%d", r.exchange), agent: lane.Main})
+	return ls.add(&laneOf{session: fmt.Sprintf("conversation-%d", r.exchange), unnamed: true, agent: lane.Main})
 }
 
 // begin is the lane of an agent that a call started.
 func (ls *lanes) begin(s *start, r *request) *laneOf {
-	l := &laneOf{session: fmt.Sprintf("conversation-%d", r.exchange), parent: lane.Main, by: s.by, sub: true, title: s.title}
+	l := &laneOf{session: fmt.Sprintf("conversation-%d", r.exchange), unnamed: true, parent: lane.Main, by: s.by, sub: true, title: s.title}
 	if s.of != nil {
-		l.session, l.parent = s.of.session, s.of.agent
+		l.session, l.unnamed, l.parent = s.of.session, s.of.unnamed, s.of.agent
 	}
 	ls.add(l)
 	l.agent = firstOf(s.id, fmt.Sprintf("agent-%d", l.number))

@@ -64,7 +64,7 @@ func TestLanesByName(t *testing.T) {
 		{deep, "s1", "a8", "a7", "", 3, 0}, {last, "s1", "main", "", "", 1, 0}, {other, "s2", "main", "", "", 4, 0},
 	} {
 		a := c.turn.Ask
-		if a.Session != c.session || a.Agent != c.agent || a.Parent != c.parent || a.Title != c.title || a.Lane != c.lane || a.By.Call != c.call {
+		if a.Session != c.session || a.Unnamed || a.Agent != c.agent || a.Parent != c.parent || a.Title != c.title || a.Lane != c.lane || a.By.Call != c.call {
 			t.Errorf("turn %d: %+v, want %+v", c.turn.Number+1, a, c)
 		}
 	}
@@ -81,6 +81,9 @@ func TestLanesByHistory(t *testing.T) {
 	ask := func(messages, answer string) {
 		a := d.ask("User-Agent: QwenCode/0.15", messages, answer).Ask
 		got = append(got, fmt.Sprintf("%s %s<%s", a.Session, a.Agent, a.Parent))
+		if !a.Unnamed {
+			t.Errorf("%s: the client said no such thing", a.Session)
+		}
 	}
 	ask(setup+user("do it"), taskCall)                                                          // 1
 	ask(setup+user("look around"), toolCall)                                                    // 2: the agent

@@ -7,6 +7,7 @@ import "fmt"
 type Ask struct {
 	Client  string // the program that asks, by its name in providers/client
 	Session string // one conversation of the client's user
+	Unnamed bool   // the client has no name for it: Session is ours
 	Agent   string // the party in it whose request this is: "main", or the client's id or name of a sub-agent
 	Parent  string // the agent that started it
 	Title   string // what people call the agent; "" where that is Agent

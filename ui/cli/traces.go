@@ -15,9 +15,11 @@ import (
 	"toolscope/capture/mailbox"
 	"toolscope/capture/redact"
 	"toolscope/providers"
+	"toolscope/providers/dialect"
 	"toolscope/stream"
 	"toolscope/stream/count"
 	"toolscope/ui/otlp"
+	"toolscope/ui/panes"
 	"toolscope/ui/report"
 )
 
@@ -66,7 +68,7 @@ func (a *app) traces(f *traceFlags, of stream.Machine, say func(string)) (*traci
 	if t.Key, err = a.traceKey(f.key); err != nil {
 		return nil, err
 	}
-	t.Sender, err = otlp.New(otlp.Options{Endpoint: f.to, Version: version(), Say: say})
+	t.Sender, err = otlp.New(otlp.Options{Endpoint: f.to, Getenv: os.Getenv, Version: version(), Say: say})
 	if err != nil {
 		return nil, usagef("--otlp: %w", err)
 	}
@@ -142,25 +144,28 @@ func traced(v *providers.View, t *stream.Turn, file string) *report.Traced {
 		return of
 	}
 	of.URL, of.Status, of.Asked, of.At, of.Nth = x.Head.URL, x.Head.Status, v.AskedModel(t.Exchange), x.AskedAt(t), x.Nth(t)
+	of.Streams = dialect.Raw(x.RequestOf(t)).Get("stream").IsTrue() || strings.Contains(strings.ToLower(x.Path()), "stream")
 	if x.Head.Origin != nil {
 		of.Machine = *x.Head.Origin
 	}
 	if parent := x.AskHeader["Traceparent"]; len(parent) == 1 {
-		of.Parent = parent[0]
+		of.Parent, of.State = parent[0], strings.Join(x.AskHeader["Tracestate"], ",")
 	}
 	return of
 }
 
-// turn tells of a turn that has ended, or of which nothing more comes.
+// turn tells of a turn that has ended, or of which nothing more comes. What no model was asked for, or
+// toolscope itself refused, has no span.
 func (t *tracing) turn(v *providers.View, file string, of *stream.Turn) {
-	if t == nil || !recognised(v.Exchange(of.Exchange), of) {
+	x := v.Exchange(of.Exchange)
+	if t == nil || !recognised(x, of) || panes.IsPlain(of) || x != nil && x.Refused() != "" {
 		return
 	}
 	about := traced(v, of, file)
 	if about.Machine == (stream.Machine{}) {
 		about.Machine = t.machine
 	}
-	if x := v.Exchange(of.Exchange); t.Content && x != nil { // of a file that was not redacted
+	if t.Content && x != nil { // of a file that was not redacted
 		t.redactor.Header(x.AskHeader)
 		t.redactor.URL(x.Head.URL)
 	}

@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"compress/gzip"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -106,6 +107,27 @@ func TestTraceContentSecrets(t *testing.T) {
 	}
 	if out := command(t, nil, "proxy", "--headless", "--keep-secrets", "--otlp", url, "--otlp-content"); out.code != 2 || !strings.Contains(out.stderr, "never has secrets in it") {
 		t.Error(out)
+	}
+}
+
+// TestTraceOnlyTurns: what no model was asked for has no span, and neither has what toolscope refused.
+func TestTraceOnlyTurns(t *testing.T) {
+	exchange := func(x int, method, url, body, answer, end string) string {
+		return fmt.Sprintf(`{"x":%d,"t":1,"side":"request","head":{"method":%q,"url":%q,"start":"2026-11-20T10:00:00Z"},"d":%q}
+{"x":%d,"t":5,"head":{"status":200,"header":{"Content-Type":["application/json"]}},"d":%q,"end":"eof"%s}
+`, x, method, "https://api.openai.com"+url, body, x, answer, end)
+	}
+	text := `{"toolscope":1,"created":"2026-11-20T10:00:00Z","by":"test"}` + "\n" +
+		exchange(1, "GET", "/v1/models", "", `{"object":"list","data":[]}`, "") +
+		exchange(2, "POST", "/v1/embeddings", `{"model":"e","input":"x"}`, `{"object":"list","model":"e","data":[]}`, "") +
+		exchange(3, "POST", "/v1/chat/completions", `{"model":"gpt-refused","messages":[]}`, "no", `,"why":"refused: no such path","by":"toolscope"`) +
+		exchange(4, "POST", "/v1/chat/completions", `{"model":"gpt-x","stream":true,"messages":[]}`, `{"id":"c","object":"chat.completion","model":"gpt-x","choices":[{"index":0,"message":{"role":"assistant","content":"hi"},"finish_reason":"stop"}]}`, "")
+	url, got := collects(t, always(200))
+	if out := command(t, nil, "print", saved(t, "a.tsc", text), "--otlp", url); out.code != 0 {
+		t.Fatal(out)
+	}
+	if all := got(); strings.Count(all, "toolscope.turn.phase") != 1 || !strings.Contains(all, "chat gpt-x") || !strings.Contains(all, "gen_ai.request.stream") {
+		t.Errorf("%q", all)
 	}
 }
 

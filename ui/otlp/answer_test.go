@@ -180,13 +180,15 @@ func TestRoomInFlight(t *testing.T) {
 // TestEnvironment: variables that are meant for the program that is watched change neither where spans
 // go nor whether that is encrypted; but the headers are from there.
 func TestEnvironment(t *testing.T) {
-	for name, value := range map[string]string{
+	env := map[string]string{
 		"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "http://127.0.0.1:1/x", "OTEL_EXPORTER_OTLP_INSECURE": "true",
 		"OTEL_EXPORTER_OTLP_CERTIFICATE": "/nowhere", "OTEL_EXPORTER_OTLP_COMPRESSION": "none", "OTEL_EXPORTER_OTLP_PROTOCOL": "http/json",
 		"OTEL_EXPORTER_OTLP_HEADERS": "X-A=1, Authorization=Bearer%20one,", "OTEL_EXPORTER_OTLP_TRACES_HEADERS": "authorization=Bearer two=2",
-	} {
+	}
+	for name, value := range env {
 		t.Setenv(name, value)
 	}
+	getenv := func(name string) string { return env[name] }
 	var got http.Header
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		got = r.Header
@@ -195,7 +197,7 @@ func TestEnvironment(t *testing.T) {
 		}
 	}))
 	defer server.Close()
-	s := sender(t, Options{Endpoint: server.URL})
+	s := sender(t, Options{Endpoint: server.URL, Getenv: getenv})
 	s.Put(spans(10, 10))
 	if state := closed(t, s, time.Minute); state.Taken != 10 || got.Get("X-A") != "1" || got.Get("Authorization") != "Bearer two=2" {
 		t.Errorf("%+v\n%v", state, got)
@@ -205,7 +207,7 @@ func TestEnvironment(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	s = sender(t, Options{Endpoint: "https://" + l.Addr().String()})
+	s = sender(t, Options{Endpoint: "https://" + l.Addr().String(), Getenv: getenv})
 	s.Put(spans(1, 10))
 	c, err := l.Accept()
 	if err != nil {
@@ -224,8 +226,7 @@ func TestWrongHeaders(t *testing.T) {
 	for text, n := range map[string]int{
 		"Authorization: Bearer geheim": 1, "X-A=1,Authorization=%zzgeheim": 2, "X-A=1,,geheim geheim=2": 3, "A=geheim%0d%0aX:1": 1, "=geheim": 1,
 	} {
-		t.Setenv(headersOfAll, text)
-		_, err := New(Options{Endpoint: "http://127.0.0.1:1"})
+		_, err := New(Options{Endpoint: "http://127.0.0.1:1", Getenv: func(name string) string { return map[string]string{headersOfAll: text}[name] }})
 		if err == nil || strings.Contains(err.Error(), "geheim") || !strings.Contains(err.Error(), fmt.Sprintf("pair %d of OTEL_EXPORTER_OTLP_HEADERS", n)) {
 			t.Errorf("%q: %v", text, err)
 		}

@@ -31,7 +31,7 @@ func request(spans []report.Span, version string) (all []*trace.ResourceSpans) {
 
 func spanOf(s *report.Span) *trace.Span {
 	out := &trace.Span{
-		TraceId: s.Trace[:], SpanId: s.ID[:], Name: valid(s.Name), Kind: trace.Span_SPAN_KIND_INTERNAL,
+		TraceId: s.Trace[:], SpanId: s.ID[:], TraceState: valid(s.State), Flags: s.Flags, Name: valid(s.Name), Kind: trace.Span_SPAN_KIND_INTERNAL,
 		StartTimeUnixNano: nanos(s.Began), EndTimeUnixNano: nanos(s.Ended), Attributes: attributesOf(s.Attributes), Status: &trace.Status{},
 	}
 	if s.Parent != [8]byte{} {

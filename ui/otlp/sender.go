@@ -7,7 +7,6 @@ import (
 	"context"
 	"math/rand/v2"
 	"net/http"
-	"os"
 	"sync"
 	"time"
 
@@ -52,7 +51,7 @@ func New(o Options) (*Sender, error) {
 	if err != nil {
 		return nil, err
 	}
-	headers, err := headersFrom(os.Getenv)
+	headers, err := headersFrom(o.Getenv)
 	if err != nil {
 		return nil, err
 	}
@@ -252,7 +251,7 @@ func (s *Sender) trouble(why string) {
 
 // costOf is about how many bytes a span takes.
 func costOf(s *report.Span) int64 {
-	n := 256 + len(s.Name) + len(s.Failure) + costOfAll(s.Attributes)
+	n := 256 + len(s.State) + len(s.Name) + len(s.Failure) + costOfAll(s.Attributes)
 	for i := range s.Events {
 		n += 64 + len(s.Events[i].Name) + costOfAll(s.Events[i].Attributes)
 	}

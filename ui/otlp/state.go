@@ -14,10 +14,11 @@ import (
 
 // Options say where spans are sent, and as whose.
 type Options struct {
-	Endpoint string       // an http or https URL; "/v1/traces" follows unless the path ends with it
-	Version  string       // of the program
-	Room     int64        // bytes of spans that may wait; 0 for 64 MB
-	Say      func(string) // is told when sending fails that did not before; may be nil
+	Getenv   func(string) string // has the variables of OpenTelemetry that hold headers; nil for none of these
+	Endpoint string              // an http or https URL; "/v1/traces" follows unless the path ends with it
+	Version  string              // of the program
+	Room     int64               // bytes of spans that may wait; 0 for 64 MB
+	Say      func(string)        // is told when sending fails that did not before; may be nil
 
 	// Still is how long a collector may take and refuse nothing until nobody waits for it, but for the
 	// end; 0 for 10 s.

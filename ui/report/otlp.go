@@ -30,6 +30,8 @@ type otlpSpan struct {
 	Trace      string          `json:"traceId"`
 	ID         string          `json:"spanId"`
 	Parent     string          `json:"parentSpanId,omitempty"`
+	State      string          `json:"traceState,omitempty"`
+	Flags      uint32          `json:"flags,omitempty"`
 	Name       string          `json:"name"`
 	Kind       int             `json:"kind"` // 1 internal, 3 client
 	Start      string          `json:"startTimeUnixNano"`
@@ -85,7 +87,7 @@ func OTLP(version string, spans []Span) []byte {
 
 func otlpOf(s *Span) otlpSpan {
 	out := otlpSpan{
-		Trace: hex.EncodeToString(s.Trace[:]), ID: hex.EncodeToString(s.ID[:]), Name: s.Name, Kind: 1,
+		Trace: hex.EncodeToString(s.Trace[:]), ID: hex.EncodeToString(s.ID[:]), State: s.State, Flags: s.Flags, Name: s.Name, Kind: 1,
 		Start: nanos(s.Began), End: nanos(s.Ended), Attributes: otlpAttributes(s.Attributes),
 	}
 	if s.Parent != [8]byte{} {

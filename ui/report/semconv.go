@@ -12,6 +12,7 @@ const (
 	semConversation = "gen_ai.conversation.id"
 	semAgent        = "gen_ai.agent.name"
 	semAsked        = "gen_ai.request.model"
+	semStream       = "gen_ai.request.stream"
 	semModel        = "gen_ai.response.model"
 	semResponse     = "gen_ai.response.id"
 	semFinish       = "gen_ai.response.finish_reasons"
@@ -40,12 +41,14 @@ const (
 const (
 	ownSemconv  = "toolscope.semconv"
 	ownProtocol = "toolscope.protocol"
-	ownAgent    = "toolscope.agent" // what --agent calls the program that is watched
+	ownAgent    = "toolscope.agent"      // what --agent calls the program that is watched
+	ownParty    = "toolscope.turn.agent" // which one of the session's agents asks, "main" or its id
 	ownPhase    = "toolscope.turn.phase"
 	ownEndedBy  = "toolscope.turn.ended_by"
 	ownMissed   = "toolscope.turn.missed.bytes"
 	ownCalls    = "toolscope.turn.calls"
 	ownClock    = "toolscope.clock" // why the times are not those of the exchange
+	ownCut      = "toolscope.cut"   // the span was too large: texts of it are cut
 
 	ownCallStatus = "toolscope.call.status"
 	ownCallPhase  = "toolscope.call.phase"
@@ -55,7 +58,8 @@ const (
 	ownDeltas     = "toolscope.call.deltas"
 	ownServer     = "toolscope.call.server" // the provider runs the tool
 	ownAttempt    = "toolscope.call.attempt"
-	ownResult     = "toolscope.call.result" // what a later request says of it: ok or failed
+	ownResult     = "toolscope.call.result"        // what a later request says of it: ok or failed
+	ownOddName    = "toolscope.call.name_left_out" // the tool's name is a text, and no name
 
 	ownFinding  = "toolscope.finding"
 	ownCode     = "toolscope.finding.code"
@@ -72,8 +76,14 @@ var flavours = map[string]string{
 	"aistudio": "gcp.gemini", "bedrock": "aws.bedrock", "cohere": "cohere", "ollama": "ollama",
 }
 
-// sellers are how they call those who speak somebody else's, by how their hosts' names end.
-var sellers = []struct{ host, name string }{
-	{"api.groq.com", "groq"}, {"api.x.ai", "x_ai"}, {"api.deepseek.com", "deepseek"}, {"api.mistral.ai", "mistral_ai"}, {"api.perplexity.ai", "perplexity"},
-	{"api.moonshot.ai", "moonshot_ai"}, {".openai.azure.com", "azure.ai.openai"}, {"aiplatform.googleapis.com", "gcp.vertex_ai"},
+// operations are how the conventions call what is asked by a protocol that has a word of its own; the
+// others chat.
+var operations = map[string]string{"gemini": "generate_content", "aistudio": "generate_content"}
+
+// sellers are how they call those who speak somebody else's, by how their hosts' names end, and begin
+// where that tells.
+var sellers = []struct{ host, name, begins string }{
+	{host: "api.groq.com", name: "groq"}, {host: "api.x.ai", name: "x_ai"}, {host: "api.deepseek.com", name: "deepseek"}, {host: "api.mistral.ai", name: "mistral_ai"}, {host: "api.perplexity.ai", name: "perplexity"},
+	{host: "api.moonshot.ai", name: "moonshot_ai"}, {host: ".openai.azure.com", name: "azure.ai.openai"}, {host: "aiplatform.googleapis.com", name: "gcp.vertex_ai"},
+	{host: ".amazonaws.com", name: "aws.bedrock", begins: "bedrock-runtime"},
 }

@@ -10,6 +10,8 @@ import (
 type Span struct {
 	Trace      [16]byte
 	ID, Parent [8]byte // Parent is zero where there is none
+	State      string  // tracestate
+	Flags      uint32  // as in OTLP; 0 where nothing is known
 	Name       string
 	Client     bool      // of a request that went out; otherwise of what happened within it
 	Began      time.Time // zero where nobody knows

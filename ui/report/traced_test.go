@@ -1,0 +1,172 @@
+package report
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"toolscope/stream"
+)
+
+// said is a turn as it was answered.
+func said(id, text, tool, args string) *Traced {
+	s := new(stream.Session)
+	for _, e := range []stream.Event{
+		{Kind: stream.TurnOpen}, {Kind: stream.TextDelta, Text: text},
+		{Kind: stream.CallOpen, What: &stream.CallInfo{ID: "call_1", Name: tool, Kind: "function"}}, {Kind: stream.Args, Text: args},
+		{Kind: stream.TurnClose},
+	} {
+		s.Apply(e)
+	}
+	t := s.Turns[0]
+	t.ID, t.Dialect = id, "openai-chat"
+	return &Traced{
+		Turn: t, URL: "https://api.openai.com/v1/chat/completions", Asked: "gpt-5",
+		Clock: func(at time.Duration) time.Time { return time.Unix(1_000_000, 0).Add(at) },
+		When:  func(int) time.Duration { return stream.NoTime },
+	}
+}
+
+// has is an attribute of a span, nil where it has none of that name.
+func has(s *Span, key string) any {
+	for _, a := range s.Attributes {
+		if a.Key == key {
+			return a.Value
+		}
+	}
+	return nil
+}
+
+// TestTraceParent: a header that is no traceparent, to the letter, is none.
+func TestTraceParent(t *testing.T) {
+	const trace, span = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
+	for text, want := range map[string]bool{
+		"00-" + trace + "-" + span + "-01":                      true,
+		"00-" + trace + "-" + span + "-00":                      true,
+		"01-" + trace + "-" + span + "-01-more":                 true,
+		"00-" + trace + "-" + span + "-01-more":                 false,
+		"ff-" + trace + "-" + span + "-01":                      false,
+		"0x-" + trace + "-" + span + "-01":                      false,
+		"00-" + strings.ToUpper(trace) + "-" + span + "-01":     false,
+		"00-" + strings.Repeat("0", 32) + "-" + span + "-01":    false,
+		"00-" + trace + "-0000000000000000-01":                  false,
+		"00-" + trace + "-" + span:                              false,
+		"00-" + trace + "-" + span + "-1":                       false,
+		"00-" + trace + "-" + span + "-zz":                      false,
+		" 00-" + trace + "-" + span + "-01":                     false,
+		"00-" + trace[:31] + "-" + span + "-01":                 false,
+		"00-" + strings.Replace(trace, "0", "g", 1) + span + "": false,
+	} {
+		of := said("r", "x", "f", "{}")
+		of.Parent, of.State = text, "vendor=1"
+		all := (&Tracer{}).Spans(of)
+		turn, call := all[0], all[1]
+		switch {
+		case (turn.Parent != [8]byte{}) != want:
+			t.Errorf("%q: %x", text, turn.Parent)
+		case want && (turn.State != "vendor=1" || turn.Flags&isRemote == 0 || (turn.Flags&1 == 1) != strings.Contains(text, "-01") || call.State != turn.State || call.Flags != turn.Flags&^isRemote):
+			t.Errorf("%q: %+v\n%+v", text, turn, call)
+		case !want && (turn.State != "" || turn.Flags != 0):
+			t.Errorf("%q: %+v", text, turn)
+		}
+	}
+}
+
+// TestTurnNames: a turn is named by its answer. Of two that have no id and came at the same moment, each
+// has its own name, and the same one each time.
+func TestTurnNames(t *testing.T) {
+	id := func(id, text, args string) [8]byte { return (&Tracer{}).Spans(said(id, text, "f", args))[0].ID }
+	if id("", "one", "{}") != id("", "one", "{}") || id("r", "one", "{}") != id("r", "one", "{}") {
+		t.Error("a turn has two names")
+	}
+	if id("", "one", "{}") == id("", "two", "{}") || id("", "one", "{}") == id("", "one", `{"a":1}`) || id("r", "", "{}") == id("s", "", "{}") {
+		t.Error("two turns have one name")
+	}
+}
+
+// TestToolNames: a tool's name is what a model wrote. What is no plain name stays here without contents,
+// and is cut with them.
+func TestToolNames(t *testing.T) {
+	for _, name := range []string{"get_weather", "mcp:a/b.c-d", strings.Repeat("x", mostName)} {
+		call := (&Tracer{}).Spans(said("r", "", name, "{}"))[1]
+		if call.Name != "toolscope.tool_call "+name || has(&call, semTool) != name || has(&call, ownOddName) != nil {
+			t.Errorf("%q: %+v", name, call)
+		}
+	}
+	for _, name := range []string{"I will tell a secret", "é", strings.Repeat("x", mostName+1)} {
+		call := (&Tracer{}).Spans(said("r", "", name, "{}"))[1]
+		if call.Name != "toolscope.tool_call" || has(&call, semTool) != nil || has(&call, ownOddName) != true {
+			t.Errorf("%q: %+v", name, call)
+		}
+		call = (&Tracer{Content: true, Clean: func(s string) string { return strings.ReplaceAll(s, "secret", "[redacted]") }}).Spans(said("r", "", name, "{}"))[1]
+		if want := strings.ReplaceAll(name, "secret", "[redacted]"); has(&call, semTool) != want[:min(len(want), mostName)] {
+			t.Errorf("%q with contents: %+v", name, call)
+		}
+	}
+}
+
+// TestWho: of conversation and agent is told what the client said, and nothing that was made up.
+func TestWho(t *testing.T) {
+	of := said("r", "", "f", "{}")
+	of.Turn.Ask = &stream.Ask{Session: "s-1", Agent: "agent-7", Title: "Explore"}
+	if turn := (&Tracer{}).Spans(of)[0]; has(&turn, semAgent) != "Explore" {
+		t.Errorf("%+v", turn)
+	}
+	of.Turn.Ask.Title = "Find the bug"
+	turn := (&Tracer{}).Spans(of)[0]
+	if has(&turn, semConversation) != "s-1" || has(&turn, ownParty) != "agent-7" || has(&turn, semAgent) != nil {
+		t.Errorf("%+v", turn)
+	}
+	if turn := (&Tracer{Content: true}).Spans(of)[0]; has(&turn, semAgent) != "Find the bug" {
+		t.Errorf("%+v", turn)
+	}
+	of.Turn.Ask = &stream.Ask{Session: "conversation-1", Unnamed: true, Agent: "main"}
+	if turn := (&Tracer{Content: true}).Spans(of)[0]; has(&turn, semConversation) != nil || has(&turn, ownParty) != "main" || has(&turn, semAgent) != nil {
+		t.Errorf("%+v", turn)
+	}
+}
+
+// TestOperation: what is asked for, and of whom, has the words of the conventions, and none where they
+// have none.
+func TestOperation(t *testing.T) {
+	for _, test := range []struct{ dialect, url, name, provider string }{
+		{"openai-chat", "https://api.openai.com/v1/chat/completions", "chat", "openai"},
+		{"openai-chat", "https://api.groq.com/openai/v1/completions", "text_completion", "groq"},
+		{"gemini", "https://generativelanguage.googleapis.com/v1beta/models/x:streamGenerateContent", "generate_content", "gcp.gemini"},
+		{"ollama", "http://127.0.0.1:11434/api/generate", "text_completion", "ollama"},
+		{"anthropic", "https://bedrock-runtime.eu-west-1.amazonaws.com/model/x/invoke", "chat", "aws.bedrock"},
+		{"anthropic", "https://s3.amazonaws.com/x", "chat", "anthropic"},
+		{"unknown", "https://a/x", "chat", ""},
+	} {
+		of := said("r", "", "f", "{}")
+		of.Turn.Dialect, of.URL = test.dialect, test.url
+		turn := (&Tracer{}).Spans(of)[0]
+		provider, _ := has(&turn, semProvider).(string)
+		if turn.Name != test.name+" gpt-5" || has(&turn, semOperation) != test.name || provider != test.provider {
+			t.Errorf("%+v: %+v", test, turn)
+		}
+	}
+}
+
+// TestLargeTexts: a span whose texts are too large for a collector has the beginning of them, and says
+// so; what is left is JSON.
+func TestLargeTexts(t *testing.T) {
+	of := said("r", strings.Repeat("é", mostTexts/3), "f", `{"a":"`+strings.Repeat("b", mostTexts)+`"}`)
+	for i, s := range (&Tracer{Content: true}).Spans(of) {
+		size := 0
+		for _, a := range s.Attributes {
+			text, _ := a.Value.(string)
+			size += len(text)
+		}
+		if size < mostTexts/2 || size > mostTexts+4096 || has(&s, ownCut) != true {
+			t.Errorf("span %d has %d bytes", i, size)
+		}
+		if text, _ := has(&s, semMessages).(string); i == 0 && !json.Valid([]byte(text)) {
+			t.Error("what was said is no JSON")
+		}
+	}
+	if s := (&Tracer{Content: true}).Spans(said("r", "x", "f", "{}"))[0]; has(&s, ownCut) != nil {
+		t.Errorf("%+v", s)
+	}
+}

@@ -1,0 +1,111 @@
+package report
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"toolscope/stream"
+)
+
+// names are those of the turn's trace and span.
+func (of *Traced) names() (trace [16]byte, id [8]byte) {
+	t := of.Turn
+	seed := fmt.Sprint("\x00", of.Machine, "\x00", of.File, "\x00", t.Number)
+	if at := of.clock(begin(of)); !at.IsZero() {
+		seed = strconv.FormatInt(at.UnixMicro(), 10)
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%d\x00%s\x00%s", seed, of.Nth, of.URL, cmp.Or(t.ID, answerHash(t))))
+	copy(trace[:], sum[:])
+	copy(id[:], sum[16:])
+	return trace, id
+}
+
+// answerHash stands for the id of an answer that has none.
+func answerHash(t *stream.Turn) string {
+	sum := sha256.New()
+	for _, text := range [][]byte{t.Text, t.Thinking, []byte(t.Failure)} {
+		sum.Write(text)
+	}
+	for _, c := range t.Calls {
+		sum.Write(c.Args())
+	}
+	return string(sum.Sum(nil))
+}
+
+// Flags of a span: those of its trace, and where its parent is.
+const (
+	knowsRemote = 0x100
+	isRemote    = 0x200
+)
+
+// below puts a turn's span below the one that its request names. A trace that is not to be recorded has
+// it nevertheless, and its flags say so: that is for the collector to leave out.
+func (of *Traced) below(s *Span) {
+	trace, parent, flags, ok := traceParent(of.Parent)
+	if !ok {
+		return
+	}
+	s.Trace, s.Parent, s.Flags = trace, parent, knowsRemote|isRemote|uint32(flags)
+	if len(of.State) <= mostState && !strings.ContainsFunc(of.State, func(c rune) bool { return c < ' ' || c > '~' }) {
+		s.State = of.State
+	}
+}
+
+// mostState is how long a tracestate is at most: https://www.w3.org/TR/trace-context/#tracestate-limits
+const mostState = 512
+
+// traceParent reads a header of that name. Versions after the first may have more parts behind these:
+// https://www.w3.org/TR/trace-context/#traceparent-header
+func traceParent(text string) (trace [16]byte, span [8]byte, flags byte, ok bool) {
+	part := strings.Split(text, "-")
+	if len(part) < 4 || part[0] == "00" && len(part) > 4 || part[0] == "ff" {
+		return trace, span, 0, false
+	}
+	var version, bits [1]byte
+	for i, to := range [][]byte{version[:], trace[:], span[:], bits[:]} {
+		if len(part[i]) != 2*len(to) || part[i] != strings.ToLower(part[i]) {
+			return trace, span, 0, false
+		}
+		if _, err := hex.Decode(to, []byte(part[i])); err != nil {
+			return trace, span, 0, false
+		}
+	}
+	return trace, span, bits[0], trace != [16]byte{} && span != [8]byte{}
+}
+
+// operation is what was asked for, as the conventions call it.
+func (of *Traced) operation() string {
+	if u, err := url.Parse(of.URL); err == nil {
+		path := strings.TrimSuffix(u.Path, "/")
+		if strings.HasSuffix(path, "/completions") && !strings.HasSuffix(path, "/chat/completions") || strings.HasSuffix(path, "/api/generate") {
+			return "text_completion"
+		}
+	}
+	return cmp.Or(operations[of.Turn.Dialect], "chat")
+}
+
+// seller is who answers, as the conventions call it: by its host, or by its protocol; "" where they have
+// no word for it.
+func (of *Traced) seller() string {
+	if u, err := url.Parse(of.URL); err == nil {
+		for _, s := range sellers {
+			if strings.HasSuffix(u.Hostname(), s.host) && strings.HasPrefix(u.Hostname(), s.begins) {
+				return s.name
+			}
+		}
+	}
+	return flavours[of.Turn.Dialect]
+}
+
+// fault is the class of what a turn failed with.
+func (of *Traced) fault() string {
+	if of.Status >= 400 {
+		return strconv.Itoa(of.Status)
+	}
+	return of.Turn.Phase().String()
+}
