@@ -21,14 +21,14 @@ import (
 
 // span is one that the collector took.
 type span struct {
-	trace, id, parent string
-	name              string
-	kind              ptrace.SpanKind
-	began, ended      pcommon.Timestamp
-	attributes        map[string]any
-	machine           string
-	events            []string // the codes of findings
-	text              string   // all that it says
+	trace, id, parent, state string
+	name                     string
+	kind                     ptrace.SpanKind
+	began, ended             pcommon.Timestamp
+	attributes               map[string]any
+	machine                  string
+	events                   []string // the codes of findings
+	text                     string   // all that it says
 }
 
 // A collector is the receiver of one, and what it hands on.
@@ -104,7 +104,7 @@ func (c *collector) take(_ context.Context, traces ptrace.Traces) error {
 
 func spanOf(s ptrace.Span, machine string) span {
 	out := span{
-		trace: s.TraceID().String(), id: s.SpanID().String(), parent: s.ParentSpanID().String(), name: s.Name(), kind: s.Kind(),
+		trace: s.TraceID().String(), id: s.SpanID().String(), parent: s.ParentSpanID().String(), state: s.TraceState().AsRaw(), name: s.Name(), kind: s.Kind(),
 		began: s.StartTimestamp(), ended: s.EndTimestamp(), attributes: s.Attributes().AsRaw(), machine: machine,
 	}
 	for _, e := range s.Events().All() {
