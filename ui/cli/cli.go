@@ -3,9 +3,9 @@
 // It decides nothing about calls.
 //
 // Exit codes: 0 fine, 1 the work failed, nothing was recognised, a source is damaged or there is a
-// loss it was to fail on, 2 wrong usage, 3 a recording has gaps or a redactor came to a limit,
-// 128+n on signal n; run ends with the code of its client. Those of check and diff are grep's: 0
-// nothing was found, 1 something was, 2 there was trouble.
+// loss it was to fail on, 2 wrong usage, 3 a recording has gaps, a redactor came to a limit or a
+// collector was not told of all, 128+n on signal n; run ends with the code of its client. Those of
+// check and diff are grep's: 0 nothing was found, 1 something was, 2 there was trouble.
 package cli
 
 import (

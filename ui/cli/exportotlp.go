@@ -14,6 +14,9 @@ func (e *export) otlp() error {
 	tracer := report.Tracer{Content: true}
 	spans := []report.Span{}
 	for _, t := range turns {
+		if !hasSpan(e.in.Exchange(t.Exchange), t) {
+			continue
+		}
 		spans = append(spans, tracer.Spans(traced(e.in.View(), t, e.path))...)
 	}
 	_, err = e.to.Write(report.OTLP(version(), spans))

@@ -154,11 +154,16 @@ func traced(v *providers.View, t *stream.Turn, file string) *report.Traced {
 	return of
 }
 
-// turn tells of a turn that has ended, or of which nothing more comes. What no model was asked for, or
-// toolscope itself refused, has no span.
+// hasSpan reports whether a collector is told of a turn: not where no model was asked, or toolscope itself
+// refused.
+func hasSpan(x *providers.Exchange, of *stream.Turn) bool {
+	return recognised(x, of) && !panes.IsPlain(of) && (x == nil || x.Refused() == "")
+}
+
+// turn tells of a turn that has ended, or of which nothing more comes.
 func (t *tracing) turn(v *providers.View, file string, of *stream.Turn) {
 	x := v.Exchange(of.Exchange)
-	if t == nil || !recognised(x, of) || panes.IsPlain(of) || x != nil && x.Refused() != "" {
+	if t == nil || !hasSpan(x, of) {
 		return
 	}
 	about := traced(v, of, file)

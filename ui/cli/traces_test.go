@@ -69,7 +69,7 @@ func TestTraceKey(t *testing.T) {
 		return strings.Join(all, " ")
 	}
 	text, bin, other := saved(t, "k", "0123456789abcdef\n"), saved(t, "l", strings.Repeat("\xfe", 32)), saved(t, "m", strings.Repeat("\xff", 32))
-	if hashes() == hashes() {
+	if one, other := hashes(), hashes(); one == other {
 		t.Error("a key that nobody knows is the same twice")
 	}
 	if hashes("--otlp-key", "@"+bin) == hashes("--otlp-key", "@"+other) {
@@ -123,8 +123,12 @@ func TestTraceOnlyTurns(t *testing.T) {
 		exchange(3, "POST", "/v1/chat/completions", `{"model":"gpt-refused","messages":[]}`, "no", `,"why":"refused: no such path","by":"toolscope"`) +
 		exchange(4, "POST", "/v1/chat/completions", `{"model":"gpt-x","stream":true,"messages":[]}`, `{"id":"c","object":"chat.completion","model":"gpt-x","choices":[{"index":0,"message":{"role":"assistant","content":"hi"},"finish_reason":"stop"}]}`, "")
 	url, got := collects(t, always(200))
-	if out := command(t, nil, "print", saved(t, "a.tsc", text), "--otlp", url); out.code != 0 {
+	file := saved(t, "a.tsc", text)
+	if out := command(t, nil, "print", file, "--otlp", url); out.code != 0 {
 		t.Fatal(out)
+	}
+	if out := command(t, nil, "export", file, "--as", "otlp"); strings.Count(out.stdout, "toolscope.turn.phase") != 1 || out.code != 0 {
+		t.Errorf("exported are %s", out.stdout)
 	}
 	if all := got(); strings.Count(all, "toolscope.turn.phase") != 1 || !strings.Contains(all, "chat gpt-x") || !strings.Contains(all, "gen_ai.request.stream") {
 		t.Errorf("%q", all)
@@ -193,10 +197,9 @@ func TestHold(t *testing.T) {
 	}
 	release := a.hold()
 	a.notef("held")
-	if strings.Contains(so().stderr, "held") {
-		t.Error("said while the client owned the terminal")
+	if text, err := os.ReadFile(a.stderr.to.(*os.File).Name()); err != nil || strings.Contains(string(text), "held") {
+		t.Errorf("said while the client owned the terminal: %s, %v", text, err)
 	}
-	_, _ = a.stderr.to.(*os.File).Seek(0, io.SeekEnd)
 	release()
 	all.Wait()
 	a.notef("behind")

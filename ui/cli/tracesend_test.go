@@ -15,27 +15,30 @@ import (
 func TestTraceFollowed(t *testing.T) {
 	t.Parallel()
 	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGPIPE} {
-		url, got := collects(t, func(n int) int {
-			if n == 1 {
-				return http.StatusServiceUnavailable
+		t.Run(sig.String(), func(t *testing.T) {
+			t.Parallel()
+			url, got := collects(t, func(n int) int {
+				if n == 1 {
+					return http.StatusServiceUnavailable
+				}
+				return http.StatusOK
+			})
+			growing := saved(t, "a.sse", string(turnOf("first")))
+			out, w := pipe(t)
+			p := start(t, launch{args: []string{"print", "-f", growing, "--otlp", url}, stdout: w})
+			w.Close()
+			if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
+				t.Fatal(err)
 			}
-			return http.StatusOK
+			if sig == syscall.SIGPIPE {
+				out.Close()
+			} else {
+				p.signal(sig)
+			}
+			p.wantExit(128 + int(sig))
+			if !strings.Contains(got(), "toolscope.tool_call first") {
+				t.Errorf("the collector has %d bytes", len(got()))
+			}
 		})
-		growing := saved(t, "a.sse", string(turnOf("first")))
-		out, w := pipe(t)
-		p := start(t, launch{args: []string{"print", "-f", growing, "--otlp", url}, stdout: w})
-		w.Close()
-		if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
-			t.Fatal(err)
-		}
-		if sig == syscall.SIGPIPE {
-			out.Close()
-		} else {
-			p.signal(sig)
-		}
-		p.wantExit(128 + int(sig))
-		if !strings.Contains(got(), "toolscope.tool_call first") {
-			t.Errorf("%s: the collector has %d bytes", sig, len(got()))
-		}
 	}
 }

@@ -216,7 +216,7 @@ func (s *Sender) send(batch []report.Span) {
 		case <-s.begun.Done():
 		case <-s.hurry:
 			s.hurry, again = nil, soon/2
-		case <-time.After(max(again/2+rand.N(again), a.after)): // not all senders at the same moment
+		case <-time.After(max(again/2, a.after) + rand.N(again)): // not all senders at the same moment
 		}
 	}
 }
