@@ -44,7 +44,7 @@ func answerOf(res *http.Response, body []byte, failed error, now time.Time) answ
 	a := answer{status: res.StatusCode}
 	switch {
 	case a.status/100 == 3:
-		a.why = res.Status + ": it is elsewhere, and nobody is followed there; --otlp names where it is"
+		a.why = res.Status + ": redirects are not followed; --otlp has to name what takes spans itself"
 	case a.status/100 != 2:
 		a.why = strings.TrimSpace(res.Status + " " + said(res, body))
 		a.after = retryAfter(res.Header.Get("Retry-After"), now)

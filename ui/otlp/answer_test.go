@@ -44,7 +44,7 @@ func TestAnswers(t *testing.T) {
 		{status: 200, kind: "application/json", body: `{"partialSuccess":{"rejectedSpans":2}}`, taken: 8, refused: 2, trouble: "rejected: it does not say why"},
 		{status: 200, kind: "application/json", body: `OK`, refused: 10, trouble: "200 OK, but no collector says that"},
 		{status: 200, kind: "text/html; charset=utf-8", body: "<html>", refused: 10, trouble: `"text/html"`},
-		{status: 302, location: "/elsewhere", refused: 10, trouble: "302 Found: it is elsewhere"},
+		{status: 302, location: "/elsewhere", refused: 10, trouble: "302 Found: redirects are not followed"},
 		{status: 401, kind: "application/json", body: "no key", refused: 10, trouble: "401 Unauthorized no key"},
 		{status: 401, kind: protobuf, body: "\x08\x10\x12\x06no key", refused: 10, trouble: "401 Unauthorized no key"},
 		{status: 401, kind: "text/plain; charset=utf-8", body: "no key", refused: 10, trouble: "401 Unauthorized no key"},
