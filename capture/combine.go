@@ -10,20 +10,32 @@ const exchangeLimit = 1 << 30
 
 // numbers hands out exchange numbers, each once.
 type numbers struct {
-	used map[int]bool
-	last int // the highest number in use
+	all  int          // every number up to this one is in use, or is never given out any more
+	used map[int]bool // those in use above it
+	last int          // the highest number in use
 }
+
+// mostHoles is how many numbers are remembered above one that is free. With more of them those that are
+// free below the highest stay so.
+const mostHoles = 1 << 16
 
 // claim takes want if it is free, and otherwise the next number that never was in use.
 func (n *numbers) claim(want int) int {
 	if n.used == nil {
 		n.used = map[int]bool{}
 	}
-	if n.used[want] {
+	if want <= n.all || n.used[want] {
 		want = n.last + 1
 	}
 	n.used[want] = true
 	n.last = max(n.last, want)
+	if len(n.used) > mostHoles {
+		n.all, n.used = n.last, map[int]bool{}
+	}
+	for n.used[n.all+1] {
+		n.all++
+		delete(n.used, n.all)
+	}
 	return want
 }
 

@@ -3,6 +3,8 @@ package capture
 import (
 	"bytes"
 	"fmt"
+	"maps"
+	"slices"
 )
 
 // heldLine is how much is kept of a line whose beginning may be missing.
@@ -13,6 +15,7 @@ const heldLine = 1 << 20
 type Feeds struct {
 	numbers numbers
 	n       int
+	room    room
 }
 
 // Feed is one capture of those. What is missing of it is said at its place; what comes behind that
@@ -23,31 +26,78 @@ type Feed struct {
 	of    *Machine
 	torn  bool // something is missing: exchanges may begin in their midst
 	begun map[int]bool
-	skips bool   // what comes first is the rest of a line, unless its checksum says that it is whole
-	held  []byte // of that
-	lost  int64  // bytes that are missing before what comes next
+	ended lately         // of those
+	cut   map[int]string // why exchanges of the capture were cut, as Cut did, of which nothing came since
+	over  bool           // the only exchange that is read has ended
+	skips bool           // what comes first is the rest of a line, unless its checksum says that it is whole
+	held  []byte         // of that
+	lost  int64          // bytes that are missing before what comes next
+	since int64          // those of them that are missing since Cut
+}
+
+// lately is what came last of many.
+type lately struct {
+	all []int
+	n   int
+}
+
+// mostLately is how many those are. What comes of an exchange behind its end comes soon.
+const mostLately = 64
+
+// push adds one, and returns the one that has to go for it.
+func (l *lately) push(x int) (old int, ok bool) {
+	switch {
+	case l == nil:
+		return 0, false
+	case len(l.all) < mostLately:
+		l.all = append(l.all, x)
+		return 0, false
+	}
+	old, l.all[l.n] = l.all[l.n], x
+	l.n = (l.n + 1) % mostLately
+	return old, true
 }
 
 // New begins to read a capture of another machine.
 func (f *Feeds) New(of Machine) *Feed {
 	f.n++
-	name := of.Host + "/" + of.Agent
-	return &Feed{c: newCaptureReader(name, &f.numbers), run: fmt.Sprintf("%s %d", name, f.n), of: &of, begun: map[int]bool{}}
+	return f.At(of, fmt.Sprintf("%s/%s %d", of.Host, of.Agent, f.n), 0)
+}
+
+// At begins to read a capture of another machine from an offset, where a line begins. run is what all
+// of that capture has in common, and no other.
+func (f *Feeds) At(of Machine, run string, offset int64) *Feed {
+	c := newCaptureReader(of.Host+"/"+of.Agent, &f.numbers)
+	c.room, c.ended = &f.room, new(lately)
+	if offset > 0 { // the header is behind us
+		c.number, c.offset, c.summed, c.header = 1, offset, true, lineStart{1, 0}
+	}
+	return &Feed{c: c, run: run, of: &of, begun: map[int]bool{}, torn: offset > 0}
 }
 
 // One begins to read one exchange alone, of that number in a capture of another machine, from where its
 // first line begins.
-func (f *Feeds) One(of Machine, exchange int, offset int64) *Feed {
-	one := f.New(of)
+func (f *Feeds) One(of Machine, run string, exchange int, offset int64) *Feed {
+	one := f.At(of, run, offset)
+	one.torn = false
 	unique := f.numbers.claim(f.numbers.last + 1)
 	c := one.c
-	c.number, c.offset, c.summed, c.header, c.current = 1, offset, true, lineStart{1, 0}, unique // the header is behind us
+	c.number, c.summed, c.header, c.current = 1, true, lineStart{1, 0}, unique
 	c.wanted, c.names.known[exchange] = &wanted{exchange: unique, number: exchange}, unique
 	return one
 }
 
 // Open is how many exchanges have begun and not ended.
 func (f *Feed) Open() int { return len(f.c.open) }
+
+// Idle reports whether nothing has begun that has not ended, not even a line: who reads on may do so with
+// another Feed, from where this one is.
+func (f *Feed) Idle() bool {
+	return len(f.c.open) == 0 && len(f.c.line) == 0 && f.c.cut == 0 && !f.skips
+}
+
+// Over reports whether the only exchange that is read has ended.
+func (f *Feed) Over() bool { return f.over }
 
 // Write adds the records of the next bytes. After an error nothing of the capture can be read.
 func (f *Feed) Write(recs []Record, p []byte) ([]Record, error) {
@@ -60,9 +110,19 @@ func (f *Feed) Write(recs []Record, p []byte) ([]Record, error) {
 		recs = f.midway(recs[:n:n], recs[n:])
 	}
 	for i := range recs[n:] {
-		if head := recs[n+i].Head; head != nil {
-			head.Run, head.Origin = f.run, f.of
+		r := &recs[n+i]
+		if r.Head != nil {
+			r.Head.Run, r.Head.Origin = f.run, f.of
 		}
+		if f.over = f.over || f.c.wanted != nil && r.End != ""; r.End == "" || !f.torn {
+			continue
+		}
+		if old, ok := f.ended.push(r.Exchange); ok {
+			delete(f.begun, old)
+		}
+	}
+	if len(f.c.line) == 0 && cap(f.c.line) > chunkSize {
+		f.c.line = nil // there may be thousands of these
 	}
 	return recs, err
 }
@@ -85,21 +145,34 @@ func (f *Feed) whole(p []byte) []byte {
 	return rest
 }
 
-// midway says of each exchange whose beginning is missing that it is joined midway.
+// midway says of each exchange whose beginning is missing that it is joined midway, and of each that was
+// cut that it goes on.
 func (f *Feed) midway(recs, more []Record) []Record {
 	for _, r := range more {
 		if !r.OfSource() && !f.begun[r.Exchange] {
 			f.begun[r.Exchange] = true
+			note, lost := "joined midway: what came before is not there any more", max(1, f.lost)
+			if why := f.cutBefore(r.Exchange); why != "" {
+				note, lost = "goes on; it was cut above, as "+why, max(1, f.since)
+			}
 			if r.Head == nil {
-				recs = append(recs, Record{
-					Exchange: r.Exchange, Side: r.Side, At: r.At, Lost: max(1, f.lost), Head: &Head{File: f.c.file},
-					Note: "joined midway: what came before is not there any more",
-				})
+				recs = append(recs, Record{Exchange: r.Exchange, Side: r.Side, At: r.At, Lost: lost, Head: &Head{File: f.c.file}, Note: note})
 			}
 		}
 		recs = append(recs, r)
 	}
 	return recs
+}
+
+// cutBefore is why an exchange was cut that goes on under another number, "" for one that was not.
+func (f *Feed) cutBefore(unique int) string {
+	for x, why := range f.cut {
+		if f.c.names.known[x] == unique {
+			delete(f.cut, x)
+			return why
+		}
+	}
+	return ""
 }
 
 // Miss says that so many bytes of the capture are missing here; why is the reason, in words. Nobody
@@ -113,13 +186,10 @@ func (f *Feed) Miss(recs []Record, n int64, why string) []Record {
 	c.summed, c.header = true, lineStart{1, 0}
 	c.offset += int64(len(c.line)) + c.cut + n
 	c.line, c.cut = c.line[:0], 0
-	if !f.torn {
-		for x := range c.open {
-			f.begun[x] = true
-		}
-	}
-	f.torn, f.skips, f.held, f.lost = true, true, nil, n
-	for x := range c.open {
+	f.tear()
+	f.skips, f.held, f.lost = true, nil, n
+	f.since = n
+	for _, x := range slices.Sorted(maps.Keys(c.open)) {
 		note := fmt.Sprintf("gap: %d bytes of the capture %s", n, why)
 		recs = append(recs, Record{Exchange: x, At: NoTime, Lost: n, Note: note}, Record{Exchange: x, Side: Request, At: NoTime, Lost: n})
 	}
@@ -128,13 +198,29 @@ func (f *Feed) Miss(recs []Record, n int64, why string) []Record {
 
 // Cut ends what is open because of why. What comes later all the same is an exchange of its own.
 func (f *Feed) Cut(recs []Record, why string) []Record {
+	f.tear()
+	if f.since = 0; f.cut == nil {
+		f.cut = map[int]string{}
+	}
 	for x, unique := range f.c.names.known {
 		if f.c.open[unique] {
+			f.cut[x] = why
 			delete(f.c.names.known, x)
+			delete(f.begun, unique)
 		}
 	}
-	f.torn, f.lost = true, f.c.offset
 	return f.c.closeAll(recs, why)
+}
+
+// tear has exchanges be looked at from here on that come without their beginning. Of those that are known
+// it was there, or was missed before.
+func (f *Feed) tear() {
+	if !f.torn {
+		for _, unique := range f.c.names.known {
+			f.begun[unique] = true
+		}
+	}
+	f.torn = true
 }
 
 // Close ends what is open because the capture comes to its end.

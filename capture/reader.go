@@ -32,9 +32,14 @@ type captureReader struct {
 	from    *File        // nil where it cannot be read again
 	before  int64        // bytes of the file that stand before those that offset counts
 	here    Place        // of the line being read
-	room    []byte       // for the data of a line, until it is known how much that is
+	room    *room        // nil until it is needed
 	wanted  *wanted      // the only exchange to be read; nil: all are
+	ended   *lately      // exchanges whose numbers are not needed much longer; nil: all are kept
 }
+
+// room is for the data of a line, until it is known how much that is. Readers that run in one goroutine
+// share one.
+type room struct{ bytes []byte }
 
 // lineStart is where a line begins: its number, from 1, and its offset in bytes.
 type lineStart struct {
@@ -188,7 +193,8 @@ func (c *captureReader) read(recs []Record, text []byte) ([]Record, error) {
 	if _, x, _ := beginning(text); x == 0 || x == r.Exchange {
 		r.From = c.here
 	}
-	r.Exchange = c.names.of(r.Exchange)
+	number := r.Exchange
+	r.Exchange = c.names.of(number)
 	if r.Head != nil && r.Head.File == "" {
 		r.Head.File = c.file
 	}
@@ -200,6 +206,9 @@ func (c *captureReader) read(recs []Record, text []byte) ([]Record, error) {
 	switch {
 	case r.End != "":
 		delete(c.open, r.Exchange)
+		if old, ok := c.ended.push(number); ok && !c.open[c.names.known[old]] {
+			delete(c.names.known, old)
+		}
 	case r.Data != nil || r.Head != nil:
 		c.open[r.Exchange] = true
 	}
@@ -208,16 +217,19 @@ func (c *captureReader) read(recs []Record, text []byte) ([]Record, error) {
 
 // decode reads a line that is not the first.
 func (c *captureReader) decode(text []byte) (Record, error) {
-	room := c.room
-	if cap(room) < len(text) {
-		room = make([]byte, 0, max(chunkSize, len(text)))
+	if c.room == nil {
+		c.room = new(room)
 	}
-	r, ok := quickRecord(text, room)
+	space := c.room.bytes
+	if cap(space) < len(text) {
+		space = make([]byte, 0, max(chunkSize, len(text)))
+	}
+	r, ok := quickRecord(text, space)
 	switch {
 	case !ok:
 		return decodeRecord(text)
 	case len(text) <= giantLine:
-		c.room, r.Data = room, bytes.Clone(r.Data)
+		c.room.bytes, r.Data = space, bytes.Clone(r.Data)
 	}
 	return r, nil
 }

@@ -50,7 +50,7 @@ func (s *seen) seenMidway(t *testing.T, exchange int) {
 	t.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if notes := strings.Join(s.notes, "\n"); strings.Count(notes, "joined midway") != 1 || s.data[string(rune('0'+exchange))] != "<1:1>" {
+	if notes := strings.Join(s.notes, "\n"); strings.Count(notes, "it was cut above, as nothing was heard of a") != 1 || s.data[string(rune('0'+exchange))] != "<1:1>" {
 		t.Errorf("%q\n%v", notes, s.data)
 	}
 }

@@ -119,7 +119,7 @@ func (v *View) takeCall(ctx context.Context, msg jetstream.Msg, yield func(captu
 	o.id = at.Capture
 	f, known := s.found.get(foundKey{at.Capture, at.Exchange})
 	if !known {
-		f = &found{origin: o, feed: v.feeds.One(capture.Machine{Host: o.host, Agent: o.agent}, at.Exchange, at.Offset), next: at.Offset}
+		f = &found{origin: o, feed: v.feeds.One(capture.Machine{Host: o.host, Agent: o.agent}, at.Capture, at.Exchange, at.Offset), next: at.Offset}
 		s.found.put(foundKey{at.Capture, at.Exchange}, f)
 		s.open = append(s.open, f)
 	}

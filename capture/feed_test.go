@@ -1,0 +1,115 @@
+package capture
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+// lineOf is a record as a line of a capture.
+func lineOf(t *testing.T, r Record) []byte {
+	t.Helper()
+	line, err := EncodeRecord(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return line
+}
+
+// started is a feed that has read the header of its capture.
+func started(t *testing.T, f *Feeds, host string) *Feed {
+	t.Helper()
+	line, err := EncodeHeader(time.Now(), "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	feed := f.New(Machine{Host: host, Agent: "main"})
+	if _, err := feed.Write(nil, line); err != nil {
+		t.Fatal(err)
+	}
+	return feed
+}
+
+func write(t *testing.T, f *Feed, recs ...Record) (got []Record) {
+	t.Helper()
+	for _, r := range recs {
+		var err error
+		if got, err = f.Write(got, lineOf(t, r)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return got
+}
+
+// TestFeedGoesOn: an exchange that was cut by us and goes on says that, and of no more bytes that they are
+// missing than are; one that nothing was known of is joined midway. What had ended before stays as it is.
+func TestFeedGoesOn(t *testing.T) {
+	f := started(t, new(Feeds), "a")
+	got := write(t, f, Record{Exchange: 1, Head: &Head{Status: 200}, Data: []byte(strings.Repeat("x", 1000))},
+		Record{Exchange: 2, Head: &Head{Status: 200}, Data: []byte("x")}, Record{Exchange: 2, End: EndEOF})
+	cut := f.Cut(nil, "nothing was heard of a/main for 30s")
+	if len(cut) != 1 || cut[0].Exchange != got[0].Exchange || cut[0].By != Toolscope {
+		t.Fatalf("%+v", cut)
+	}
+	got = write(t, f, Record{Exchange: 1, Data: []byte("on")}, Record{Exchange: 2, Note: "late"}, Record{Exchange: 3, Data: []byte("new")}, Record{Exchange: 1, Data: []byte("and on")})
+	var told []string
+	for _, r := range got {
+		if r.Note != "" {
+			told = append(told, fmt.Sprint(r.Lost, " ", r.Note))
+		}
+	}
+	want := []string{"1 goes on; it was cut above, as nothing was heard of a/main for 30s", "0 late", "1 joined midway: what came before is not there any more"}
+	if fmt.Sprint(told) != fmt.Sprint(want) || got[0].Exchange == cut[0].Exchange {
+		t.Errorf("%q, wanted %q", told, want)
+	}
+}
+
+// TestFeedMissOrder: what is said of a gap comes in the order of the exchanges.
+func TestFeedMissOrder(t *testing.T) {
+	f := started(t, new(Feeds), "a")
+	for x := range 50 {
+		write(t, f, Record{Exchange: x + 1, Data: []byte("x")})
+	}
+	last := 0
+	for _, r := range f.Miss(nil, 10, "never came") {
+		if r.Exchange < last {
+			t.Fatalf("exchange %d comes behind %d", r.Exchange, last)
+		}
+		last = r.Exchange
+	}
+}
+
+// TestFeedForgets: of exchanges that have ended nothing is kept for long, whatever was missing before, and
+// captures share the room for their lines.
+func TestFeedForgets(t *testing.T) {
+	var all Feeds
+	f := started(t, &all, "a")
+	f.Miss(nil, 10, "never came")
+	write(t, f, Record{Exchange: 1, End: EndEOF})
+	for x := 2; x < 3000; x++ {
+		write(t, f, Record{Exchange: x, Data: []byte("x")}, Record{Exchange: x, End: EndEOF})
+	}
+	if n := len(f.c.names.known) + len(f.begun) + len(all.numbers.used); n > 4*mostLately {
+		t.Errorf("%d are known, %d have begun, %d numbers are in use", len(f.c.names.known), len(f.begun), len(all.numbers.used))
+	}
+	if other := started(t, &all, "b"); other.c.room != f.c.room || !f.Idle() {
+		t.Error("each capture has a room of its own")
+	}
+}
+
+// TestNumbersForget: what is remembered of numbers is bounded, however far apart those are that are asked for.
+func TestNumbersForget(t *testing.T) {
+	var n numbers
+	seen := map[int]bool{}
+	for i := range 3 * mostHoles {
+		got := n.claim(2 + 3*i)
+		if seen[got] {
+			t.Fatalf("%d is given out twice", got)
+		}
+		seen[got] = true
+	}
+	if len(n.used) > mostHoles {
+		t.Errorf("%d are remembered", len(n.used))
+	}
+}
