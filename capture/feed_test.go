@@ -52,14 +52,14 @@ func TestFeedGoesOn(t *testing.T) {
 	if len(cut) != 1 || cut[0].Exchange != got[0].Exchange || cut[0].By != Toolscope {
 		t.Fatalf("%+v", cut)
 	}
-	got = write(t, f, Record{Exchange: 1, Data: []byte("on")}, Record{Exchange: 2, Note: "late"}, Record{Exchange: 3, Data: []byte("new")}, Record{Exchange: 1, Data: []byte("and on")})
+	got = write(t, f, Record{Exchange: 1, Data: []byte("on")}, Record{Exchange: 2, Data: []byte("late")}, Record{Exchange: 3, Data: []byte("new")}, Record{Exchange: 1, Data: []byte("and on")})
 	var told []string
 	for _, r := range got {
 		if r.Note != "" {
 			told = append(told, fmt.Sprint(r.Lost, " ", r.Note))
 		}
 	}
-	want := []string{"1 goes on; it was cut above, as nothing was heard of a/main for 30s", "0 late", "1 joined midway: what came before is not there any more"}
+	want := []string{"1 goes on; it was cut above, as nothing was heard of a/main for 30s", "1 joined midway: what came before is not there any more"}
 	if fmt.Sprint(told) != fmt.Sprint(want) || got[0].Exchange == cut[0].Exchange {
 		t.Errorf("%q, wanted %q", told, want)
 	}

@@ -18,6 +18,8 @@ const wait = 5 * time.Second
 type extent struct {
 	first, last uint64
 	created     time.Time
+	firstAt     time.Time // when the first of its messages came
+	at          time.Time // the hub's clock, when it said so
 }
 
 // ask sends a request of JetStream's interface and reads the answer.
@@ -55,9 +57,11 @@ func (l *link) extentOf(ctx context.Context, stream string, none error) (e exten
 	var answer struct {
 		Error   *apiError `json:"error"`
 		Created time.Time `json:"created"`
+		At      time.Time `json:"ts"`
 		State   struct {
-			First uint64 `json:"first_seq"`
-			Last  uint64 `json:"last_seq"`
+			First   uint64    `json:"first_seq"`
+			FirstAt time.Time `json:"first_ts"`
+			Last    uint64    `json:"last_seq"`
 		} `json:"state"`
 	}
 	if err := l.ask(ctx, "$JS.API.STREAM.INFO."+stream, struct{}{}, &answer); err != nil {
@@ -70,7 +74,7 @@ func (l *link) extentOf(ctx context.Context, stream string, none error) (e exten
 	default:
 		return e, errors.New(answer.Error.Description)
 	}
-	return extent{answer.State.First, answer.State.Last, answer.Created}, nil
+	return extent{answer.State.First, answer.State.Last, answer.Created, answer.State.FirstAt, answer.At}, nil
 }
 
 // last asks for the last message of a subject: its number and its span. There may be none.

@@ -51,7 +51,7 @@ func newSite(t *testing.T, program string) *site {
 		s.write(i, 1)
 		s.startHost(i)
 	}
-	of, _ := ParseAddress("nats://"+s.addr, time.Now())
+	of, _ := ParseAddress("nats://" + s.addr)
 	var err error
 	if s.view, err = Open(context.Background(), of, Auth{}); err != nil {
 		t.Fatal(err)

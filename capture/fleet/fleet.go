@@ -17,13 +17,11 @@
 package fleet
 
 import (
-	"errors"
 	"fmt"
 	"hash/fnv"
 	"net/url"
 	"strconv"
 	"strings"
-	"time"
 
 	"toolscope/stream/count"
 )
@@ -46,6 +44,7 @@ const (
 	headEnc     = "Toolscope-Enc"     // zstd, or nothing
 	headSent    = "Toolscope-Sent"    // milliseconds of the host's clock when it was sent
 	headSpooled = "Toolscope-Spooled" // bytes that the hub does not have yet
+	headOver    = "Toolscope-Over"    // 1 on the last message of health: the sender ended as it should
 	headExpect  = "Nats-Expected-Last-Subject-Sequence"
 )
 
@@ -124,119 +123,17 @@ func (s span) String() string { return fmt.Sprintf("%d-%d", s.from, s.to) }
 // mostSpan is more than any sender puts into one message.
 const mostSpan = 8 << 20
 
+// mostCapture is more than the bytes of any capture: a span beyond it is none.
+const mostCapture = 1 << 50
+
 func parseSpan(text string) (s span, err error) {
 	from, to, _ := strings.Cut(text, "-")
 	s.from, err = strconv.ParseInt(from, 10, 64)
 	if err == nil {
 		s.to, err = strconv.ParseInt(to, 10, 64)
 	}
-	if err != nil || s.from < 0 || s.to <= s.from || s.to-s.from > mostSpan {
+	if err != nil || s.from < 0 || s.to <= s.from || s.to-s.from > mostSpan || s.to > mostCapture {
 		return span{}, fmt.Errorf("%q is no span", text)
 	}
 	return s, nil
-}
-
-// An Address is a hub and, of a view, what of it is wanted.
-type Address struct {
-	Server      string // as nats://host:4222, or several with commas between them
-	Host, Agent string // "" for all
-	Model       string // where it or Status is not "", the calls of it alone, which the index tells
-	Status      string // what became of the call, in the words of print
-	Since       time.Duration
-	All         bool      // from the first message there is
-	Until       time.Time // zero: for ever
-}
-
-// IsIndexed reports whether only some calls are wanted, which the index tells.
-func (a *Address) IsIndexed() bool { return a.Model != "" || a.Status != "" }
-
-// IsAddress reports whether a path is one of a hub.
-func IsAddress(path string) bool {
-	return strings.HasPrefix(path, "nats://") || strings.HasPrefix(path, "tls://")
-}
-
-// ParseAddress reads an address. now is what its times count from. Credentials have no place in it.
-func ParseAddress(text string, now time.Time) (a Address, err error) {
-	servers, rest, _ := strings.Cut(text, "?")
-	if a.Server, err = parseServers(servers); err != nil {
-		return a, err
-	}
-	query, err := url.ParseQuery(rest)
-	if err != nil {
-		return a, fmt.Errorf("%w\nwanted is as in ?host=a&since=15m", err)
-	}
-	since := ""
-	for key := range query {
-		switch value := query.Get(key); key {
-		case "host":
-			a.Host = value
-		case "agent":
-			a.Agent = value
-		case "model":
-			a.Model = value
-		case "status":
-			a.Status = value
-		case "since":
-			since = value
-		case "until":
-			if a.Until, err = moment(value, now); err != nil {
-				return a, fmt.Errorf("until=%s: %w", value, err)
-			}
-		default:
-			return a, fmt.Errorf("%s: there are host, agent, model, status, since and until", key)
-		}
-	}
-	if err := CheckNames(a.Host, a.Agent); err != nil {
-		return a, err
-	}
-	switch a.All = since == "" && !a.Until.IsZero(); since {
-	case "":
-	default:
-		from, err := moment(since, now)
-		if err != nil {
-			return a, fmt.Errorf("since=%s: %w", since, err)
-		}
-		a.Since = max(0, now.Sub(from))
-	}
-	return a, nil
-}
-
-// parseServers reads where a hub is: one place, or those of a cluster with commas between them, of which
-// the first says how it is reached.
-func parseServers(text string) (string, error) {
-	var all []string
-	scheme := ""
-	for _, one := range strings.Split(text, ",") {
-		if scheme != "" && !strings.Contains(one, "://") {
-			one = scheme + "://" + one
-		}
-		u, err := url.Parse(one)
-		switch {
-		case err != nil:
-			return "", errors.New("no address\nwanted is nats://HOST:PORT") // url's own words may hold a password
-		case u.User != nil:
-			return "", errors.New("a secret has no place in an address\n--creds, --nkey and --hub-token read it from a file")
-		case u.Scheme != "nats" && u.Scheme != "tls" || u.Host == "" || strings.Trim(u.Path, "/") != "":
-			return "", errors.New("no address of a hub\nwanted is nats://HOST:PORT, or nats://HOST:PORT,HOST:PORT for a cluster")
-		case scheme != "" && u.Scheme != scheme:
-			return "", errors.New("nats:// and tls:// in one address\nwhat one place of a cluster asks for all of them do")
-		}
-		scheme = u.Scheme
-		all = append(all, u.Scheme+"://"+u.Host)
-	}
-	return strings.Join(all, ","), nil
-}
-
-// moment is a time of the day, or one so long ago.
-func moment(text string, now time.Time) (time.Time, error) {
-	if text == "now" {
-		return now, nil
-	}
-	if ago, err := time.ParseDuration(text); err == nil && ago >= 0 {
-		return now.Add(-ago), nil
-	}
-	if at, err := time.Parse(time.RFC3339, text); err == nil {
-		return at, nil
-	}
-	return now, errors.New("wanted is how long ago, as 15m, or a time as 2026-11-20T10:00:00Z, or now")
 }

@@ -15,21 +15,37 @@ import (
 
 func TestAddress(t *testing.T) {
 	now := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
-	a, err := ParseAddress("nats://hub:4222?host=a.b&agent=c&since=15m&until=now", now)
-	if err != nil || a != (Address{Server: "nats://hub:4222", Host: "a.b", Agent: "c", Since: 15 * time.Minute, Until: now}) {
+	a, err := ParseAddress("nats://hub:4222?host=a.b&agent=c&since=15m&until=now")
+	if err != nil || a != (Address{Server: "nats://hub:4222", Host: "a.b", Agent: "c", Since: Moment{set: true, ago: 15 * time.Minute}, Until: Moment{set: true}}) {
 		t.Errorf("%+v, %v", a, err)
 	}
-	if a, err := ParseAddress("nats://hub:4222?until=now", now); err != nil || !a.All {
+	if a, err := ParseAddress("nats://hub:4222?until=now"); err != nil || !a.All {
 		t.Errorf("%+v, %v", a, err)
 	}
 	for _, text := range []string{"tls://a:4222,b:4223?since=15m", "tls://a:4222,tls://b:4223?since=15m"} {
-		if a, err := ParseAddress(text, now); err != nil || a.Server != "tls://a:4222,tls://b:4223" || a.Since != 15*time.Minute {
+		if a, err := ParseAddress(text); err != nil || a.Server != "tls://a:4222,tls://b:4223" || a.Since != (Moment{set: true, ago: 15 * time.Minute}) {
 			t.Errorf("%s: %+v, %v", text, a, err)
 		}
 	}
-	for _, bad := range []string{"nats://a:4222,tls://b:4222", "nats://a:4222,", "nats://a:4222,u:hunter2pw@b:4222", "nats://u:hunter2pw,x@b:4222", "nats://u:hunter2pw@hub:4222", "nats://token@hub", "nats://", "nats://hub/x", "nats://hub?hots=a", "nats://hub?since=soon", "http://hub", "nats://u:hunter2pw@%zz"} {
-		if _, err := ParseAddress(bad, now); err == nil || strings.Contains(err.Error(), "hunter2pw") {
+	for _, bad := range []string{
+		"nats://a:4222,tls://b:4222", "nats://a:4222,", "nats://a:4222,u:hunter2pw@b:4222", "nats://u:hunter2pw,x@b:4222",
+		"nats://u:hunter2pw@hub:4222", "nats://token@hub", "nats://", "nats://hub/x", "nats://hub?hots=a", "nats://hub?since=soon", "http://hub", "nats://u:hunter2pw@%zz",
+		"nats://hub?host=a&host=b", "nats://hub?since=1h&until=2h", "nats://hub?since=2026-11-20T10:00:00Z&until=2026-11-20T09:59:59Z",
+	} {
+		if _, err := ParseAddress(bad); err == nil || strings.Contains(err.Error(), "hunter2pw") {
 			t.Errorf("%s: %v", bad, err)
+		}
+	}
+	for query, want := range map[string]error{
+		"since=2h&until=1h": nil, "until=2026-11-20T10:00:00Z": nil, "since=1h": nil, "since=2026-11-20T12:00:00Z": nil,
+		"until=2026-11-20T10:00:01Z": errToCome, "since=5m&until=2026-11-20T09:00:00Z": errBackwards,
+	} {
+		a, err := ParseAddress("nats://hub?" + query)
+		if err != nil {
+			t.Errorf("%s: %v", query, err)
+		}
+		if _, _, err := a.times(now); err != want {
+			t.Errorf("%s: %v, wanted %v", query, err, want)
 		}
 	}
 }
@@ -73,7 +89,7 @@ func TestRoundTrip(t *testing.T) {
 			t.Errorf("%s: %d bytes, wanted %d; %+v", address, len(got), len(want), v.State())
 		}
 	}
-	if hosts := live.State().Hosts; len(hosts) != 2 || hosts[0].Name != "a" || hosts[1].Skew.Abs() > time.Second {
+	if hosts := live.Hosts(); len(hosts) != 2 || hosts[0].Name != "a" || hosts[1].Skew.Abs() > time.Second {
 		t.Errorf("%+v", hosts)
 	}
 }

@@ -193,7 +193,7 @@ func view(t *testing.T, address string, change func(*View)) *seen {
 
 func viewAs(t *testing.T, auth Auth, address string, change func(*View)) *seen {
 	t.Helper()
-	of, err := ParseAddress(address, time.Now())
+	of, err := ParseAddress(address)
 	if err != nil {
 		t.Fatal(err)
 	}

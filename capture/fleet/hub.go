@@ -171,11 +171,7 @@ func (h *Hub) URL() string { return h.scheme + "://" + h.server.Addr().String() 
 
 // Watch is a view of all that came to the hub since then, and comes.
 func (h *Hub) Watch(ctx context.Context, since time.Time) (*View, error) {
-	v, err := open(ctx, Address{}, Auth{}, h.inside...)
-	if err == nil {
-		v.since = since
-	}
-	return v, err
+	return open(ctx, Address{Since: Moment{set: true, at: since}}, Auth{}, h.inside...)
 }
 
 // Close ends the hub. What it acknowledged is on the disk then.

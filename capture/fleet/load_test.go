@@ -121,7 +121,7 @@ func TestLoad(t *testing.T) {
 	ctx, stop := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	for i := range late {
-		of, _ := ParseAddress("nats://"+s.addr, time.Now())
+		of, _ := ParseAddress("nats://" + s.addr)
 		v, err := Open(ctx, of, Auth{})
 		if err != nil {
 			t.Fatal(err)

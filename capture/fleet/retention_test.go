@@ -32,7 +32,7 @@ type slow struct {
 }
 
 func newSlow(ctx context.Context, t *testing.T, addr string) *slow {
-	of, _ := ParseAddress("nats://"+addr, time.Now())
+	of, _ := ParseAddress("nats://" + addr)
 	v, err := Open(ctx, of, Auth{})
 	if err != nil {
 		t.Fatal(err)

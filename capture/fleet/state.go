@@ -8,42 +8,67 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
-
-	"toolscope/capture"
 )
 
-// State is how a view is doing.
+// State is how a view is doing. Of the machines it says what has to be said; Hosts lists them.
 type State struct {
-	Hosts  []Host        // by name
-	Rate   float64       // records a second, lately
-	Lag    time.Duration // how old what is read is; 0 where nothing waits
-	Lost   int64         // bytes of captures that never came
-	Gaps   int64         // places where they are missing
-	Spoilt int64         // messages that make no sense
-	Newer  int64         // messages of another version
-	Down   bool          // the hub is not reached
+	Hosts   int           // machines that send, or did lately
+	Silent  int           // those that should be heard and are not
+	First   string        // of these the first by name
+	Skewed  Host          // whose clock differs most
+	Waiting Host          // who has most to send
+	Rate    float64       // records a second, lately
+	Lag     time.Duration // how old what is read is; 0 where nothing waits
+	Lost    int64         // bytes of captures that never came
+	Gaps    int64         // places where they are missing
+	Missed  int64         // messages that the hub let go of unread
+	Forgot  int64         // times that the hub forgot what was still to be read
+	Spoilt  int64         // messages that make no sense
+	Newer   int64         // messages of another version
+	Down    bool          // the hub is not reached
+	Trouble string        // what else keeps the view from reading
 }
+
+// Whole reports whether nothing is missing of what was wanted.
+func (s *State) Whole() bool { return s.Lost == 0 && s.Missed == 0 && s.Forgot == 0 && s.Spoilt == 0 }
 
 // Host is a machine that sends.
 type Host struct {
 	Name    string
-	Heard   time.Time     // the last sign of it
-	Spooled int64         // bytes that the hub did not have then
+	Heard   time.Time     // the last sign of it, by our clock
+	Spooled int64         // bytes that the hub did not have then, of all its captures
 	Skew    time.Duration // by how much its clock is ahead of the hub's
-	Silent  bool
+	Silent  bool          // it should be heard and is not
+	Ended   bool          // all that sent there ended as it should
 }
 
-// State is how the view is doing.
+// sumEvery is how old what the machines do may be in a State.
+const sumEvery = time.Second
+
+// State is how the view is doing. It takes no longer with many machines than with one, but for once a second.
 func (v *View) State() State {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	s := v.state
-	s.Rate, s.Down = v.rate.value(time.Now()), !v.link.IsConnected()
-	for _, h := range v.hosts {
-		s.Hosts = append(s.Hosts, *h)
+	now := v.now()
+	if now.Sub(v.summed).Abs() >= sumEvery {
+		v.sum(now)
 	}
-	slices.SortFunc(s.Hosts, func(a, b Host) int { return cmp.Compare(a.Name, b.Name) })
+	s := v.state
+	s.Rate, s.Down = v.rate.value(now), !v.closed.Load() && !v.link.IsConnected()
 	return s
+}
+
+// Hosts are the machines, by name.
+func (v *View) Hosts() []Host {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.sum(v.now())
+	all := make([]Host, 0, len(v.machines))
+	for _, m := range v.machines {
+		all = append(all, m.Host)
+	}
+	slices.SortFunc(all, func(a, b Host) int { return cmp.Compare(a.Name, b.Name) })
+	return all
 }
 
 // count takes what a message tells beside its bytes.
@@ -51,15 +76,20 @@ func (v *View) count(msg jetstream.Msg, meta *jetstream.MsgMetadata) {
 	o, ok := originOf(msg.Subject())
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	now := time.Now()
+	now, at := v.now(), v.clock.own(meta.Timestamp)
 	v.rate.add(now, len(v.recs))
-	if v.state.Lag = 0; meta.NumPending > 0 {
-		v.state.Lag = max(0, now.Sub(meta.Timestamp))
+	age := max(0, now.Sub(at))
+	if v.state.Lag, v.state.Trouble = 0, ""; meta.NumPending > 0 || age > leastLag { // it may have waited here
+		v.state.Lag = age
 	}
 	if ok {
-		v.sign(o, msg.Headers(), now, meta.Timestamp)
+		v.sign(o, msg.Headers(), now, at)
+		v.machines[o.host].Skew = skewOf(msg.Headers(), meta.Timestamp)
 	}
 }
+
+// leastLag is how old the last message there is may be when it is read, and the view not be behind.
+const leastLag = time.Second
 
 // health takes what a sender says of itself.
 func (v *View) health(msg *nats.Msg) {
@@ -69,83 +99,103 @@ func (v *View) health(msg *nats.Msg) {
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.sign(o, msg.Header, time.Now(), time.Time{})
+	now := v.now()
+	v.sign(o, msg.Header, now, now)
 }
 
-// sign takes a sign of a host.
+// machine is a host, and what of it sends.
+type machine struct {
+	Host
+	of    map[string]*sending // by the id of its capture
+	read  time.Time           // when something of it was read last
+	alive bool                // it was heard, and not only read of
+	owes  bool                // something of it was open when it was not heard any more
+}
+
+// sending is what sends a capture.
+type sending struct {
+	heard   time.Time
+	read    time.Time // when something of it was read last, however old that was
+	spooled int64
+	over    time.Time // when it said that it ended as it should; zero if it did not
+}
+
+// sign takes a sign of a host that it gave at some time; all times are by our clock.
 func (v *View) sign(of origin, head nats.Header, now, at time.Time) {
-	h := v.hosts[of.host]
-	if h == nil {
-		h = &Host{Name: of.host}
-		v.hosts[of.host] = h
+	m := v.machines[of.host]
+	if m == nil {
+		m = &machine{Host: Host{Name: of.host}, of: map[string]*sending{}}
+		v.machines[of.host] = m
 	}
-	if n, err := strconv.ParseInt(head.Get(headSpooled), 10, 64); err == nil && n >= 0 {
-		h.Spooled = n
+	s := m.of[of.id]
+	if s == nil {
+		s = &sending{}
+		m.of[of.id] = s
 	}
-	if !at.IsZero() {
-		h.Skew = skewOf(head, at)
-		if now.Sub(at) > v.quiet { // it is history, and no sign of life
-			now = at
+	if n, err := strconv.ParseInt(head.Get(headSpooled), 10, 64); err == nil && n >= 0 && n <= mostCapture {
+		m.Spooled += n - s.spooled
+		s.spooled = n
+	}
+	switch {
+	case head.Get(headOver) != "":
+		s.over = at
+	case at.After(s.over):
+		s.over = time.Time{}
+	}
+	heard := now
+	s.read, m.read = now, now
+	if now.Sub(at) > v.quiet { // it is history, and no sign of life
+		heard = at
+	} else {
+		m.alive, m.owes = true, false
+	}
+	if heard.After(m.Heard) {
+		m.Heard = heard
+	}
+	if heard.After(s.heard) {
+		s.heard = heard
+	}
+}
+
+// listens reports whether nothing kept us from hearing signs for as long as it takes a host to be silent.
+func (v *View) listens(now time.Time) bool {
+	return now.Sub(v.listening) >= v.quiet && v.link.IsConnected() && v.link.made.Load() == v.made
+}
+
+// sum makes the state of what the machines do. One that was only read of, and had nothing open, need not be
+// heard.
+func (v *View) sum(now time.Time) {
+	s, listens := &v.state, v.listens(now)
+	v.summed = now
+	s.Hosts, s.Silent, s.First, s.Skewed, s.Waiting = len(v.machines), 0, "", Host{}, Host{}
+	for _, m := range v.machines {
+		m.Ended = m.ended()
+		if listens || now.Sub(m.Heard) <= v.quiet {
+			m.Silent = !m.Ended && (m.alive || m.owes) && now.Sub(m.Heard) > v.quiet
+		}
+		if m.Silent {
+			if s.Silent++; s.Silent == 1 || m.Name < s.First {
+				s.First = m.Name
+			}
+		}
+		if m.Skew.Abs() > s.Skewed.Skew.Abs() {
+			s.Skewed = m.Host
+		}
+		if m.Spooled > s.Waiting.Spooled {
+			s.Waiting = m.Host
 		}
 	}
-	if now.After(h.Heard) {
-		h.Heard = now
-	}
-	if now.After(v.heard[of.id]) {
-		v.heard[of.id] = now
-	}
-	h.Silent = time.Since(h.Heard) > v.quiet
 }
 
-// lookForSilent ends what is open of captures of whose senders there was no sign for a while.
-func (v *View) lookForSilent(now time.Time, yield func(capture.Record, error) bool) bool {
-	if v.until > 0 || v.link.made.Load() != v.made || !v.link.IsConnected() {
-		return true // it is not the host's silence
+// ended reports whether all that sent there ended as it should. Of what was forgotten it is as it was.
+func (m *machine) ended() bool {
+	if len(m.of) == 0 {
+		return m.Ended
 	}
-	var recs []capture.Record
-	v.mu.Lock()
-	for _, h := range v.hosts {
-		h.Silent = now.Sub(h.Heard) > v.quiet
-	}
-	for _, f := range v.order {
-		if f.silent || v.state.Lag > v.quiet || now.Sub(v.opened) < v.quiet || now.Sub(v.heard[f.id]) < v.quiet {
-			continue
-		}
-		if f.silent = true; f.feed.Open() > 0 {
-			recs = f.feed.Cut(recs, "nothing was heard of "+f.host+" for "+v.quiet.String())
+	for _, s := range m.of {
+		if s.over.IsZero() {
+			return false
 		}
 	}
-	v.mu.Unlock()
-	return v.deliver(yield, recs, true)
-}
-
-// meter measures how many come in a second, over the last few.
-type meter struct {
-	second int64
-	counts [4]int
-}
-
-func (m *meter) add(now time.Time, n int) {
-	m.turn(now)
-	m.counts[m.second%int64(len(m.counts))] += n
-}
-
-func (m *meter) turn(now time.Time) {
-	second := now.Unix()
-	for s := max(m.second+1, second-int64(len(m.counts))+1); s <= second; s++ {
-		m.counts[s%int64(len(m.counts))] = 0
-	}
-	m.second = max(m.second, second)
-}
-
-// value is that of the seconds that are over.
-func (m *meter) value(now time.Time) float64 {
-	m.turn(now)
-	sum := 0
-	for i, n := range m.counts {
-		if int64(i) != m.second%int64(len(m.counts)) {
-			sum += n
-		}
-	}
-	return float64(sum) / float64(len(m.counts)-1)
+	return true
 }

@@ -147,7 +147,7 @@ func TestExpired(t *testing.T) {
 // see is told to the byte, and it sees what comes now.
 func TestOverrun(t *testing.T) {
 	h := newHub(t, func(o *HubOptions) { o.KeepBytes = 1 << 20 })
-	of, _ := ParseAddress(h.URL(), time.Now())
+	of, _ := ParseAddress(h.URL())
 	v, err := Open(context.Background(), of, Auth{})
 	if err != nil {
 		t.Fatal(err)

@@ -18,37 +18,61 @@ const (
 	headsBefore = 10 * time.Minute // a view begins so much earlier, to find where exchanges begin
 	backBy      = 3 * time.Minute  // and so much before what it read last, where the hub forgot that
 	silence     = 30 * time.Second // without a sign of a host: it is said to be silent
+	stood       = 5 * time.Second  // between two looks at the hosts: we stood still, not they
 	mostPulled  = 1024             // messages that are asked for at once
-	pulledBytes = 16 << 20         // and their bytes: one that has more never comes, so it is beyond mostSpan
+	pulledBytes = 16 << 20         // and their bytes, unless a message may have more: such a one would never come
+	pullTime    = 10 * time.Second // how long the hub waits for those
+	lookTime    = time.Second      // how often it is looked whether something is the matter
+	mostStill   = 10               // looks without a message, after which the hub is asked whether there is one
+	fewStill    = 2                // the same, where there is an end to be found
+	patience    = 30 * time.Second // without an answer of the hub, where there is an end: it is not reached any more
 )
 
 // A View reads the captures of a hub as one source.
 type View struct {
 	link   *link
 	stream jetstream.Stream
-	quiet  time.Duration // without a sign, after which a host is silent
 	of     Address
-	opened time.Time
-	since  time.Time // by the hub's clock: exchanges of which nothing is newer are not wanted
-	until  uint64    // the last message that is wanted; 0 for no end
+	now    func() time.Time // our clock
+	since  time.Time        // by the hub's clock: exchanges of which nothing is newer are not wanted
+	until  time.Time        // by the same: messages behind it are not wanted; zero for no such time
+	begins time.Time        // by the same: what began later has to be there from its beginning
+	last   uint64           // the last message that is wanted; 0 for no end
+
+	quiet    time.Duration // without a sign, after which a host is silent
+	look     time.Duration
+	most     int // bytes that are asked for at once
+	least    int // and that at least, so that any message comes
+	pull     time.Duration
+	patience time.Duration
 
 	feeds  capture.Feeds
 	flows  map[string]*flow // by subject
 	order  []*flow          // as they were seen first
-	early  map[int][]capture.Record
+	past   recent[string, int64]
+	early  early
 	read   mark                 // the message that was read last
-	passed atomic.Pointer[mark] // the one of which everything was passed on last
-	made   int64
-	jumped uint64 // messages that are still to come of a jump, see jump
+	passed uint64               // the last message of which it is known what became of it and of those before it; 0 if nothing is
+	holes  time.Time            // when numbers were left out last of which no message was lost
+	waits  uint64               // messages that the hub had to send then
+	pruned time.Time            // when what is over was forgotten last
+	jumped uint64               // messages that are still to come of a jump, see jump
+	given  atomic.Pointer[mark] // the message of which everything was passed on last
 	recs   []capture.Record
-	took   int64 // bytes of captures that were read
-	some   *some // where only some calls are wanted
+	took   int64     // bytes of captures that were read
+	moved  time.Time // when the last message was read
+	some   *some     // where only some calls are wanted
+	closed atomic.Bool
 
-	mu    sync.Mutex
-	state State
-	hosts map[string]*Host
-	heard map[string]time.Time // of captures, by their id
-	rate  meter
+	mu        sync.Mutex
+	state     State
+	summed    time.Time // when state was last made of what the machines do
+	clock     clock
+	made      int64     // the connection that is read from
+	listening time.Time // since when nothing kept us from hearing signs
+	machines  map[string]*machine
+	told      map[origin]*told
+	rate      meter
 }
 
 // mark is a message: after a hub forgot some, another one may have its number.
@@ -63,57 +87,93 @@ func Open(ctx context.Context, of Address, auth Auth) (*View, error) { return op
 
 // open is Open with options of the connection.
 func open(ctx context.Context, of Address, auth Auth, more ...nats.Option) (*View, error) {
-	v := &View{of: of, quiet: silence, opened: time.Now(), flows: map[string]*flow{}, early: map[int][]capture.Record{}, hosts: map[string]*Host{}, heard: map[string]time.Time{}}
+	return openAt(ctx, of, auth, time.Now, more...)
+}
+
+// openAt is open with a clock.
+func openAt(ctx context.Context, of Address, auth Auth, now func() time.Time, more ...nats.Option) (*View, error) {
+	v := &View{
+		of: of, now: now, quiet: silence, look: lookTime, pull: pullTime, most: pulledBytes, patience: patience, listening: now(), moved: now(),
+		flows: map[string]*flow{}, machines: map[string]*machine{}, told: map[origin]*told{},
+	}
 	var err error
-	if v.link, err = dial(of.Server, auth, false, func() {}, func(error) {}, more...); err != nil {
+	if v.link, err = dial(of.Server, auth, false, func() {}, v.trouble, more...); err != nil {
 		return nil, err
 	}
-	fail := func(err error) (*View, error) {
+	v.least = int(v.link.MaxPayload()) + 64<<10 // with what a message has beside its bytes
+	if err := v.begin(ctx); err != nil {
 		v.link.Close()
 		return nil, fmt.Errorf("hub %s: %w", of.Server, err)
-	}
-	if of.IsIndexed() {
-		if v.some, err = newSome(ctx, v.link); err != nil {
-			return fail(err)
-		}
-	}
-	e, err := v.extent(ctx)
-	if err != nil {
-		return fail(plainReason(err))
-	}
-	if v.stream, err = v.link.js.Stream(ctx, v.name()); err != nil {
-		return fail(plainReason(err))
-	}
-	if !of.Until.IsZero() {
-		v.until = max(1, e.last)
-	}
-	if !of.All {
-		v.since = v.opened.Add(-of.Since)
-	}
-	if _, err := v.link.Subscribe(wanted(healthKind, of.Host, of.Agent), v.health); err != nil {
-		return fail(err)
 	}
 	return v, nil
 }
 
-// Source reads what is wanted, once. It ends with ctx, or where the address says so.
+// Server is the hub that is read.
+func (v *View) Server() string { return v.of.Server }
+
+// begin asks the hub what there is of what is wanted.
+func (v *View) begin(ctx context.Context) (err error) {
+	if v.of.IsIndexed() {
+		if v.some, err = newSome(ctx, v.link); err != nil {
+			return err
+		}
+	}
+	e, err := v.extent(ctx)
+	if err != nil {
+		return plainReason(err)
+	}
+	if v.stream, err = v.link.js.Stream(ctx, v.name()); err != nil {
+		return plainReason(err)
+	}
+	v.mu.Lock()
+	now := v.clock.hubs
+	v.mu.Unlock()
+	if v.since, v.until, err = v.of.times(now); err != nil {
+		return err
+	}
+	if !v.of.Until.IsZero() {
+		v.last = max(1, e.last)
+	}
+	if v.of.Until.isNow() {
+		v.until = time.Time{} // the last message says it, whatever the clock was set to since
+	}
+	if !v.of.All {
+		v.begins = v.since.Add(-headsBefore)
+	}
+	if e.first > 1 && e.firstAt.After(v.begins) {
+		v.begins = e.firstAt // before that the hub let go of what there was
+	}
+	_, err = v.link.Subscribe(wanted(healthKind, v.of.Host, v.of.Agent), v.health)
+	return err
+}
+
+// Source reads what is wanted, once. It ends with ctx, or where the address says so; with an error where
+// there is an end and the hub is not there any more to tell it.
 func (v *View) Source(ctx context.Context) capture.Source {
 	return func(yield func(capture.Record, error) bool) {
-		defer v.link.Close()
+		defer func() {
+			v.closed.Store(true)
+			v.link.Close()
+		}()
 		var start *jetstream.ConsumerConfig
 		for ctx.Err() == nil {
 			if start == nil {
 				var err error
 				if start, err = v.resume(ctx); err != nil {
+					v.trouble(err)
 					pause(ctx, time.Second/4)
-					continue
 				}
 			}
-			more, next := v.follow(ctx, *start, yield)
-			if !more {
+			if start != nil {
+				more := false
+				if more, start = v.follow(ctx, *start, yield); !more {
+					return
+				}
+			}
+			if err := v.lostPatience(); err != nil && ctx.Err() == nil {
+				yield(capture.Record{}, err)
 				return
 			}
-			start = next
 		}
 	}
 }
@@ -132,41 +192,52 @@ func (v *View) follow(ctx context.Context, config jetstream.ConsumerConfig, yiel
 	consumer, err := v.stream.CreateConsumer(made, config)
 	cancel()
 	if err != nil {
+		v.trouble(err)
 		pause(ctx, time.Second/4)
 		return true, nil
 	}
-	defer func() {
-		if v.link.IsConnected() {
-			forget, cancel := context.WithTimeout(context.Background(), time.Second)
-			defer cancel()
-			_ = v.stream.DeleteConsumer(forget, consumer.CachedInfo().Name) // else the hub does, later
-		}
-	}()
-	if v.until > 0 && consumer.CachedInfo().NumPending == 0 {
+	defer v.forget(consumer.CachedInfo().Name)
+	pending := consumer.CachedInfo().NumPending
+	if v.last > 0 && pending == 0 {
 		return false, v.close(yield)
 	}
-	messages, err := consumer.Messages(jetstream.PullMaxMessagesWithBytesLimit(mostPulled, pulledBytes), jetstream.PullExpiry(10*time.Second), jetstream.PullHeartbeat(3*time.Second))
+	messages, err := consumer.Messages(jetstream.PullMaxMessagesWithBytesLimit(mostPulled, max(v.most, v.least)), jetstream.PullExpiry(v.pull), jetstream.PullHeartbeat(v.pull*3/10))
 	if err != nil {
+		v.trouble(err)
 		return true, nil
 	}
 	defer messages.Stop()
 	defer context.AfterFunc(ctx, messages.Stop)()
 	if v.jumped = 0; config.DeliverPolicy == jetstream.DeliverLastPerSubjectPolicy {
-		v.jumped = consumer.CachedInfo().NumPending
+		v.jumped = pending
+	} else if v.passed == 0 {
+		v.passed = consumer.CachedInfo().Delivered.Stream
 	}
+	if pending == 0 {
+		v.trouble(nil)
+	}
+	var still stillness
 	at := uint64(1) // what the consumer's next message is numbered
-	for looked := time.Now(); ; {
-		msg, err := messages.Next(jetstream.NextMaxWait(time.Second))
+	for looked := v.now(); ; {
+		msg, err := messages.Next(jetstream.NextMaxWait(v.look))
 		switch {
 		case ctx.Err() != nil:
 			return false, nil
 		case v.link.made.Load() != v.made:
 			return true, nil
 		case errors.Is(err, nats.ErrTimeout):
+			switch v.still(ctx, &still, consumer, at-1) {
+			case atEnd:
+				return false, v.close(yield)
+			case broken:
+				return true, nil
+			}
 		case err != nil:
+			v.trouble(err)
 			return true, nil
 		}
 		if err == nil {
+			still = stillness{}
 			meta, err := msg.Metadata()
 			if err != nil || meta.Sequence.Consumer != at {
 				return true, nil // one was lost on the way
@@ -176,7 +247,10 @@ func (v *View) follow(ctx context.Context, config jetstream.ConsumerConfig, yiel
 				return more, next
 			}
 		}
-		if now := time.Now(); now.Sub(looked) > time.Second {
+		if now := v.now(); now.Sub(looked) >= v.look {
+			if now.Sub(looked) > stood {
+				v.listen(ctx)
+			}
 			looked = now
 			if !v.lookForSilent(now, yield) {
 				return false, nil
@@ -185,81 +259,44 @@ func (v *View) follow(ctx context.Context, config jetstream.ConsumerConfig, yiel
 	}
 }
 
+// forget has the hub forget a consumer now, and not when it is not used for a while.
+func (v *View) forget(consumer string) {
+	if v.link.IsConnected() {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		_ = v.stream.DeleteConsumer(ctx, consumer)
+	}
+}
+
 // take reads a message. It reports false at the end; next is another consumer to go on with.
 func (v *View) take(ctx context.Context, msg jetstream.Msg, meta *jetstream.MsgMetadata, yield func(capture.Record, error) bool) (more bool, next *jetstream.ConsumerConfig) {
-	before, missing, ok := v.read.seq, false, true
-	v.read = mark{meta.Sequence.Stream, msg.Subject(), meta.Timestamp}
+	before, missing, ok, wanted := v.read.seq, false, true, !meta.Timestamp.Before(v.since)
+	skipped := v.skip(ctx, meta.Sequence.Stream)
+	if v.last > 0 && meta.Sequence.Stream > v.last || !v.until.IsZero() && meta.Timestamp.After(v.until) {
+		return false, v.close(yield)
+	}
+	v.read, v.waits = mark{meta.Sequence.Stream, msg.Subject(), meta.Timestamp}, meta.NumPending
 	if v.some != nil {
 		ok = v.takeCall(ctx, msg, yield)
 	} else {
-		missing = v.feed(msg, meta)
+		missing = v.feed(msg, meta, wanted)
 	}
 	v.count(msg, meta)
-	ok = ok && v.pass(yield, !meta.Timestamp.Before(v.since))
-	passed := v.read
-	v.passed.Store(&passed)
+	ok = ok && v.pass(yield, wanted)
+	v.moved = v.now()
+	given := v.read
+	v.given.Store(&given)
 	switch {
 	case !ok:
 		return false, nil
-	case v.until > 0 && (meta.Sequence.Stream >= v.until || meta.NumPending == 0):
+	case v.last > 0 && (meta.Sequence.Stream >= v.last || meta.NumPending == 0):
 		return false, v.close(yield)
 	case v.jumped > 0:
 		v.jumped--
-	case missing && v.until == 0 && v.overrun(before):
+	case (missing || skipped) && v.last == 0 && v.overrun(ctx, before, meta):
 		c := v.consumer()
 		c.DeliverPolicy = jetstream.DeliverLastPerSubjectPolicy
 		return true, &c
 	}
 	return true, nil
-}
-
-// say adds a note about the source.
-func (v *View) say(text string) {
-	v.recs = append(v.recs, capture.Record{Exchange: 1, At: capture.NoTime, Note: text})
-}
-
-// pass delivers what was read.
-func (v *View) pass(yield func(capture.Record, error) bool, wanted bool) bool {
-	ok := v.deliver(yield, v.recs, wanted)
-	clear(v.recs)
-	v.recs = v.recs[:0]
-	return ok
-}
-
-// deliver passes records on. Those of before the time that is wanted wait until something of their
-// exchange is new.
-func (v *View) deliver(yield func(capture.Record, error) bool, recs []capture.Record, wanted bool) bool {
-	for _, r := range recs {
-		switch {
-		case !wanted && !r.OfSource() && r.End != "":
-			delete(v.early, r.Exchange)
-			continue
-		case !wanted && !r.OfSource():
-			v.early[r.Exchange] = append(v.early[r.Exchange], r)
-			continue
-		case !r.OfSource() && len(v.early) > 0:
-			for _, held := range v.early[r.Exchange] {
-				if !yield(held, nil) {
-					return false
-				}
-			}
-			delete(v.early, r.Exchange)
-		}
-		if !yield(r, nil) {
-			return false
-		}
-	}
-	return true
-}
-
-// close ends what is open because all that was wanted was read.
-func (v *View) close(yield func(capture.Record, error) bool) *jetstream.ConsumerConfig {
-	clear(v.early) // nothing of those is new
-	var recs []capture.Record
-	for _, f := range v.order {
-		recs = f.feed.Close(recs)
-	}
-	recs = v.some.close(recs)
-	v.deliver(yield, recs, true)
-	return nil
 }

@@ -32,10 +32,10 @@ func TestSilent(t *testing.T) {
 		defer v.mu.Unlock()
 		return len(v.ends) > 0
 	})
-	if hosts := v.State().Hosts; len(hosts) != 2 || !hosts[0].Silent || hosts[1].Silent {
+	if hosts := v.Hosts(); len(hosts) != 2 || !hosts[0].Silent || hosts[1].Silent {
 		t.Errorf("%+v", hosts)
 	}
-	if len(v.ends) != 1 || !strings.Contains(v.ends[0], "nothing was heard of a") {
+	if len(v.ends) != 1 || !strings.Contains(v.ends[0], "nothing was heard of a/main") {
 		t.Error(v.ends)
 	}
 	put(p, 1, 1)
@@ -43,14 +43,14 @@ func TestSilent(t *testing.T) {
 	defer cancel()
 	go p.ours.run(ctx, p.link)
 	eventually(t, "what came later is there", func() bool { return strings.Contains(v.text(), "<1:1>") })
-	v.seenMidway(t, 3)
+	v.seenGoingOn(t, 3)
 }
 
-func (s *seen) seenMidway(t *testing.T, exchange int) {
+func (s *seen) seenGoingOn(t *testing.T, exchange int) {
 	t.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if notes := strings.Join(s.notes, "\n"); strings.Count(notes, "it was cut above, as nothing was heard of a") != 1 || s.data[string(rune('0'+exchange))] != "<1:1>" {
+	if notes := strings.Join(s.notes, "\n"); strings.Count(notes, "it was cut above, as nothing was heard of a/main") != 1 || s.data[string(rune('0'+exchange))] != "<1:1>" {
 		t.Errorf("%q\n%v", notes, s.data)
 	}
 }
@@ -95,8 +95,8 @@ func TestSince(t *testing.T) {
 	if got := v.text(); got != "<old>"+wants(2, 5, 6) {
 		t.Errorf("%q", got)
 	}
-	if s := v.State(); s.Lost != 0 {
-		t.Errorf("%+v", s)
+	if s := v.State(); s.Lost != 0 || len(v.ends) != 1 {
+		t.Errorf("%+v, %d exchanges end", s, len(v.ends))
 	}
 }
 
@@ -126,7 +126,7 @@ func TestSkew(t *testing.T) {
 		if _, err := conn.RequestMsg(msg, wait); err != nil {
 			t.Fatal(err)
 		}
-		of, err := ParseAddress(h.URL()+"?since=1m&until=now&host="+host, time.Now())
+		of, err := ParseAddress(h.URL() + "?since=1m&until=now&host=" + host)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -146,8 +146,37 @@ func TestSkew(t *testing.T) {
 		if len(came) != 3 || came[1]-came[0] != times[1]-times[0] || came[2]-came[1] != times[2]-times[1] {
 			t.Errorf("%s: records at %v", host, came)
 		}
-		if hosts := v.State().Hosts; len(hosts) != 1 || (hosts[0].Skew-skew).Abs() > 10*time.Minute {
+		if hosts := v.Hosts(); len(hosts) != 1 || (hosts[0].Skew-skew).Abs() > 10*time.Minute {
 			t.Errorf("%s: %+v", host, hosts)
+		}
+	}
+}
+
+// TestViewersClock: a viewer whose clock is wrong sees what the hub's clock says, and who is silent and how old
+// things are does not depend on it.
+func TestViewersClock(t *testing.T) {
+	h := newHub(t, nil)
+	one(t, publish(t, h.sending(t, "a")), 1, 0, 1)
+	for _, wrong := range []time.Duration{time.Hour, -time.Hour} {
+		of, err := ParseAddress(h.URL() + "?since=10m")
+		if err != nil {
+			t.Fatal(err)
+		}
+		now := func() time.Time { return time.Now().Add(wrong) }
+		v, err := openAt(context.Background(), of, Auth{}, now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for r := range v.Source(context.Background()) {
+			if len(r.Data) > 0 {
+				break
+			}
+		}
+		if hosts := v.Hosts(); len(hosts) != 1 || hosts[0].Silent || now().Sub(hosts[0].Heard).Abs() > silence || hosts[0].Skew.Abs() > silence || v.State().Lag > silence {
+			t.Errorf("%v: %+v, %+v", wrong, hosts, v.State())
+		}
+		if since := time.Since(v.since); (since - 10*time.Minute).Abs() > silence {
+			t.Errorf("%v: since %v ago", wrong, since)
 		}
 	}
 }

@@ -82,9 +82,12 @@ func (s *some) close(recs []capture.Record) []capture.Record {
 // Lines reads the lines of the calls that are wanted, as print writes them, once. Nothing of the
 // captures is read for it. It ends with ctx, where the address says so, or when each reports false.
 // A line is one JSON object of which nothing else is known: it may come from anybody who may publish.
-func (v *View) Lines(ctx context.Context, each func(line []byte) bool) {
+func (v *View) Lines(ctx context.Context, each func(line []byte) bool) (err error) {
 	v.some.line = each
-	v.Source(ctx)(func(capture.Record, error) bool { return true })
+	for _, failed := range v.Source(ctx) {
+		err = failed
+	}
+	return err
 }
 
 // callLine is what of a line has to be known.
@@ -104,7 +107,7 @@ func (v *View) takeCall(ctx context.Context, msg jetstream.Msg, yield func(captu
 	data, call, err := readCall(msg, o, status)
 	upto, noUpto := strconv.ParseInt(msg.Headers().Get(headUpto), 10, 64)
 	if err = cmp.Or(err, noUpto); err != nil {
-		v.spoilt(&flow{origin: o}, err)
+		v.spoilt(o, err)
 		return true
 	}
 	s, at := v.some, call.Opened
@@ -119,16 +122,30 @@ func (v *View) takeCall(ctx context.Context, msg jetstream.Msg, yield func(captu
 	o.id = at.Capture
 	f, known := s.found.get(foundKey{at.Capture, at.Exchange})
 	if !known {
-		f = &found{origin: o, feed: v.feeds.One(capture.Machine{Host: o.host, Agent: o.agent}, at.Capture, at.Exchange, at.Offset), next: at.Offset}
+		f = &found{origin: o, feed: v.feeds.One(machineOf(o), v.run(o), at.Exchange, at.Offset), next: at.Offset}
 		s.found.put(foundKey{at.Capture, at.Exchange}, f)
-		s.open = append(s.open, f)
+	}
+	if f.feed == nil { // it has ended
+		return true
 	}
 	ok = v.readFound(ctx, f, upto, yield)
-	if f.feed.Open() == 0 {
-		s.open = slices.DeleteFunc(s.open, func(other *found) bool { return other == f })
+	s.open = slices.DeleteFunc(s.open, func(other *found) bool { return other == f })
+	switch {
+	case f.feed.Open() > 0:
+		s.open = append(s.open, f)
+	case f.feed.Over():
+		f.feed = nil
+	}
+	if len(s.open) > mostOpen {
+		oldest := s.open[0]
+		s.open = slices.Delete(s.open, 0, 1)
+		ok = ok && v.end(yield, oldest.feed.Cut(nil, fmt.Sprintf("toolscope watches no more than %d open exchanges", mostOpen)))
 	}
 	return ok
 }
+
+// mostOpen is how many exchanges may be open that are read because of their calls.
+const mostOpen = 1 << 10
 
 // readCall reads a message of the index. A machine tells of calls of its own alone: the subject, for
 // which the hub lets it, says which those are.

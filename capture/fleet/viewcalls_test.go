@@ -7,7 +7,6 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/nats-io/nats.go"
 )
@@ -15,7 +14,7 @@ import (
 // linesOf are those that a view of an address brings.
 func linesOf(t *testing.T, address string) (lines []string, s State) {
 	t.Helper()
-	of, err := ParseAddress(address, time.Now())
+	of, err := ParseAddress(address)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +179,7 @@ func TestNoIndexToRead(t *testing.T) {
 	if err := h.admin().DeleteStream(context.Background(), IndexName); err != nil {
 		t.Fatal(err)
 	}
-	of, err := ParseAddress(h.URL()+"?model=m", time.Now())
+	of, err := ParseAddress(h.URL() + "?model=m")
 	if err != nil {
 		t.Fatal(err)
 	}

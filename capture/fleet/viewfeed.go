@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"time"
 
@@ -22,7 +23,7 @@ type flow struct {
 }
 
 // feed makes records of a message. It reports whether something before it is missing.
-func (v *View) feed(msg jetstream.Msg, meta *jetstream.MsgMetadata) (missing bool) {
+func (v *View) feed(msg jetstream.Msg, meta *jetstream.MsgMetadata, wanted bool) (missing bool) {
 	o, ok := originOf(msg.Subject())
 	if !ok || o.version != version {
 		v.newer(msg.Subject())
@@ -39,7 +40,7 @@ func (v *View) feed(msg jetstream.Msg, meta *jetstream.MsgMetadata) (missing boo
 		data, err = unpack(msg.Headers().Get(headEnc), msg.Data(), s)
 	}
 	if err != nil {
-		v.spoilt(f, err)
+		v.spoilt(f.origin, err)
 		return false
 	}
 	switch {
@@ -48,7 +49,7 @@ func (v *View) feed(msg jetstream.Msg, meta *jetstream.MsgMetadata) (missing boo
 	case s.from < f.next:
 		data = data[f.next-s.from:]
 	case s.from > f.next:
-		missing = v.miss(f, s.from-f.next, msg, meta)
+		missing = v.miss(f, s.from-f.next, msg, meta, wanted)
 	}
 	f.next = s.to
 	v.took += int64(len(data))
@@ -56,7 +57,7 @@ func (v *View) feed(msg jetstream.Msg, meta *jetstream.MsgMetadata) (missing boo
 	v.recs = recs
 	if err != nil {
 		f.broken = true
-		v.spoilt(f, err)
+		v.spoilt(f.origin, err)
 	}
 	return missing
 }
@@ -64,38 +65,53 @@ func (v *View) feed(msg jetstream.Msg, meta *jetstream.MsgMetadata) (missing boo
 // newer takes a message that another version sent.
 func (v *View) newer(subject string) {
 	v.mu.Lock()
-	defer v.mu.Unlock()
-	if v.state.Newer++; v.state.Newer == 1 {
+	v.state.Newer++
+	first := v.state.Newer == 1
+	v.mu.Unlock()
+	if first {
 		v.say("of another version of toolscope: " + subject)
 	}
 }
 
-// flow is the capture of a subject.
+// flow is the capture of a subject. One that was dropped goes on where it was.
 func (v *View) flow(o origin, subject string) *flow {
 	f := v.flows[subject]
 	if f == nil {
-		f = &flow{origin: o, subject: subject, feed: v.feeds.New(capture.Machine{Host: o.host, Agent: o.agent})}
+		next, _ := v.past.get(subject)
+		f = &flow{origin: o, subject: subject, next: next, feed: v.feeds.At(machineOf(o), v.run(o), next)}
 		v.flows[subject] = f
 		v.order = append(v.order, f)
 	}
 	return f
 }
 
+// machineOf is whose capture something is of.
+func machineOf(o origin) capture.Machine { return capture.Machine{Host: o.host, Agent: o.agent} }
+
+// run is what all of a capture has in common, and no other of any hub.
+func (v *View) run(o origin) string {
+	return v.of.Server + " " + captureSubject(bytesKind, o.host, o.agent, o.id)
+}
+
 // miss takes that bytes are missing. Before the first ones of a capture that is no loss, if they
-// were there before we looked.
-func (v *View) miss(f *flow, n int64, msg jetstream.Msg, meta *jetstream.MsgMetadata) (lost bool) {
+// were there before we looked. What is missing before the time that is wanted is nobody's concern.
+func (v *View) miss(f *flow, n int64, msg jetstream.Msg, meta *jetstream.MsgMetadata, wanted bool) (lost bool) {
 	lost = f.next > 0 || v.began(msg, meta)
 	why := "never came: the hub let go of them, or did not get them"
 	v.recs = f.feed.Miss(v.recs, n, why)
-	if !lost {
-		return false
+	if lost && wanted {
+		v.lose(f.origin, n, why)
 	}
+	return lost
+}
+
+// lose counts bytes that never came.
+func (v *View) lose(of origin, n int64, why string) {
 	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.state.Lost += n
+	v.state.Lost += min(n, math.MaxInt64-v.state.Lost)
 	v.state.Gaps++
-	v.say(fmt.Sprintf("gap: %d bytes of %s/%s %s", n, f.host, f.agent, why))
-	return true
+	v.mu.Unlock()
+	v.sayOf(of, fmt.Sprintf("gap: %d bytes of %s/%s %s", n, of.host, of.agent, why))
 }
 
 // began reports whether a capture began, by the hub's clock, when we were to see it.
@@ -104,7 +120,7 @@ func (v *View) began(msg jetstream.Msg, meta *jetstream.MsgMetadata) bool {
 	if err != nil || created.IsZero() {
 		return false
 	}
-	return v.of.All || created.Add(-skewOf(msg.Headers(), meta.Timestamp)).After(v.since.Add(-headsBefore))
+	return created.Add(-skewOf(msg.Headers(), meta.Timestamp)).After(v.begins)
 }
 
 // skewOf is by how much a host's clock is ahead of the hub's.
@@ -118,9 +134,9 @@ func skewOf(h nats.Header, at time.Time) time.Duration {
 
 // spoilt takes a message that makes no sense. What it should have brought is a gap, when the next
 // one comes.
-func (v *View) spoilt(f *flow, err error) {
+func (v *View) spoilt(of origin, err error) {
 	v.mu.Lock()
-	defer v.mu.Unlock()
 	v.state.Spoilt++
-	v.say(fmt.Sprintf("%s/%s: a message makes no sense: %v", f.host, f.agent, err))
+	v.mu.Unlock()
+	v.sayOf(of, fmt.Sprintf("%s/%s: a message makes no sense: %v", of.host, of.agent, err))
 }

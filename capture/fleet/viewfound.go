@@ -14,9 +14,9 @@ import (
 // found is an exchange with a call that is wanted.
 type found struct {
 	origin
-	feed *capture.Feed
-	next int64  // offset of what comes next
-	seq  uint64 // the message that has it is not before this one; 0 if nobody knows
+	feed *capture.Feed // nil once it has ended
+	next int64         // offset of what comes next
+	seq  uint64        // the message that has it is not before this one; 0 if nobody knows
 }
 
 // Trying to read of a capture again.
@@ -31,9 +31,12 @@ func (v *View) readFound(ctx context.Context, f *found, upto int64, yield func(c
 		err := v.step(ctx, f, upto)
 		switch {
 		case err == nil:
-			tries = 0
+			tries, v.moved = 0, v.now()
+		case !v.link.IsConnected() && v.lostPatience() == nil:
+			pause(ctx, tryPause)
 		case !v.link.IsConnected():
-			pause(ctx, tryPause) // for as long as that lasts
+			yield(capture.Record{}, v.lostPatience())
+			return false
 		case tries == mostTries:
 			v.say(fmt.Sprintf("of %s/%s nothing can be read: %v", f.host, f.agent, plainReason(err)))
 			v.missFound(f, upto)
@@ -50,8 +53,6 @@ func (v *View) readFound(ctx context.Context, f *found, upto int64, yield func(c
 
 // step reads the next message of a capture.
 func (v *View) step(ctx context.Context, f *found, upto int64) error {
-	ctx, cancel := context.WithTimeout(ctx, wait)
-	defer cancel()
 	subject := captureSubject(bytesKind, f.host, f.agent, f.id)
 	if f.seq == 0 {
 		seq, err := v.locate(ctx, subject, f.next)
@@ -60,10 +61,14 @@ func (v *View) step(ctx context.Context, f *found, upto int64) error {
 		}
 		f.seq = seq
 	}
-	msg, err := v.some.captures.GetMsg(ctx, f.seq, jetstream.WithGetMsgSubject(subject))
+	msg, err := v.get(ctx, subject, f.seq)
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
-		v.missFound(f, upto)
-		return nil
+		e, failed := v.link.extent(ctx)
+		if failed == nil && (e.first > f.seq || e.first > e.last) {
+			v.missFound(f, upto)
+			return nil
+		}
+		return errNotThere
 	}
 	if err != nil {
 		return err
@@ -75,7 +80,7 @@ func (v *View) step(ctx context.Context, f *found, upto int64) error {
 		data, err = unpack(msg.Header.Get(headEnc), msg.Data, s)
 	}
 	if err != nil {
-		v.spoilt(&flow{origin: f.origin}, err)
+		v.spoilt(f.origin, err)
 		return nil
 	}
 	if s.from > f.next {
@@ -88,11 +93,22 @@ func (v *View) step(ctx context.Context, f *found, upto int64) error {
 		f.next = s.to
 		v.took += int64(len(data))
 		if v.recs, err = f.feed.Write(v.recs, data); err != nil {
-			v.spoilt(&flow{origin: f.origin}, err)
+			v.spoilt(f.origin, err)
 			f.next = upto
 		}
 	}
 	return nil
+}
+
+// errNotThere is that of a message that the hub did not let go of, as one who answers for it and has fallen
+// behind the others says too.
+var errNotThere = errors.New("it does not have the bytes")
+
+// get is the first message of a subject from a number on.
+func (v *View) get(ctx context.Context, subject string, seq uint64) (*jetstream.RawStreamMsg, error) {
+	ctx, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	return v.some.captures.GetMsg(ctx, seq, jetstream.WithGetMsgSubject(subject))
 }
 
 // locate finds the last message of a capture that begins at an offset, or before it: the hub has them
@@ -106,7 +122,7 @@ func (v *View) locate(ctx context.Context, subject string, offset int64) (seq ui
 	seq = first
 	for low, high := first, e.last+1; low < high; {
 		middle := low + (high-low)/2
-		msg, err := v.some.captures.GetMsg(ctx, middle, jetstream.WithGetMsgSubject(subject))
+		msg, err := v.get(ctx, subject, middle)
 		if errors.Is(err, jetstream.ErrMsgNotFound) {
 			high = middle
 			continue
@@ -135,9 +151,5 @@ func (v *View) missFound(f *found, to int64) {
 	why := "are not there: the hub let go of them"
 	v.recs = f.feed.Miss(v.recs, n, why)
 	f.next = to
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.state.Lost += n
-	v.state.Gaps++
-	v.say(fmt.Sprintf("gap: %d bytes of %s/%s %s", n, f.host, f.agent, why))
+	v.lose(f.origin, n, why)
 }

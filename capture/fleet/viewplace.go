@@ -3,9 +3,13 @@ package fleet
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+
+	"toolscope/stream/count"
 )
 
 // name is that of the stream that is followed.
@@ -16,12 +20,20 @@ func (v *View) name() string {
 	return StreamName
 }
 
-// extent asks for its state.
-func (v *View) extent(ctx context.Context) (extent, error) {
+// extent asks for its state, and learns what the hub's clock says.
+func (v *View) extent(ctx context.Context) (e extent, err error) {
+	before := v.now()
 	if v.some != nil {
-		return v.link.extentOf(ctx, IndexName, errNoIndex)
+		e, err = v.link.extentOf(ctx, IndexName, errNoIndex)
+	} else {
+		e, err = v.link.extent(ctx)
 	}
-	return v.link.extent(ctx)
+	if err == nil {
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		v.clock.learn(before, v.now(), e.at)
+	}
+	return e, err
 }
 
 // consumer is what every one of ours has.
@@ -36,6 +48,9 @@ func (v *View) consumer() jetstream.ConsumerConfig {
 	}
 }
 
+// readsAll reports whether every message of captures is wanted: then their numbers tell what is missing.
+func (v *View) readsAll() bool { return v.some == nil && v.of.Host == "" && v.of.Agent == "" }
+
 // from is a consumer that begins at a time of the hub.
 func (v *View) from(at time.Time) *jetstream.ConsumerConfig {
 	c := v.consumer()
@@ -47,42 +62,200 @@ func (v *View) from(at time.Time) *jetstream.ConsumerConfig {
 // one in its place, or none, has forgotten some: it is read again from a while before that, and the
 // offsets tell what of that is known.
 func (v *View) resume(ctx context.Context) (*jetstream.ConsumerConfig, error) {
-	v.made = v.link.made.Load()
-	c := v.consumer()
-	switch {
-	case v.read.seq == 0 && v.of.All:
-		c.DeliverPolicy = jetstream.DeliverAllPolicy
-		return &c, nil
-	case v.read.seq == 0 && v.some != nil: // a line says all of a call
-		return v.from(v.since), nil
-	case v.read.seq == 0:
-		return v.from(v.since.Add(-headsBefore)), nil
-	}
-	c.DeliverPolicy, c.OptStartSeq = jetstream.DeliverByStartSequencePolicy, v.read.seq+1
-	msg, err := v.stream.GetMsg(ctx, v.read.seq)
-	switch {
-	case err == nil && msg.Subject == v.read.subject && msg.Time.Equal(v.read.at):
-		return &c, nil
-	case err == nil:
-		return v.from(v.read.at.Add(-backBy)), nil
-	case !errors.Is(err, jetstream.ErrMsgNotFound):
-		return nil, err
-	}
+	made := v.link.made.Load()
 	e, err := v.extent(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if e.first > v.read.seq { // it had its time
+	if v.made != made {
+		v.mu.Lock()
+		v.made, v.listening = made, v.now()
+		v.mu.Unlock()
+	}
+	c := v.consumer()
+	switch {
+	case v.read.seq == 0 && v.last > max(1, e.last): // the hub came back with less
+		v.forgot(e)
+		fallthrough
+	case v.read.seq == 0:
+		return v.start(), nil
+	}
+	c.DeliverPolicy, c.OptStartSeq = jetstream.DeliverByStartSequencePolicy, v.read.seq+1
+	msg, err := v.stream.GetMsg(ctx, v.read.seq)
+	switch {
+	case err == nil && msg.Subject == v.read.subject && msg.Time.Equal(v.read.at) && (v.last == 0 || v.last <= max(1, e.last)):
+		v.expired(e)
+		return &c, nil
+	case err != nil && !errors.Is(err, jetstream.ErrMsgNotFound):
+		return nil, err
+	case err != nil && e.first > v.read.seq: // it had its time
+		v.expired(e)
 		return &c, nil
 	}
+	v.forgot(e)
 	return v.from(v.read.at.Add(-backBy)), nil
+}
+
+// start is where to begin.
+func (v *View) start() *jetstream.ConsumerConfig {
+	switch {
+	case v.of.All:
+		c := v.consumer()
+		c.DeliverPolicy = jetstream.DeliverAllPolicy
+		return &c
+	case v.some != nil: // a line says all of a call
+		return v.from(v.since)
+	}
+	return v.from(v.since.Add(-headsBefore))
+}
+
+// forgot takes that the hub forgot messages that it had. Senders tell it again what they still have, which
+// who reads on will see; who ends does not know how much of that is still to come.
+func (v *View) forgot(e extent) {
+	if v.passed = 0; v.last == 0 {
+		return
+	}
+	v.last = max(1, e.last)
+	v.mu.Lock()
+	v.state.Forgot++
+	v.mu.Unlock()
+	v.say("gap: the hub forgot messages that it had; what was sent to it again is not all here")
+}
+
+// skip takes that the next message is of some number. It reports whether the hub let go of some before it.
+func (v *View) skip(ctx context.Context, seq uint64) (lost bool) {
+	now := v.now()
+	if v.readsAll() && v.passed > 0 && seq > v.passed+1 && v.jumped == 0 && now.Sub(v.holes) > time.Second {
+		if e, err := v.extent(ctx); err == nil {
+			e.first = min(e.first, seq)
+			if lost = v.expired(e); !lost {
+				v.holes = now // there are messages of another kind, which have numbers too
+			}
+		}
+	}
+	v.passed = seq
+	return lost
+}
+
+// expired counts messages that the hub let go of before they were read. Bytes of captures that go on are
+// counted where they do; of one that does not nothing else tells.
+func (v *View) expired(e extent) bool {
+	if !v.readsAll() || v.passed == 0 || e.first <= v.passed+1 {
+		return false
+	}
+	n := e.first - v.passed - 1
+	v.passed = e.first - 1
+	v.mu.Lock()
+	v.state.Missed += int64(n)
+	v.mu.Unlock()
+	v.say(fmt.Sprintf("gap: the hub let go of %s before %s read", count.Of(int64(n), "message"), either(n == 1, "it was", "they were")))
+	return true
+}
+
+func either(is bool, yes, no string) string {
+	if is {
+		return yes
+	}
+	return no
 }
 
 // overrun reports whether the hub lets go of messages before they are read: it would go on like
 // that, so the view jumps to the last message of each capture. What is missing shows in those.
-func (v *View) overrun(read uint64) bool {
-	ctx, cancel := context.WithTimeout(context.Background(), wait)
-	defer cancel()
+func (v *View) overrun(ctx context.Context, before uint64, meta *jetstream.MsgMetadata) bool {
+	if meta.NumPending == 0 || before == 0 {
+		return false
+	}
 	e, err := v.extent(ctx)
-	return err == nil && e.first > read+1
+	if err != nil || e.first <= before+1 || meta.Sequence.Stream > e.first+(e.last-e.first)/4 {
+		return false
+	}
+	v.expired(e)
+	return true
+}
+
+// What becomes of a consumer that brings nothing.
+const (
+	asItIs = iota
+	atEnd  // there is nothing more that is wanted
+	broken // there should be messages, or the hub knows nothing of it: another one has to be made
+)
+
+// stillness is that no message comes.
+type stillness struct{ looks, doubts int }
+
+// still takes that no message came for a look, behind so many of the consumer. It asks the hub from time
+// to time: a consumer that it forgot, as one that nobody read from for five minutes, is silent for ever.
+func (v *View) still(ctx context.Context, s *stillness, consumer jetstream.Consumer, had uint64) int {
+	v.stands()
+	s.looks++
+	if s.looks < mostStill && (s.looks < fewStill || v.last == 0) && s.doubts == 0 {
+		return asItIs
+	}
+	s.looks = 0
+	asked, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	info, err := consumer.Info(asked)
+	if err != nil {
+		v.trouble(err)
+		return broken
+	}
+	switch waits := info.NumPending > 0 || info.Delivered.Consumer > had; {
+	case !waits && v.last > 0:
+		if e, err := v.extent(ctx); err == nil {
+			e.first = min(e.first, v.last+1)
+			v.expired(e)
+		}
+		return atEnd
+	case !waits:
+		v.trouble(nil)
+		s.doubts = 0
+		return asItIs
+	}
+	if s.doubts++; s.doubts < 2 {
+		return asItIs
+	}
+	v.trouble(errors.New("it has messages for us and sends none"))
+	return broken
+}
+
+// stands takes that nothing is read just now.
+func (v *View) stands() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.state.Lag = 0; v.waits > 0 {
+		v.state.Lag = max(0, v.now().Sub(v.clock.own(v.read.at)))
+	}
+}
+
+// listen takes that nothing was heard for a while because of us.
+func (v *View) listen(ctx context.Context) {
+	_, _ = v.extent(ctx) // our clock may have stood still, or been set
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.listening = v.now()
+}
+
+// trouble takes what keeps the view from reading; nil where nothing does.
+func (v *View) trouble(err error) {
+	text := ""
+	if err != nil {
+		text, _, _ = strings.Cut(plainReason(err).Error(), "\n")
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.state.Trouble = text
+}
+
+// lostPatience is why a view with an end does not come to it.
+func (v *View) lostPatience() error {
+	if v.last == 0 || v.now().Sub(v.moved) <= v.patience {
+		return nil
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	why := v.state.Trouble
+	if why == "" {
+		why = "nothing comes of it any more"
+	}
+	return fmt.Errorf("hub %s: it is not read to the end: %s", v.of.Server, why)
 }

@@ -7,7 +7,7 @@ import (
 
 // Read is the message of which everything was passed on last, and when the hub got it; 0 before that.
 func (v *View) Read() (seq uint64, at time.Time) {
-	if m := v.passed.Load(); m != nil {
+	if m := v.given.Load(); m != nil {
 		return m.seq, m.at
 	}
 	return 0, time.Time{}

@@ -18,8 +18,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// told waits until what is said of sending has these words, and nothing of the library's own.
-func told(t *testing.T, p *Publisher, want string) {
+// toldThat waits until what is said of sending has these words, and nothing of the library's own.
+func toldThat(t *testing.T, p *Publisher, want string) {
 	t.Helper()
 	over, cancel := context.WithCancel(context.Background())
 	t.Cleanup(func() { cancel(); _ = p.Close(over) }) // nobody waits for what cannot be sent
@@ -52,7 +52,7 @@ func TestWrongKey(t *testing.T) {
 	p := publish(t, sending)
 	put(p, 1, 0)
 	const want = "the hub is not reached: the hub does not know who we are (--nkey"
-	told(t, p, want)
+	toldThat(t, p, want)
 	closeNow(p)
 	if s := p.Progress().Trouble; !strings.HasPrefix(s, want) {
 		t.Errorf("at the end it is %q", s)
@@ -79,7 +79,7 @@ func TestDenied(t *testing.T) {
 			put(p, 1, 0)
 			finish(p, 1)
 			if c.index == "" {
-				told(t, p, c.want)
+				toldThat(t, p, c.want)
 				return
 			}
 			sent(t, p, 2)
@@ -99,7 +99,7 @@ func TestNoHubThere(t *testing.T) {
 	eventually(t, "it listens", func() bool { return s.ReadyForConnections(10 * time.Millisecond) })
 	p := publish(t, Sending{Server: s.ClientURL(), Host: "a", Agent: "main", Spool: t.TempDir(), Limit: 1 << 30})
 	put(p, 1, 0)
-	told(t, p, "it is a NATS server without JetStream")
+	toldThat(t, p, "it is a NATS server without JetStream")
 
 	h := newHub(t, nil)
 	if err := h.admin().DeleteStream(context.Background(), StreamName); err != nil {
@@ -107,14 +107,14 @@ func TestNoHubThere(t *testing.T) {
 	}
 	p = publish(t, h.sending(t, "a"))
 	put(p, 1, 0)
-	told(t, p, "it has no stream TOOLSCOPE")
+	toldThat(t, p, "it has no stream TOOLSCOPE")
 	if s := p.Progress(); s.Remedy != addStream {
 		t.Errorf("%q", s.Remedy)
 	}
 	if _, err := h.admin().CreateStream(context.Background(), jetstream.StreamConfig{Name: StreamName, Subjects: []string{"other"}, AllowDirect: true}); err != nil {
 		t.Fatal(err)
 	}
-	told(t, p, "its stream does not take that")
+	toldThat(t, p, "its stream does not take that")
 }
 
 // TestWords: what the library says is told in words of who uses a hub.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -38,7 +37,7 @@ func allAddresses(paths []string) bool {
 
 // address is what a path says, and the flags.
 func (a *app) address(path string) (of fleet.Address, err error) {
-	if of, err = fleet.ParseAddress(path, time.Now()); err != nil {
+	if of, err = fleet.ParseAddress(path); err != nil {
 		return of, usagef("%s: %w", safeAddress(path), err)
 	}
 	of.Model, of.Status = cmp.Or(a.calls.model, of.Model), cmp.Or(a.calls.status, of.Status)
@@ -81,17 +80,14 @@ func (a *app) printLines(ctx context.Context, paths []string) error {
 	var mu sync.Mutex // of what follows
 	to := a.stdout.buffered()
 	var failed error
-	views := map[*fleet.View]string{}
 	for _, path := range paths {
-		v, of, err := a.openView(ctx, path)
-		if err != nil {
+		if _, err := a.openView(ctx, path); err != nil {
 			return err
 		}
-		views[v] = of.Server
 	}
-	for v := range views {
+	for _, v := range a.views {
 		wait.Go(func() {
-			v.Lines(ctx, func(line []byte) bool {
+			err := v.Lines(ctx, func(line []byte) bool {
 				mu.Lock()
 				defer mu.Unlock()
 				if failed == nil {
@@ -100,11 +96,12 @@ func (a *app) printLines(ctx context.Context, paths []string) error {
 				}
 				return failed == nil
 			})
+			mu.Lock()
+			defer mu.Unlock()
+			failed = cmp.Or(failed, err)
 		})
 	}
 	wait.Wait()
-	for v, server := range views {
-		a.tellView(server, v.State())
-	}
+	a.tellViews()
 	return failed
 }

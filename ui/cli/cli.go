@@ -42,6 +42,7 @@ type app struct {
 	hub            hubFlags
 	calls          callFlags
 	views          []*fleet.View // the hubs that are watched
+	toldViews      int           // those of them of which it was told what is missing
 	sends          publishFlags  // of what is followed
 	sending        *publication  // nil when nothing is sent
 	tracing        *tracing      // of what is read; nil when no collector is told

@@ -4,15 +4,12 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"toolscope/capture"
 	"toolscope/capture/fleet"
 	"toolscope/stream/count"
-	"toolscope/ui"
-	"toolscope/ui/panes"
 )
 
 // hubFlags say who one is to a hub.
@@ -45,32 +42,31 @@ func (a *app) hubAuth() (auth fleet.Auth, err error) {
 	return auth, nil
 }
 
-// view opens the captures of a hub.
-func (a *app) view(ctx context.Context, path string) (capture.Source, error) {
-	v, of, err := a.openView(ctx, path)
+// openView connects to a hub.
+func (a *app) openView(ctx context.Context, path string) (*fleet.View, error) {
+	of, err := a.address(path)
 	if err != nil {
 		return nil, err
 	}
-	return func(yield func(capture.Record, error) bool) {
-		v.Source(ctx)(yield)
-		a.tellView(of.Server, v.State())
-	}, nil
-}
-
-// openView connects to a hub.
-func (a *app) openView(ctx context.Context, path string) (v *fleet.View, of fleet.Address, err error) {
-	if of, err = a.address(path); err != nil {
-		return nil, of, err
-	}
 	auth, err := a.hubAuth()
 	if err != nil {
-		return nil, of, err
+		return nil, err
 	}
-	if v, err = fleet.Open(ctx, of, auth); err != nil {
-		return nil, of, err
+	v, err := fleet.Open(ctx, of, auth)
+	if err != nil {
+		return nil, err
 	}
 	a.views = append(a.views, v)
-	return v, of, nil
+	return v, nil
+}
+
+// view opens the captures of a hub.
+func (a *app) view(ctx context.Context, path string) (capture.Source, error) {
+	v, err := a.openView(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	return v.Source(ctx), nil
 }
 
 // safeAddress is an address without what may be a secret in it.
@@ -82,16 +78,37 @@ func safeAddress(path string) string {
 	return scheme + "://" + rest
 }
 
-// tellView says at the end what of the captures did not come.
-func (a *app) tellView(server string, s fleet.State) {
-	if s.Newer > 0 {
-		a.notef("%s: %s of another version of toolscope", server, count.Of(int(s.Newer), "message"))
+// tellViews says at the end what of the captures of hubs did not come, of each hub once.
+func (a *app) tellViews() {
+	for ; a.toldViews < len(a.views); a.toldViews++ {
+		v := a.views[a.toldViews]
+		s := v.State()
+		if s.Newer > 0 {
+			a.notef("%s: %s of another version of toolscope", v.Server(), count.Of(int(s.Newer), "message"))
+		}
+		if !s.Whole() {
+			a.notef("%s: %s", v.Server(), missingWords(&s))
+			a.code = exitGaps // whatever else ended the program
+		}
 	}
-	if s.Lost == 0 && s.Spoilt == 0 {
-		return
+}
+
+// missingWords say what is missing of what a hub had.
+func missingWords(s *fleet.State) string {
+	var words []string
+	if s.Lost > 0 {
+		words = append(words, fmt.Sprintf("%s of captures never came, in %s", count.Of(s.Lost, "byte"), count.Of(int(s.Gaps), "gap")))
 	}
-	a.notef("%s: %s of captures never came, in %s, and %s made no sense", server, count.Of(s.Lost, "byte"), count.Of(int(s.Gaps), "gap"), count.Of(int(s.Spoilt), "message"))
-	a.code = max(a.code, exitGaps)
+	if s.Missed > 0 {
+		words = append(words, fmt.Sprintf("the hub let go of %s unread", count.Of(int(s.Missed), "message")))
+	}
+	if s.Forgot > 0 {
+		words = append(words, "the hub forgot what was still to be read")
+	}
+	if s.Spoilt > 0 {
+		words = append(words, fmt.Sprintf("%s made no sense", count.Of(int(s.Spoilt), "message")))
+	}
+	return strings.Join(words, "; ")
 }
 
 // untilCaught is a context that a signal ends.
@@ -115,19 +132,27 @@ func (a *app) untilCaught(ctx context.Context) (context.Context, func()) {
 // isEndless reports whether one of the paths is a hub that is watched for ever.
 func isEndless(paths []string) bool {
 	for _, path := range paths {
-		if of, err := fleet.ParseAddress(path, time.Now()); fleet.IsAddress(path) && err == nil && of.Until.IsZero() {
+		if of, err := fleet.ParseAddress(path); fleet.IsAddress(path) && err == nil && of.Until.IsZero() {
 			return true
 		}
 	}
 	return false
 }
 
-// openOne opens a path, which may be an address.
+// openOne opens a path to be read to its end. It may be an address that has one.
 func (a *app) openOne(ctx context.Context, path string, o capture.Options) (capture.Source, error) {
-	if fleet.IsAddress(path) {
-		return a.view(ctx, path)
+	switch {
+	case !fleet.IsAddress(path):
+		return capture.Open(ctx, path, o)
+	case isEndless([]string{path}):
+		return nil, usagef("%s: it goes on for ever, and all of it is to be read first\nwanted is one with an end, as %s", safeAddress(path), withEnd(path))
 	}
-	return capture.Open(ctx, path, o)
+	return a.view(ctx, path)
+}
+
+// withEnd is an address that ends now.
+func withEnd(path string) string {
+	return strings.TrimSuffix(safeAddress(path), "/") + either(strings.Contains(path, "?"), "&", "?") + "until=now"
 }
 
 // openAll makes one source of all paths, of which some may be addresses.
@@ -167,76 +192,4 @@ func find(path string) ([]capture.Found, []string, error) {
 		return []capture.Found{{Path: path}}, nil, nil
 	}
 	return capture.Find([]string{path})
-}
-
-// fleetWords are how the hubs that are watched are doing, and the one that is sent to.
-func (a *app) fleetWords() (words []ui.Word) {
-	if a.sending != nil {
-		words = a.sending.words()
-	}
-	for _, v := range a.views {
-		words = append(words, stateWords(v.State())...)
-	}
-	return words
-}
-
-// hostStates are the machines that send to the hubs that are watched; nil without a hub.
-func (a *app) hostStates() func() []panes.HostState {
-	if len(a.views) == 0 {
-		return nil
-	}
-	return func() (all []panes.HostState) {
-		now := time.Now()
-		for _, v := range a.views {
-			for _, h := range v.State().Hosts {
-				all = append(all, panes.HostState{Name: h.Name, Age: now.Sub(h.Heard), Waits: h.Spooled, Skew: h.Skew, Silent: h.Silent})
-			}
-		}
-		return all
-	}
-}
-
-func stateWords(s fleet.State) (words []ui.Word) {
-	alarm := func(text string) { words = append(words, ui.Word{Text: text, Alarm: true}) }
-	var silent []string
-	var skewed, waiting fleet.Host
-	for _, h := range s.Hosts {
-		if h.Silent {
-			silent = append(silent, h.Name)
-		}
-		if h.Skew.Abs() > skewed.Skew.Abs() {
-			skewed = h
-		}
-		if h.Spooled > waiting.Spooled {
-			waiting = h
-		}
-	}
-	if s.Down {
-		alarm("HUB NOT REACHED")
-	}
-	words = append(words, ui.Word{Text: fmt.Sprintf("%s · %s/s · lag %.1f s · lost %s", count.Of(len(s.Hosts), "host"), rateText(s.Rate), s.Lag.Seconds(), sizeText(s.Lost))})
-	if s.Lost > 0 {
-		alarm("GAP " + sizeText(s.Lost))
-	}
-	switch n := len(silent); {
-	case n == 1:
-		alarm("SILENT " + silent[0])
-	case n > 1:
-		alarm(fmt.Sprintf("SILENT %s and %d more", silent[0], n-1))
-	}
-	if waiting.Spooled > 1<<20 {
-		words = append(words, ui.Word{Text: fmt.Sprintf("%s has %s to send", waiting.Name, sizeText(waiting.Spooled))})
-	}
-	if skewed.Skew.Abs() > 5*time.Second {
-		words = append(words, ui.Word{Text: fmt.Sprintf("the clock of %s is %s %s", skewed.Name, skewed.Skew.Abs().Round(time.Second), either(skewed.Skew > 0, "ahead", "behind"))})
-	}
-	return words
-}
-
-// rateText is a number in few digits.
-func rateText(n float64) string {
-	if n < 10_000 {
-		return fmt.Sprintf("%.0f", n)
-	}
-	return fmt.Sprintf("%.1fk", n/1000)
 }

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"toolscope/capture/fleet"
-	"toolscope/stream/count"
 )
 
 const (
@@ -62,8 +61,8 @@ func (a *app) watchHub(hub *fleet.Hub, t *tracing, store string, began time.Time
 		cancel()
 		<-t.done
 		<-kept
-		if s := h.view.State(); s.Lost > 0 || s.Spoilt > 0 {
-			a.notef("--otlp: of what came %s were not seen, and %s made no sense", count.Of(s.Lost, "byte"), count.Of(int(s.Spoilt), "message"))
+		if s := h.view.State(); !s.Whole() {
+			a.notef("--otlp: of what came to the hub not all was seen: %s", missingWords(&s))
 			a.code = exitGaps
 		}
 		h.look()

@@ -57,6 +57,7 @@ func (a *app) open(ctx context.Context, args []string) error {
 		return err
 	}
 	defer end()
+	defer a.tellViews()
 	return a.watch(ctx, src, a.speed, ui.Options{Source: title(paths), Prepare: prepare, Prices: prices, Hosts: a.hostStates(), Status: func() []ui.Word {
 		return append(far.words(), a.fleetWords()...)
 	}})

@@ -143,13 +143,18 @@ func (a *app) printFollowed(ctx context.Context, paths []string, p printer) erro
 	return a.printSource(said, path, in, p)
 }
 
-// judged is a source; a damaged record in it has the run fail, and reading goes on.
+// judged is a source; a damaged record in it has the run fail, and reading goes on. At its end it is told
+// what of a hub's captures did not come.
 func (a *app) judged(src capture.Source) capture.Source {
-	return changed(src, func(r *capture.Record) {
+	sound := changed(src, func(r *capture.Record) {
 		if r.Damaged {
 			a.code = max(a.code, 1)
 		}
 	})
+	return func(yield func(capture.Record, error) bool) {
+		sound(yield)
+		a.tellViews()
+	}
 }
 
 // printSource writes the turns of one source; they are numbered within it.

@@ -52,7 +52,7 @@ func (a *app) publish(f *publishFlags, began time.Time, by string) (*publication
 	if f == nil || f.to == "" {
 		return nil, nil
 	}
-	of, err := fleet.ParseAddress(f.to, began)
+	of, err := fleet.ParseAddress(f.to)
 	if err != nil {
 		return nil, usagef("--publish: %w", err)
 	}

@@ -122,6 +122,7 @@ func (a *app) recorded(ctx context.Context, path string) ([]serve.Exchange, erro
 		return nil, err
 	}
 	list, notes, err := serve.Read(src)
+	a.tellViews()
 	for _, note := range notes {
 		a.notef("%s: %s", path, note)
 	}

@@ -15,6 +15,7 @@ type HostState struct {
 	Waits  int64         // bytes that it has not sent yet
 	Skew   time.Duration // by how much its clock is ahead
 	Silent bool
+	Ended  bool // it said that it ends
 }
 
 // take has machines be known as they are now, those that sent no turn too.
@@ -92,6 +93,8 @@ func (l *List) tells(p *screen.Pen, h *hostTurns) []hostTold {
 		switch {
 		case s.Silent:
 			silent.text, silent.role = ago(s.Age).Between("SILENT ", ""), screen.Bad
+		case s.Ended:
+			silent.text, silent.role = ago(s.Age).Between("ended ", " ago"), screen.Muted
 		case s.Age >= leastAge:
 			silent.text, silent.role = ago(s.Age).Between("heard ", " ago"), screen.Muted
 		}

@@ -1,0 +1,282 @@
+//go:build !nohub
+
+package fleet
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// gated is a view whose reader stands still behind the first record until it is let on.
+type gated struct {
+	*View
+	at   chan struct{} // closed when it stands
+	on   chan struct{} // to be closed
+	over chan struct{} // closed when the source has ended
+	n    atomic.Int64  // records with bytes
+	text atomic.Value
+	err  error
+}
+
+func gatedView(t *testing.T, address string, change func(*View)) *gated {
+	t.Helper()
+	of, err := ParseAddress(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := Open(context.Background(), of, Auth{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.look = 20 * time.Millisecond
+	if change != nil {
+		change(v)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	g := &gated{View: v, at: make(chan struct{}), on: make(chan struct{}), over: make(chan struct{})}
+	g.text.Store("")
+	go func() {
+		defer close(g.over)
+		for r, err := range v.Source(ctx) {
+			if g.err = errors.Join(g.err, err); len(r.Data) == 0 {
+				continue
+			}
+			g.text.Store(g.text.Load().(string) + string(r.Data))
+			if g.n.Add(1) == 1 {
+				close(g.at)
+				select {
+				case <-g.on:
+				case <-ctx.Done():
+				}
+			}
+		}
+	}()
+	t.Cleanup(func() { stop(); <-g.over })
+	return g
+}
+
+// hurried sends each record at once.
+func (h *hubs) hurried(t *testing.T, host string) Sending {
+	o := h.sending(t, host)
+	o.Linger = time.Millisecond
+	return o
+}
+
+// waiting is how many requests of viewers the hub has; there is one viewer.
+func (h *hubs) waiting(t *testing.T, stream jetstream.Stream) (consumer string, n int) {
+	t.Helper()
+	for info := range stream.ListConsumers(context.Background()).Info() {
+		return info.Name, info.NumWaiting
+	}
+	return "", -1
+}
+
+func (h *hubs) captures(t *testing.T) jetstream.Stream {
+	t.Helper()
+	stream, err := h.admin().Stream(context.Background(), StreamName)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return stream
+}
+
+// TestUntil: what came after the end that is wanted is not read, and an end that has not come is refused.
+func TestUntil(t *testing.T) {
+	h := newHub(t, nil)
+	p := publish(t, h.hurried(t, "a"))
+	one(t, p, 1, 0, 2)
+	then := time.Now().UTC()
+	one(t, p, 1, 2, 4)
+	for _, query := range []string{"?until=", "?since=1h&until=", "?host=a&until="} {
+		v := view(t, h.URL()+query+then.Format(time.RFC3339Nano), nil)
+		if <-v.done; v.text() != wants(1, 0, 2) {
+			t.Errorf("%s: %q", query, v.text())
+		}
+		if s := v.State(); s.Down || !s.Whole() {
+			t.Errorf("%s: %+v", query, s)
+		}
+	}
+	of, err := ParseAddress(h.URL() + "?until=" + then.Add(time.Hour).Format(time.RFC3339))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(context.Background(), of, Auth{}); !errors.Is(err, errToCome) {
+		t.Error(err)
+	}
+}
+
+// TestConsumerGone: a view goes on when the hub forgot its consumer while nothing was asked of it.
+func TestConsumerGone(t *testing.T) {
+	h := newHub(t, nil)
+	p := publish(t, h.hurried(t, "a"))
+	v := gatedView(t, h.URL(), func(v *View) { v.pull = 1700 * time.Millisecond })
+	one(t, p, 1, 0, 1)
+	<-v.at
+	stream := h.captures(t)
+	name := ""
+	eventually(t, "the hub is asked for nothing", func() bool {
+		var n int
+		name, n = h.waiting(t, stream)
+		return n == 0
+	})
+	if err := stream.DeleteConsumer(context.Background(), name); err != nil {
+		t.Fatal(err)
+	}
+	close(v.on)
+	one(t, p, 1, 1, 3)
+	eventually(t, "it reads on", func() bool { return v.text.Load() == wants(1, 0, 3) })
+}
+
+// TestUntilExpired: a view whose last messages the hub lets go of comes to its end, and counts them all.
+func TestUntilExpired(t *testing.T) {
+	h := newHub(t, nil)
+	one(t, publish(t, h.hurried(t, "a")), 1, 0, 20)
+	one(t, publish(t, h.hurried(t, "b")), 1, 0, 20)
+	stream := h.captures(t)
+	if err := stream.Purge(context.Background(), jetstream.WithPurgeSubject("toolscope.*.b.*.b.>"), jetstream.WithPurgeSequence(20)); err != nil {
+		t.Fatal(err)
+	}
+	v := gatedView(t, h.URL()+"?until=now", func(v *View) { v.most, v.least = 2000, 0 })
+	<-v.at
+	if err := stream.Purge(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	close(v.on)
+	<-v.over
+	if s := v.State(); v.err != nil || s.Missed == 0 || s.Missed+v.n.Load() != 40 {
+		t.Errorf("%d records of 40 were read: %+v, %v", v.n.Load(), s, v.err)
+	}
+}
+
+// TestMissed: messages that the hub let go of before they were read are counted, be it that nothing of
+// their captures ever comes again.
+func TestMissed(t *testing.T) {
+	h := newHub(t, nil)
+	p := publish(t, h.hurried(t, "a"))
+	v := gatedView(t, h.URL(), func(v *View) { v.most, v.least = 2000, 0 })
+	one(t, p, 1, 0, 1)
+	<-v.at
+	one(t, publish(t, h.hurried(t, "b")), 1, 0, 20)
+	if err := h.captures(t).Purge(context.Background(), jetstream.WithPurgeSequence(22)); err != nil {
+		t.Fatal(err)
+	}
+	one(t, p, 1, 1, 2)
+	close(v.on)
+	eventually(t, "it reads on", func() bool { return strings.HasSuffix(v.text.Load().(string), wants(1, 1, 2)) })
+	if s := v.State(); s.Missed == 0 || s.Missed+v.n.Load() != 22 || s.Lost != 0 {
+		t.Errorf("%d records of 22 were read: %+v", v.n.Load(), s)
+	}
+}
+
+// TestHubGone: a view with an end says so when the hub is not there any more, and does not wait for ever.
+func TestHubGone(t *testing.T) {
+	h := newHub(t, nil)
+	one(t, publish(t, h.hurried(t, "a")), 1, 0, 20)
+	v := gatedView(t, h.URL()+"?until=now", func(v *View) { v.patience, v.most, v.least = time.Second/2, 2000, 0 })
+	<-v.at
+	h.Close()
+	close(v.on)
+	if <-v.over; v.err == nil || !strings.Contains(v.err.Error(), "it is not read to the end") {
+		t.Error(v.err)
+	}
+}
+
+// TestUntilForgot: a view with an end, whose hub forgot what was still to be read, ends and says so.
+func TestUntilForgot(t *testing.T) {
+	h := newHub(t, nil)
+	p := publish(t, h.hurried(t, "a"))
+	one(t, p, 1, 0, 20)
+	v := gatedView(t, h.URL()+"?until=now", func(v *View) { v.most, v.least = 2000, 0 })
+	<-v.at
+	closeNow(p)
+	h.Close()
+	if err := os.RemoveAll(h.o.Store); err != nil {
+		t.Fatal(err)
+	}
+	h.start()
+	close(v.on)
+	if <-v.over; v.err != nil || v.State().Forgot != 1 {
+		t.Errorf("%+v, %v", v.State(), v.err)
+	}
+}
+
+// TestRetentionIsNoLoss: the beginning of a capture that the hub let go of before anybody looked is not
+// missing; that of one that began later is.
+func TestRetentionIsNoLoss(t *testing.T) {
+	h := newHub(t, nil)
+	one(t, publish(t, h.hurried(t, "a")), 1, 0, 5)
+	stream := h.captures(t)
+	if err := stream.Purge(context.Background(), jetstream.WithPurgeSequence(4)); err != nil {
+		t.Fatal(err)
+	}
+	for _, query := range []string{"?until=now", "?since=1h&until=now"} {
+		v := view(t, h.URL()+query, nil)
+		if <-v.done; v.text() != wants(1, 3, 5) || !strings.Contains(strings.Join(v.notes, ""), "joined midway") {
+			t.Errorf("%s: %q %q", query, v.text(), v.notes)
+		}
+		if s := v.State(); !s.Whole() {
+			t.Errorf("%s: %+v", query, s)
+		}
+	}
+	one(t, publish(t, h.hurried(t, "b")), 1, 0, 2)
+	if err := stream.DeleteMsg(context.Background(), 6); err != nil {
+		t.Fatal(err)
+	}
+	v := view(t, h.URL()+"?until=now", nil)
+	if <-v.done; v.State().Gaps != 1 {
+		t.Errorf("%+v", v.State())
+	}
+}
+
+// TestOverrunIs: a view jumps where it reads what the hub is about to let go of, and not because something
+// is missing of what it wants.
+func TestOverrunIs(t *testing.T) {
+	h := newHub(t, nil)
+	one(t, publish(t, h.hurried(t, "a")), 1, 0, 40)
+	if err := h.captures(t).Purge(context.Background(), jetstream.WithPurgeSequence(20)); err != nil {
+		t.Fatal(err)
+	}
+	v := view(t, h.URL()+"?host=a", nil)
+	for _, c := range []struct {
+		before, at, pending uint64
+		want                bool
+	}{
+		{10, 20, 20, true}, {10, 35, 5, false}, {10, 40, 0, false}, {19, 20, 20, false}, {0, 20, 20, false},
+	} {
+		if got := v.overrun(context.Background(), c.before, &jetstream.MsgMetadata{Sequence: jetstream.SequencePair{Stream: c.at}, NumPending: c.pending}); got != c.want {
+			t.Errorf("%+v: %v", c, got)
+		}
+	}
+}
+
+// TestNotThereYet: bytes that one who answers for the hub does not have are not said to be let go of.
+func TestNotThereYet(t *testing.T) {
+	h := newHub(t, nil)
+	p := publish(t, h.hurried(t, "a"))
+	one(t, p, 1, 0, 2)
+	of, err := ParseAddress(h.URL() + "?status=malformed")
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := Open(context.Background(), of, Auth{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer v.link.Close()
+	o := p.ours.of
+	f := &found{origin: o, feed: v.feeds.One(machineOf(o), v.run(o), 1, 0), seq: 3}
+	if err := v.step(context.Background(), f, 1000); !errors.Is(err, errNotThere) || v.State().Lost != 0 {
+		t.Errorf("%v, %+v", err, v.State())
+	}
+	one(t, p, 1, 2, 3)
+	if err := v.step(context.Background(), f, 1000); err != nil {
+		t.Error(err)
+	}
+}

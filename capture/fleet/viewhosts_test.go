@@ -1,0 +1,288 @@
+package fleet
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"toolscope/capture"
+)
+
+// bare is a view of no hub: nothing but what it makes of messages. Its clock is at.
+func bare(at *time.Time) *View {
+	v := &View{link: &link{}, now: func() time.Time { return *at }, quiet: silence, listening: *at, flows: map[string]*flow{}, machines: map[string]*machine{}, told: map[origin]*told{}}
+	v.link.up.Store(true)
+	v.clock.learn(*at, *at, *at)
+	return v
+}
+
+// message is one of a capture, which came at some time of the hub.
+type message struct {
+	jetstream.Msg
+	of   origin
+	head nats.Header
+	data []byte
+}
+
+func (m message) Subject() string      { return captureSubject(bytesKind, m.of.host, m.of.agent, m.of.id) }
+func (m message) Headers() nats.Header { return m.head }
+func (m message) Data() []byte         { return m.data }
+
+func (v *View) bring(of origin, from int64, data []byte, at time.Time, more ...string) {
+	m := message{of: of, data: data, head: nats.Header{}}
+	m.head.Set(headSpan, span{from, from + int64(len(data))}.String())
+	for i := 0; i < len(more); i += 2 {
+		m.head.Set(more[i], more[i+1])
+	}
+	meta := &jetstream.MsgMetadata{Timestamp: at}
+	v.feed(m, meta, !at.Before(v.since))
+	v.count(m, meta)
+	v.pass(func(capture.Record, error) bool { return true }, !at.Before(v.since))
+}
+
+func header(t *testing.T) []byte {
+	t.Helper()
+	line, err := capture.EncodeHeader(time.Now(), "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return line
+}
+
+func line(t *testing.T, r capture.Record) []byte {
+	t.Helper()
+	text, err := capture.EncodeRecord(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// TestMachines: what a machine has to send is that of all its captures; one that ended as it should is not
+// silent, and neither is one that was only read of; one that stopped is.
+func TestMachines(t *testing.T) {
+	now := time.Now()
+	v := bare(&now)
+	head, start := header(t), now
+	for _, o := range []origin{{version, "a", "x", "1"}, {version, "a", "y", "2"}, {version, "done", "x", "3"}, {version, "dead", "x", "4"}} {
+		v.bring(o, 0, head, now, headSpooled, "100")
+	}
+	v.bring(origin{version, "old", "x", "5"}, 0, head, now.Add(-time.Hour))
+	v.bring(origin{version, "a", "y", "2"}, int64(len(head)), []byte("\n"), now, headSpooled, "20")
+	if hosts := v.Hosts(); len(hosts) != 4 || hosts[0].Spooled != 120 {
+		t.Errorf("%+v", hosts)
+	}
+	last := nats.NewMsg(captureSubject(healthKind, "done", "x", "3"))
+	last.Header.Set(headOver, "1")
+	last.Header.Set(headSpooled, "0")
+	now = start.Add(time.Second)
+	v.health(last)
+	now = start.Add(silence + 2*time.Second)
+	for _, id := range []string{"x.1", "y.2"} {
+		agent, id, _ := strings.Cut(id, ".")
+		v.health(nats.NewMsg(captureSubject(healthKind, "a", agent, id)))
+	}
+	var got []string
+	for _, h := range v.Hosts() {
+		got = append(got, fmt.Sprint(h.Name, " ", h.Silent, h.Ended))
+	}
+	if text := strings.Join(got, "; "); text != "a false false; dead true false; done false true; old false false" {
+		t.Error(text)
+	}
+	if s := v.State(); s.Silent != 1 || s.First != "dead" || s.Hosts != 4 {
+		t.Errorf("%+v", s)
+	}
+	v.health(nats.NewMsg(captureSubject(healthKind, "done", "x", "3")))
+	if v.Hosts()[2].Ended {
+		t.Error("one that begins again has ended")
+	}
+	now = now.Add(keepOver + time.Second)
+	v.prune(now)
+	if hosts := v.Hosts(); len(hosts) != 3 || len(v.flows) != 0 || hosts[0].Spooled != 0 { // those that stopped are worth knowing of
+		t.Errorf("%+v, %d captures", hosts, len(v.flows))
+	}
+	now = now.Add(keepSilent)
+	if v.prune(now); len(v.Hosts()) != 0 {
+		t.Errorf("%+v", v.Hosts())
+	}
+}
+
+// TestDropped: a capture that was dropped goes on where it was, and what is missing of it is counted.
+func TestDropped(t *testing.T) {
+	now := time.Now()
+	v := bare(&now)
+	o, head := origin{version, "a", "x", "1"}, header(t)
+	first := line(t, capture.Record{Exchange: 1, Head: &capture.Head{Status: 200}, Data: []byte("x"), End: capture.EndEOF})
+	v.bring(o, 0, append(head, first...), now)
+	end := int64(len(head) + len(first))
+	now = now.Add(keepOver + time.Second)
+	if v.prune(now); len(v.flows)+len(v.order) != 0 {
+		t.Fatal("it is not dropped")
+	}
+	v.bring(o, 0, append(head, first...), now) // again, as after a hub forgot
+	next := line(t, capture.Record{Exchange: 2, Head: &capture.Head{Status: 200}, Data: []byte("y")})
+	v.bring(o, end, next, now)
+	if s := v.State(); s.Lost != 0 || s.Spoilt != 0 || v.took != end+int64(len(next)) || v.order[0].feed.Open() != 1 {
+		t.Errorf("%+v, %d bytes of %d", s, v.took, end+int64(len(next)))
+	}
+	v.bring(o, end+int64(len(next))+10, next, now)
+	if s := v.State(); s.Lost != 10 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// TestStoodStill: who stood still, or had no hub, has heard nobody, and says of nobody that he is silent; what
+// was open stays so. Of two captures of a machine the one is cut that is silent.
+func TestStoodStill(t *testing.T) {
+	now := time.Now()
+	v := bare(&now)
+	x, y := origin{version, "a", "x", "1"}, origin{version, "a", "y", "2"}
+	head, open := header(t), line(t, capture.Record{Exchange: 1, Data: []byte("x")})
+	for _, o := range []origin{x, y} {
+		v.bring(o, 0, append(head, open...), now)
+	}
+	now = now.Add(10 * silence)
+	v.listening = now.Add(-time.Second) // it was connected again just now
+	var why []string
+	yield := func(r capture.Record, _ error) bool { why = append(why, r.Why); return true }
+	if !v.lookForSilent(now, yield) || len(why) > 0 || v.State().Silent > 0 {
+		t.Fatalf("%q, %+v", why, v.State())
+	}
+	now = now.Add(silence)
+	v.health(nats.NewMsg(captureSubject(healthKind, "a", "y", "2")))
+	v.lookForSilent(now, yield)
+	if len(why) != 1 || why[0] != "nothing was heard of a/x for 30s" || v.State().Silent > 0 {
+		t.Errorf("%q, %+v", why, v.State())
+	}
+}
+
+// TestSilentEarly: an exchange of which nothing new was seen does not end on the screen because its machine is
+// silent.
+func TestSilentEarly(t *testing.T) {
+	now := time.Now()
+	v := bare(&now)
+	v.since = now.Add(-time.Minute)
+	v.bring(origin{version, "a", "x", "1"}, 0, append(header(t), line(t, capture.Record{Exchange: 1, Data: []byte("x")})...), now.Add(-time.Hour))
+	v.stands() // all there is has been read
+	now = now.Add(2 * silence)
+	v.lookForSilent(now, func(r capture.Record, _ error) bool { t.Errorf("%+v", r); return true })
+	if len(v.early.of) != 0 || v.early.bytes != 0 {
+		t.Error("it is kept")
+	}
+}
+
+// TestGapBefore: what is missing before the time that is wanted is not counted.
+func TestGapBefore(t *testing.T) {
+	now := time.Now()
+	v := bare(&now)
+	v.since = now.Add(-time.Minute)
+	o, head := origin{version, "a", "x", "1"}, header(t)
+	v.bring(o, 0, head, now.Add(-time.Hour))
+	record := line(t, capture.Record{Exchange: 1, Data: []byte("x")})
+	v.bring(o, int64(len(head))+100, record, now.Add(-time.Hour))
+	if s := v.State(); !s.Whole() {
+		t.Errorf("%+v", s)
+	}
+	v.bring(o, int64(len(head)+len(record))+200, record, now)
+	if s := v.State(); s.Lost != 100 || s.Gaps != 1 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// TestLag: what waited here is behind too, as long as it is read.
+func TestLag(t *testing.T) {
+	now := time.Now()
+	v := bare(&now)
+	v.bring(origin{version, "a", "x", "1"}, 0, header(t), now.Add(-5*time.Second))
+	if s := v.State(); s.Lag != 5*time.Second {
+		t.Errorf("%+v", s)
+	}
+	if v.stands(); v.State().Lag != 0 {
+		t.Errorf("%+v", v.State())
+	}
+}
+
+// TestNotes: of one capture something is said once a second, with how much was left out; all of it is counted,
+// and no number of messages makes the count turn over.
+func TestNotes(t *testing.T) {
+	now := time.Now()
+	v := bare(&now)
+	a, b := origin{version, "a", "x", "1"}, origin{version, "b", "x", "2"}
+	for range 1000 {
+		v.lose(a, 1<<62, "never came")
+	}
+	v.lose(b, 1, "never came")
+	if len(v.recs) != 2 || v.state.Gaps != 1001 || v.state.Lost != math.MaxInt64 {
+		t.Errorf("%d notes, %+v", len(v.recs), v.state)
+	}
+	now = now.Add(sayEvery)
+	v.lose(a, 1, "never came")
+	if note := v.recs[len(v.recs)-1].Note; !strings.Contains(note, "999 more") {
+		t.Error(note)
+	}
+	if _, err := parseSpan(fmt.Sprintf("%d-%d", int64(1<<62), int64(1<<62+1))); err == nil {
+		t.Error("a span beyond any capture is one")
+	}
+}
+
+// TestEarly: what is kept of exchanges of which nothing is new is bounded, and who is shown less than all is
+// told.
+func TestEarly(t *testing.T) {
+	var e early
+	data := make([]byte, 1<<20)
+	for x := range 300 {
+		e.add(capture.Record{Exchange: x, Head: &capture.Head{Status: 200}})
+		e.add(capture.Record{Exchange: x, Data: data})
+	}
+	if e.bytes > mostEarly {
+		t.Errorf("%d bytes are kept", e.bytes)
+	}
+	first, last := e.take(0), e.take(299)
+	if len(first) != 2 || first[0].Head == nil || first[1].Lost != 1<<20 || !strings.Contains(first[1].Note, "joined midway") {
+		t.Errorf("%+v", first)
+	}
+	if len(last) != 2 || len(last[1].Data) != len(data) {
+		t.Errorf("%d records", len(last))
+	}
+	for x := range 300 {
+		e.drop(x)
+	}
+	if e.bytes != 0 || len(e.of)+len(e.order) != 0 {
+		t.Errorf("%d bytes, %d exchanges", e.bytes, len(e.of))
+	}
+}
+
+// TestStateCost: how a view is doing is asked for in each frame, and takes no longer with many machines.
+func TestStateCost(t *testing.T) {
+	now := time.Now()
+	v := bare(&now)
+	for i := range 10_000 {
+		v.sign(origin{version, fmt.Sprint("h", i), "x", "1"}, nats.Header{}, now, now)
+	}
+	_ = v.State()
+	if n := testing.AllocsPerRun(100, func() { _ = v.State() }); n > 0 {
+		t.Errorf("%v allocations", n)
+	}
+	v.sign(origin{version, "one more", "x", "1"}, nats.Header{}, now, now)
+	if n := v.State().Hosts; n != 10_000 {
+		t.Errorf("it counts the machines anew, %d", n)
+	}
+	now = now.Add(sumEvery)
+	if n := v.State().Hosts; n != 10_001 {
+		t.Errorf("%d machines", n)
+	}
+}
+
+// TestRuns: captures of two hubs have nothing in common.
+func TestRuns(t *testing.T) {
+	o := origin{version, "a", "x", "1"}
+	eu, us := &View{of: Address{Server: "nats://eu:4222"}}, &View{of: Address{Server: "nats://us:4222"}}
+	if eu.run(o) == us.run(o) || eu.run(o) == eu.run(origin{version, "a", "x", "2"}) {
+		t.Error(eu.run(o))
+	}
+}

@@ -1,0 +1,193 @@
+package fleet
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"toolscope/capture"
+)
+
+// mostEarly is how many bytes are kept of exchanges of which nothing is new yet.
+const mostEarly = 256 << 20
+
+// early is what was read of exchanges before the time that is wanted. It is passed on once something of
+// them is new.
+type early struct {
+	of    map[int]*held
+	order []int // of them, as they began; some may be gone
+	bytes int64
+}
+
+type held struct {
+	recs  []capture.Record
+	bytes int64
+	shed  int64 // bytes that are not kept any more
+}
+
+// recordCost is what a record takes beside its bytes.
+const recordCost = 256
+
+func (e *early) add(r capture.Record) {
+	h := e.of[r.Exchange]
+	if h == nil {
+		h = &held{}
+		if e.of == nil {
+			e.of = map[int]*held{}
+		}
+		e.of[r.Exchange] = h
+		e.order = append(e.order, r.Exchange)
+	}
+	n := int64(len(r.Data)) + recordCost
+	if h.shed > 0 && r.Head == nil {
+		h.shed += int64(len(r.Data))
+		return
+	}
+	h.recs = append(h.recs, r)
+	h.bytes, e.bytes = h.bytes+n, e.bytes+n
+	for e.bytes > mostEarly && len(e.order) > 0 {
+		oldest := e.of[e.order[0]]
+		if e.order = e.order[1:]; oldest != nil {
+			e.shed(oldest)
+		}
+	}
+}
+
+// shed keeps of an exchange what is known from outside its bytes.
+func (e *early) shed(h *held) {
+	e.bytes -= h.bytes
+	h.bytes = 0
+	for _, r := range h.recs {
+		h.shed += int64(len(r.Data))
+	}
+	h.shed = max(1, h.shed)
+	h.recs = slices.DeleteFunc(h.recs, func(r capture.Record) bool { return r.Head == nil })
+	for i := range h.recs {
+		h.recs[i].Data = nil
+	}
+}
+
+// drop forgets an exchange, and reports whether something of it was kept.
+func (e *early) drop(exchange int) bool {
+	h := e.of[exchange]
+	if h == nil {
+		return false
+	}
+	e.bytes -= h.bytes
+	delete(e.of, exchange)
+	if len(e.of) == 0 {
+		e.order = nil
+	} else if len(e.order) > 2*len(e.of)+mostPulled {
+		e.order = slices.DeleteFunc(e.order, func(x int) bool { return e.of[x] == nil })
+	}
+	return true
+}
+
+// take is what was kept of an exchange.
+func (e *early) take(exchange int) []capture.Record {
+	h := e.of[exchange]
+	if h == nil {
+		return nil
+	}
+	recs := h.recs
+	if h.shed > 0 {
+		recs = append(recs, capture.Record{
+			Exchange: exchange, At: capture.NoTime, Lost: h.shed,
+			Note: fmt.Sprintf("joined midway: what came before the time that is wanted, %d bytes, is more than is kept", h.shed),
+		})
+	}
+	e.drop(exchange)
+	return recs
+}
+
+// told is what was said last of a capture.
+type told struct {
+	at   time.Time
+	more int // that was not said since
+}
+
+// sayEvery is how often something is said of one capture. All of it is counted.
+const sayEvery = time.Second
+
+// say adds a note about the source.
+func (v *View) say(text string) {
+	v.recs = append(v.recs, capture.Record{Exchange: 1, At: capture.NoTime, Note: text})
+}
+
+// sayOf adds a note about a capture, if the last one was not just now.
+func (v *View) sayOf(of origin, text string) {
+	t, now := v.told[of], v.now()
+	if t == nil {
+		t = &told{}
+		v.told[of] = t
+	}
+	if now.Sub(t.at) < sayEvery {
+		t.more++
+		return
+	}
+	if t.more > 0 {
+		text += fmt.Sprintf(" (%d more notes of it before this one are left out)", t.more)
+	}
+	*t = told{at: now}
+	v.say(text)
+}
+
+// pass delivers what was read.
+func (v *View) pass(yield func(capture.Record, error) bool, wanted bool) bool {
+	ok := v.deliver(yield, v.recs, wanted)
+	clear(v.recs)
+	v.recs = v.recs[:0]
+	return ok
+}
+
+// deliver passes records on. Those of before the time that is wanted wait until something of their
+// exchange is new.
+func (v *View) deliver(yield func(capture.Record, error) bool, recs []capture.Record, wanted bool) bool {
+	for _, r := range recs {
+		switch {
+		case !wanted && !r.OfSource() && r.End != "":
+			v.early.drop(r.Exchange)
+			continue
+		case !wanted && !r.OfSource():
+			v.early.add(r)
+			continue
+		case !r.OfSource() && len(v.early.of) > 0:
+			for _, held := range v.early.take(r.Exchange) {
+				if !yield(held, nil) {
+					return false
+				}
+			}
+		}
+		if !yield(r, nil) {
+			return false
+		}
+	}
+	return true
+}
+
+// end passes on that exchanges end because of us. Those of which nothing was new are nobody's concern.
+func (v *View) end(yield func(capture.Record, error) bool, recs []capture.Record) bool {
+	recs = slices.DeleteFunc(recs, func(r capture.Record) bool {
+		_, is := v.early.of[r.Exchange]
+		if is = is && !r.OfSource(); is && r.End != "" {
+			v.early.drop(r.Exchange)
+		}
+		return is
+	})
+	return v.deliver(yield, recs, true)
+}
+
+// close ends what is open because all that was wanted was read.
+func (v *View) close(yield func(capture.Record, error) bool) *jetstream.ConsumerConfig {
+	var recs []capture.Record
+	for _, f := range v.order {
+		recs = f.feed.Close(recs)
+	}
+	recs = v.some.close(recs)
+	if v.pass(yield, true) {
+		v.end(yield, recs)
+	}
+	return nil
+}

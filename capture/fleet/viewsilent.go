@@ -1,0 +1,115 @@
+package fleet
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"toolscope/capture"
+)
+
+// Of what is over nothing is kept for long but where each capture goes on, should it.
+const (
+	keepOver   = 10 * time.Minute // since something was read of a capture of which nothing is open
+	keepSilent = time.Hour        // and of a machine that was heard and did not end as it should
+	pruneEvery = time.Minute
+)
+
+// lookForSilent ends what is open of captures of whose senders there was no sign for a while.
+func (v *View) lookForSilent(now time.Time, yield func(capture.Record, error) bool) bool {
+	if !v.pass(yield, true) {
+		return false
+	}
+	if v.last > 0 {
+		return true // nobody waits for more of a host
+	}
+	var recs []capture.Record
+	v.mu.Lock()
+	if v.listens(now) { // else it is not the host's silence
+		recs = v.cutSilent(now)
+	}
+	if now.Sub(v.pruned) > pruneEvery {
+		v.pruned = now
+		v.prune(now)
+	}
+	v.mu.Unlock()
+	return v.end(yield, recs)
+}
+
+// cutSilent ends what is open of captures that are silent.
+func (v *View) cutSilent(now time.Time) (recs []capture.Record) {
+	if v.state.Lag > v.quiet {
+		return nil // what tells of them is still to be read
+	}
+	for _, f := range v.order {
+		m := v.machines[f.host]
+		if f.silent || m == nil || m.of[f.id] != nil && now.Sub(m.of[f.id].heard) < v.quiet {
+			continue
+		}
+		if f.silent = true; f.feed.Open() > 0 {
+			m.owes = true
+			recs = f.feed.Cut(recs, fmt.Sprintf("nothing was heard of %s/%s for %s", f.host, f.agent, v.quiet))
+		}
+	}
+	return recs
+}
+
+// prune forgets what was not heard of for long.
+func (v *View) prune(now time.Time) {
+	v.order = slices.DeleteFunc(v.order, func(f *flow) bool {
+		if m := v.machines[f.host]; m != nil && m.of[f.id] != nil && now.Sub(m.of[f.id].read) < keepOver || f.broken || !f.feed.Idle() {
+			return false
+		}
+		v.past.put(f.subject, f.next)
+		delete(v.flows, f.subject)
+		return true
+	})
+	for name, m := range v.machines {
+		m.Ended = m.ended()
+		for id, s := range m.of {
+			if now.Sub(s.read) >= keepOver {
+				m.Spooled -= s.spooled
+				delete(m.of, id)
+			}
+		}
+		if len(m.of) == 0 && (m.Ended || !m.alive || now.Sub(m.read) > keepSilent) {
+			delete(v.machines, name)
+		}
+	}
+	for of, t := range v.told {
+		if now.Sub(t.at) > keepOver {
+			delete(v.told, of)
+		}
+	}
+}
+
+// meter measures how many come in a second, over the last few.
+type meter struct {
+	second int64
+	counts [4]int
+}
+
+func (m *meter) add(now time.Time, n int) {
+	m.turn(now)
+	m.counts[m.second%int64(len(m.counts))] += n
+}
+
+func (m *meter) turn(now time.Time) {
+	second := now.Unix()
+	for s := max(m.second+1, second-int64(len(m.counts))+1); s <= second; s++ {
+		m.counts[s%int64(len(m.counts))] = 0
+	}
+	m.second = max(m.second, second)
+}
+
+// value is that of the seconds that are over.
+func (m *meter) value(now time.Time) float64 {
+	m.turn(now)
+	sum := 0
+	for i, n := range m.counts {
+		if int64(i) != m.second%int64(len(m.counts)) {
+			sum += n
+		}
+	}
+	return float64(sum) / float64(len(m.counts)-1)
+}

@@ -1,0 +1,107 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"toolscope/capture/fleet"
+	"toolscope/stream/count"
+	"toolscope/ui"
+	"toolscope/ui/panes"
+)
+
+// fleetWords are how the hubs that are watched are doing, and the one that is sent to. Of several hubs each
+// word says which it is of.
+func (a *app) fleetWords() (words []ui.Word) {
+	if a.sending != nil {
+		words = a.sending.words()
+	}
+	for _, v := range a.views {
+		of := ""
+		if len(a.views) > 1 {
+			_, of, _ = strings.Cut(v.Server(), "://")
+			of += ": "
+		}
+		for _, w := range stateWords(v.State()) {
+			words = append(words, ui.Word{Text: of + w.Text, Alarm: w.Alarm})
+		}
+	}
+	return words
+}
+
+// hostStates are the machines that send to the hubs that are watched; nil without a hub. One that sends to
+// several is as the hub knows it that heard it last.
+func (a *app) hostStates() func() []panes.HostState {
+	if len(a.views) == 0 {
+		return nil
+	}
+	return func() (all []panes.HostState) {
+		now := time.Now()
+		for _, v := range a.views {
+			for _, h := range v.Hosts() {
+				all = append(all, panes.HostState{Name: h.Name, Age: now.Sub(h.Heard), Waits: h.Spooled, Skew: h.Skew, Silent: h.Silent, Ended: h.Ended})
+			}
+		}
+		if len(a.views) > 1 {
+			slices.SortStableFunc(all, func(a, b panes.HostState) int {
+				return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Age, b.Age))
+			})
+			all = slices.CompactFunc(all, func(a, b panes.HostState) bool { return a.Name == b.Name })
+		}
+		return all
+	}
+}
+
+// stateWords are how a hub is doing. The first that is no alarm is always there.
+func stateWords(s fleet.State) (words []ui.Word) {
+	alarm := func(text string) { words = append(words, ui.Word{Text: text, Alarm: true}) }
+	say := func(format string, args ...any) { words = append(words, ui.Word{Text: fmt.Sprintf(format, args...)}) }
+	switch {
+	case s.Down:
+		alarm("HUB NOT REACHED")
+	case s.Trouble != "":
+		alarm("HUB: " + s.Trouble)
+	}
+	facts := fmt.Sprintf("%s · %s/s · lag %.1f s", count.Of(s.Hosts, "host"), rateText(s.Rate), s.Lag.Seconds())
+	switch {
+	case s.Lost > 0:
+		alarm("GAP " + sizeText(s.Lost))
+	case s.Missed > 0:
+		alarm("GAP " + count.Of(int(s.Missed), "message"))
+	case s.Forgot > 0:
+		alarm("GAP: the hub forgot")
+	default:
+		facts += " · lost 0 B"
+	}
+	if s.Spoilt > 0 {
+		alarm("MAKES NO SENSE: " + count.Of(int(s.Spoilt), "message"))
+	}
+	switch {
+	case s.Silent == 1:
+		alarm("SILENT " + s.First)
+	case s.Silent > 1:
+		alarm(fmt.Sprintf("SILENT %s and %d more", s.First, s.Silent-1))
+	}
+	say("%s", facts)
+	if s.Newer > 0 {
+		say("%s of another version", count.Of(int(s.Newer), "message"))
+	}
+	if s.Waiting.Spooled > 1<<20 {
+		say("%s has %s to send", s.Waiting.Name, sizeText(s.Waiting.Spooled))
+	}
+	if skew := s.Skewed.Skew; skew.Abs() > 5*time.Second {
+		say("the clock of %s is %s %s the hub's", s.Skewed.Name, skew.Abs().Round(time.Second), either(skew > 0, "ahead of", "behind"))
+	}
+	return words
+}
+
+// rateText is a number in few digits.
+func rateText(n float64) string {
+	if n < 10_000 {
+		return fmt.Sprintf("%.0f", n)
+	}
+	return fmt.Sprintf("%.1fk", n/1000)
+}

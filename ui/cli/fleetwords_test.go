@@ -1,0 +1,87 @@
+//go:build linux && !nohub
+
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"toolscope/capture"
+	"toolscope/capture/fleet"
+	"toolscope/capture/redact"
+)
+
+// TestStateWords: what is wrong is an alarm, once and with what it is; how things are is said beside it.
+func TestStateWords(t *testing.T) {
+	for _, c := range []struct {
+		state fleet.State
+		want  string
+	}{
+		{fleet.State{Hosts: 97, Rate: 99_800, Lag: 100 * time.Millisecond}, "97 hosts · 99.8k/s · lag 0.1 s · lost 0 B"},
+		{fleet.State{Hosts: 1, Lost: 20_000, Missed: 2, Silent: 1, First: "web1"}, "!GAP 20 kB, !SILENT web1, 1 host · 0/s · lag 0.0 s"},
+		{fleet.State{Hosts: 3, Missed: 2, Silent: 3, First: "web1"}, "!GAP 2 messages, !SILENT web1 and 2 more, 3 hosts · 0/s · lag 0.0 s"},
+		{fleet.State{Spoilt: 1, Newer: 2, Trouble: "no permission"}, "!HUB: no permission, !MAKES NO SENSE: 1 message, 0 hosts · 0/s · lag 0.0 s · lost 0 B, 2 messages of another version"},
+		{fleet.State{Down: true, Trouble: "EOF", Skewed: fleet.Host{Name: "web1", Skew: time.Hour}}, "!HUB NOT REACHED, 0 hosts · 0/s · lag 0.0 s · lost 0 B, the clock of web1 is 1h0m0s ahead of the hub's"},
+	} {
+		var got []string
+		for _, w := range stateWords(c.state) {
+			got = append(got, either(w.Alarm, "!", "")+w.Text)
+		}
+		if text := strings.Join(got, ", "); text != c.want {
+			t.Errorf("%s\nwanted %s", text, c.want)
+		}
+	}
+	s := fleet.State{Spoilt: 1}
+	if got := missingWords(&s); got != "1 message made no sense" {
+		t.Error(got)
+	}
+	if s = (fleet.State{Lost: 10, Gaps: 2, Missed: 1}); missingWords(&s) != "10 bytes of captures never came, in 2 gaps; the hub let go of 1 message unread" {
+		t.Error(missingWords(&s))
+	}
+}
+
+// TestTwoHubs: of several hubs each word says which it is of; a machine that sends to both has one row.
+func TestTwoHubs(t *testing.T) {
+	a := &app{}
+	keep := redact.KeepAll()
+	for i := range 2 {
+		url, _ := aHub(t, "127.0.0.1:0")
+		for _, host := range []string{"both", fmt.Sprint("own", i)} {
+			p, _, err := fleet.Publish(time.Now(), fleet.Sending{Server: url, Host: host, Agent: "x", Spool: t.TempDir(), Limit: 1 << 30, Linger: time.Millisecond})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, c := range keep.Take(capture.Record{Exchange: 1, Data: []byte(anthropicAnswer), End: capture.EndEOF}) {
+				p.Put(c)
+			}
+			ctx, cancel := context.WithTimeout(context.Background(), closeTime)
+			defer cancel()
+			if err := p.Close(ctx); err != nil {
+				t.Fatal(err)
+			}
+		}
+		src, err := a.view(context.Background(), url+"?until=now")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range src {
+		}
+	}
+	var names []string
+	for _, h := range a.hostStates()() {
+		names = append(names, h.Name)
+	}
+	if text := strings.Join(names, " "); text != "both own0 own1" {
+		t.Error(text)
+	}
+	words := a.fleetWords()
+	for i, v := range a.views {
+		_, at, _ := strings.Cut(v.Server(), "://")
+		if len(words) != 2 || !strings.HasPrefix(words[i].Text, at+": 2 hosts") {
+			t.Errorf("%+v", words)
+		}
+	}
+}
