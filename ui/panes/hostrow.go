@@ -18,17 +18,25 @@ type HostState struct {
 	Ended  bool // it said that it ends
 }
 
-// take has machines be known as they are now, those that sent no turn too.
-func (r *hostRows) take(states []HostState) {
+// take has machines be known as they are now, those that sent no turn too. It reports whether some went of
+// which nothing is known any more.
+func (r *hostRows) take(states []HostState) (gone bool) {
 	if len(states) == 0 || r.told == &states[0] {
-		return
+		return false
 	}
 	r.told = &states[0]
+	names := make([]string, len(states))
 	for i := range states {
-		h := r.host(states[i].Name)
-		h.state = &states[i]
-		r.set(h)
+		names[i] = states[i].Name
 	}
+	r.add(names)
+	for _, h := range r.hosts {
+		h.state = nil
+	}
+	for i := range states {
+		r.named(states[i].Name).state = &states[i]
+	}
+	return r.drop()
 }
 
 // What of a machine is worth being said.

@@ -68,9 +68,15 @@ func (r *hostRows) extend(v *providers.View, again bool) (known int) {
 	}
 	known = r.known - s.Gone()
 	touched := map[*hostTurns]bool{}
+	var names []string
+	for _, t := range s.Turns[known:] {
+		name, _ := hostOf(v, t)
+		names = append(names, name)
+	}
+	r.add(names)
 	for _, t := range s.Turns[known:] {
 		name, agent := hostOf(v, t)
-		h := r.host(name)
+		h := r.named(name)
 		h.turns = append(h.turns, t)
 		if !slices.Contains(h.agents, agent) && len(h.agents) <= mostAgents {
 			h.agents = append(h.agents, agent)
@@ -103,19 +109,52 @@ func (h *hostTurns) drop(s *stream.Session) bool {
 	return n > 0
 }
 
-// host is that of a name. A second one has all be folded that nobody opened.
-func (r *hostRows) host(name string) *hostTurns {
+// named is the host of a name, nil where there is none.
+func (r *hostRows) named(name string) *hostTurns {
 	at, there := slices.BinarySearchFunc(r.hosts, name, func(h *hostTurns, name string) int { return strings.Compare(h.name, name) })
-	if there {
-		return r.hosts[at]
+	if !there {
+		return nil
 	}
-	h := &hostTurns{name: name}
-	h.count = turnRows{folded: r.plain.folded, quiet: r.plain.quiet, only: r.plain.only}
-	h.count.under = func(t *stream.Turn) (int, int32) {
-		up, call := r.up(t)
-		return indexIn(h.turns, up), call
+	return r.hosts[at]
+}
+
+// add has hosts of these names be there. There may come thousands at once: their places are found once.
+func (r *hostRows) add(names []string) {
+	slices.Sort(names)
+	var more []*hostTurns
+	for _, name := range slices.Compact(names) {
+		if r.named(name) != nil {
+			continue
+		}
+		h := &hostTurns{name: name}
+		h.count = turnRows{folded: r.plain.folded, quiet: r.plain.quiet, only: r.plain.only}
+		h.count.under = func(t *stream.Turn) (int, int32) {
+			up, call := r.up(t)
+			return indexIn(h.turns, up), call
+		}
+		more = append(more, h)
 	}
-	r.hosts = slices.Insert(r.hosts, at, h)
+	if len(more) > 0 {
+		r.hosts = append(r.hosts, more...)
+		slices.SortFunc(r.hosts, func(a, b *hostTurns) int { return strings.Compare(a.name, b.name) })
+		r.place()
+	}
+}
+
+// drop has hosts be there no more of which nothing is known, and reports whether there were some.
+func (r *hostRows) drop() bool {
+	n := len(r.hosts)
+	r.hosts = slices.DeleteFunc(r.hosts, func(h *hostTurns) bool { return h.state == nil && len(h.turns)+h.gone == 0 })
+	if len(r.hosts) == n {
+		return false
+	}
+	r.place()
+	return true
+}
+
+// place counts the rows of all hosts anew, by name. As soon as there is a second one all are folded that
+// nobody opened.
+func (r *hostRows) place() {
 	r.rows, r.bads = tally{}, tally{}
 	for i, h := range r.hosts {
 		h.at = i
@@ -124,7 +163,6 @@ func (r *hostRows) host(name string) *hostTurns {
 		r.rows.push(r.size(h))
 		r.bads.push(h.count.allBad())
 	}
-	return h
 }
 
 // size is how many rows a host has. One of which nothing is meant by a filter has none.
@@ -171,14 +209,13 @@ func (r *hostRows) find(v *providers.View, t *stream.Turn) (h *hostTurns, i int)
 		return nil, -1
 	}
 	name, _ := hostOf(v, t)
-	at, there := slices.BinarySearchFunc(r.hosts, name, func(h *hostTurns, name string) int { return strings.Compare(h.name, name) })
-	if !there {
+	if h = r.named(name); h == nil {
 		return nil, -1
 	}
-	if i = indexIn(r.hosts[at].turns, t); i < 0 {
+	if i = indexIn(h.turns, t); i < 0 {
 		return nil, -1
 	}
-	return r.hosts[at], i
+	return h, i
 }
 
 // all is how many rows there are.

@@ -3,6 +3,7 @@ package panes
 import (
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -47,7 +48,7 @@ func TestHostRows(t *testing.T) {
 		slices.Sort(names)
 		bad := []int{0}
 		for _, name := range names {
-			h := rows.host(name)
+			h := rows.named(name)
 			want = append(want, line{name, -1, 0})
 			ill := 0
 			for _, turn := range v.Session().Turns {
@@ -90,5 +91,44 @@ func TestHostRows(t *testing.T) {
 	}
 	if len(rows.hosts) < 10 || rows.allBad() == 0 {
 		t.Fatalf("%d machines, %d bad: nothing was tested", len(rows.hosts), rows.allBad())
+	}
+}
+
+// TestHostRowsGrowth: that many machines are told of at once costs as much for each as with few. What is
+// allocated stands for what is done.
+func TestHostRowsGrowth(t *testing.T) {
+	cost := func(hosts int) uint64 {
+		states := make([]HostState, hosts)
+		for i := range states {
+			states[i].Name = fmt.Sprintf("h%05d", (i*7919)%hosts)
+		}
+		var rows hostRows
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		rows.take(states)
+		runtime.ReadMemStats(&after)
+		if len(rows.hosts) != hosts || rows.all() != hosts {
+			t.Fatalf("%d hosts have %d rows", len(rows.hosts), rows.all())
+		}
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	if few, many := cost(500), cost(4000); many > 16*few {
+		t.Errorf("500 machines take %d bytes, 4000 take %d", few, many)
+	}
+}
+
+// TestHostRowsGone: a machine that is not told of any more has no row, unless it has turns.
+func TestHostRowsGone(t *testing.T) {
+	var in providers.Inspector
+	rows := hostRows{up: func(*stream.Turn) (*stream.Turn, int32) { return nil, 0 }}
+	rows.plain.folded = map[int32]bool{}
+	in.Write(stream.Record{Exchange: 1, Head: &stream.Head{File: "b", Origin: &stream.Machine{Host: "b"}, Status: 200}, Data: []byte(`{"id":"x","object":"chat.completion","model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"x"},"finish_reason":"stop"}]}`), End: true})
+	rows.extend(in.View(), false)
+	rows.take([]HostState{{Name: "a"}, {Name: "b"}, {Name: "c"}})
+	if gone := rows.take([]HostState{{Name: "c"}}); !gone || len(rows.hosts) != 2 || rows.named("b").state != nil || rows.named("c").at != 1 || rows.rows.len() != 2 {
+		t.Errorf("%d hosts", len(rows.hosts))
+	}
+	if rows.take([]HostState{{Name: "c"}}) {
+		t.Error("nothing went")
 	}
 }

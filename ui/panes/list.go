@@ -139,14 +139,14 @@ func (l *List) Extend(scene *Scene, _, height int) {
 	again := scene.News.All || plain.quiet != scene.Quiet || scene.Sieve.Changed
 	plain.quiet, plain.only = scene.Quiet, scene.Sieve
 	known := l.rows.extend(scene.View, again)
-	l.rows.take(scene.Hosts)
+	gone := l.rows.take(scene.Hosts)
 	l.who.extend(scene.View, s.Turns[min(known, len(s.Turns)):], again)
 	for _, number := range scene.News.Turns {
 		if t := s.Turn(number); t != nil {
 			l.rows.recount(scene.View, t)
 		}
 	}
-	l.show(again)
+	l.show(again || gone)
 	for again := true; again; again = l.mend() {
 		l.Fit(l.rows.all(), l.head(), height)
 		if l.on != nil {
