@@ -262,4 +262,5 @@ func (m *Model) copy(text []byte) {
 type Word struct {
 	Text  string
 	Alarm bool // something is wrong
+	Stays bool // it is there as long as there is room for it and the end of the way
 }

@@ -11,7 +11,7 @@ import (
 
 // drawTop writes the first row: the way to what is chosen; flush right what is wrong with the source,
 // what else there is to know of it, and whether things move. What is not wrong goes first where there
-// is little room, then the beginning of the way.
+// is little room, then the beginning of the way; of what stays the last of the way is left.
 func (m *Model) drawTop(p *screen.Pen) {
 	right, way := m.source(), m.way()
 	room := p.Left - 2 - screen.Width(right)
@@ -23,10 +23,15 @@ func (m *Model) drawTop(p *screen.Pen) {
 	}
 	alarms = p.Truncate(alarms, max(0, room-min(leastWay, way.width())))
 	room -= alarms.Width()
-	for _, w := range words {
-		text := p.Name(w.Text).Between("", "  ")
-		if !w.Alarm && way.width()+2+facts.Width()+text.Width() <= room {
-			facts = display.Join(facts, text)
+	for _, stays := range []bool{true, false} {
+		for _, w := range words {
+			least, text := way.width(), p.Name(w.Text).Between("", "  ")
+			if stays {
+				least = min(leastWay, least)
+			}
+			if !w.Alarm && w.Stays == stays && least+2+facts.Width()+text.Width() <= room {
+				facts = display.Join(facts, text)
+			}
 		}
 	}
 	keep := p.Left
@@ -40,7 +45,7 @@ func (m *Model) drawTop(p *screen.Pen) {
 	p.SayAll(right)
 }
 
-// leastWay is how many cells of the way what is wrong leaves.
+// leastWay is how many cells of the way are left by what is wrong, and by what stays.
 const leastWay = 12
 
 // trail is the way to what is chosen: the source, what is inside of what, and behind the last of them

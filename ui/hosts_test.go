@@ -34,6 +34,22 @@ func machines(t testing.TB) (all []stream.Record) {
 	return all
 }
 
+// TestStays: how the source is doing stays on the screen where other words have no room, and the way to what is
+// chosen with its end.
+func TestStays(t *testing.T) {
+	words := []Word{{Text: "something that is not as important"}, {Text: "97 hosts · 99.8k/s · lag 0.1 s · lost 0 B", Stays: true}}
+	s := newScreen(t, 80, 24, func(o *Options) {
+		o.Source = "hub nats://127.0.0.1:4222?since=15m"
+		o.Status = func() []Word { return words }
+	})
+	s.feed(machines(t)...)
+	s.shows("97 hosts · 99.8k/s · lag 0.1 s · lost 0 B").hides("as important")
+	words = append(words, Word{Text: "SILENT web1", Alarm: true})
+	s.send(hostsTick{})
+	s.shows("SILENT web1")
+	checkFrame(t, s)
+}
+
 // TestMachines: turns of several machines stand under the rows of their machines, which are folded at
 // first, and what is followed stays with one machine.
 func TestMachines(t *testing.T) {

@@ -54,6 +54,9 @@ func (v *View) State() State {
 		v.sum(now)
 	}
 	s := v.state
+	if v.closed.Load() {
+		s.Lag, s.Trouble = 0, "" // it is read as far as it will be
+	}
 	s.Rate, s.Down = v.rate.value(now), !v.closed.Load() && !v.link.IsConnected()
 	return s
 }

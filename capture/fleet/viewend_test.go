@@ -99,7 +99,7 @@ func TestUntil(t *testing.T) {
 		if <-v.done; v.text() != wants(1, 0, 2) {
 			t.Errorf("%s: %q", query, v.text())
 		}
-		if s := v.State(); s.Down || !s.Whole() {
+		if s := v.State(); s.Down || s.Lag > 0 || !s.Whole() {
 			t.Errorf("%s: %+v", query, s)
 		}
 	}

@@ -26,7 +26,8 @@ func (a *app) fleetWords() (words []ui.Word) {
 			of += ": "
 		}
 		for _, w := range stateWords(v.State()) {
-			words = append(words, ui.Word{Text: of + w.Text, Alarm: w.Alarm})
+			w.Text = of + w.Text
+			words = append(words, w)
 		}
 	}
 	return words
@@ -55,7 +56,7 @@ func (a *app) hostStates() func() []panes.HostState {
 	}
 }
 
-// stateWords are how a hub is doing. The first that is no alarm is always there.
+// stateWords are how a hub is doing.
 func stateWords(s fleet.State) (words []ui.Word) {
 	alarm := func(text string) { words = append(words, ui.Word{Text: text, Alarm: true}) }
 	say := func(format string, args ...any) { words = append(words, ui.Word{Text: fmt.Sprintf(format, args...)}) }
@@ -85,7 +86,7 @@ func stateWords(s fleet.State) (words []ui.Word) {
 	case s.Silent > 1:
 		alarm(fmt.Sprintf("SILENT %s and %d more", s.First, s.Silent-1))
 	}
-	say("%s", facts)
+	words = append(words, ui.Word{Text: facts, Stays: true})
 	if s.Newer > 0 {
 		say("%s of another version", count.Of(int(s.Newer), "message"))
 	}
