@@ -162,7 +162,7 @@ func (v *View) sign(of origin, head nats.Header, now, at time.Time) {
 
 // listens reports whether nothing kept us from hearing signs for as long as it takes a host to be silent.
 func (v *View) listens(now time.Time) bool {
-	return now.Sub(v.listening) >= v.quiet && v.link.IsConnected() && v.link.made.Load() == v.made
+	return now.Sub(v.listening) >= v.quiet && now.Sub(v.looked) <= stood && v.link.IsConnected() && v.link.made.Load() == v.made
 }
 
 // sum makes the state of what the machines do. One that was only read of, and had nothing open, need not be

@@ -69,7 +69,8 @@ type View struct {
 	summed    time.Time // when state was last made of what the machines do
 	clock     clock
 	made      int64     // the connection that is read from
-	listening time.Time // since when nothing kept us from hearing signs
+	listening time.Time // since when nothing kept us from hearing signs, as far as was known when
+	looked    time.Time // it was looked for that last
 	machines  map[string]*machine
 	told      map[origin]*told
 	rate      meter

@@ -87,6 +87,12 @@ func TestMachines(t *testing.T) {
 		agent, id, _ := strings.Cut(id, ".")
 		v.health(nats.NewMsg(captureSubject(healthKind, "a", agent, id)))
 	}
+	for _, h := range v.Hosts() {
+		if h.Silent {
+			t.Error("somebody is silent, and nobody listened")
+		}
+	}
+	v.looked = now
 	var got []string
 	for _, h := range v.Hosts() {
 		got = append(got, fmt.Sprint(h.Name, " ", h.Silent, h.Ended))

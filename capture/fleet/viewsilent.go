@@ -25,6 +25,7 @@ func (v *View) lookForSilent(now time.Time, yield func(capture.Record, error) bo
 	}
 	var recs []capture.Record
 	v.mu.Lock()
+	v.looked = now
 	if v.listens(now) { // else it is not the host's silence
 		recs = v.cutSilent(now)
 	}
