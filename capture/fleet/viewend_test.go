@@ -87,6 +87,14 @@ func (h *hubs) captures(t *testing.T) jetstream.Stream {
 	return stream
 }
 
+// accounts reports whether so many messages are all that there were, of two captures. Their first line may
+// be a message of its own, which brings no record.
+func (h *hubs) accounts(t *testing.T, n int64) bool {
+	t.Helper()
+	last := int64(h.captures(t).CachedInfo().State.LastSeq)
+	return last-2 <= n && n <= last
+}
+
 // TestUntil: what came after the end that is wanted is not read, and an end that has not come is refused.
 func TestUntil(t *testing.T) {
 	h := newHub(t, nil)
@@ -140,9 +148,6 @@ func TestUntilExpired(t *testing.T) {
 	one(t, publish(t, h.hurried(t, "a")), 1, 0, 20)
 	one(t, publish(t, h.hurried(t, "b")), 1, 0, 20)
 	stream := h.captures(t)
-	if err := stream.Purge(context.Background(), jetstream.WithPurgeSubject("toolscope.*.b.*.b.>"), jetstream.WithPurgeSequence(20)); err != nil {
-		t.Fatal(err)
-	}
 	v := gatedView(t, h.URL()+"?until=now", func(v *View) { v.most, v.least = 2000, 0 })
 	<-v.at
 	if err := stream.Purge(context.Background()); err != nil {
@@ -150,8 +155,8 @@ func TestUntilExpired(t *testing.T) {
 	}
 	close(v.on)
 	<-v.over
-	if s := v.State(); v.err != nil || s.Missed == 0 || s.Missed+v.n.Load() != 40 {
-		t.Errorf("%d records of 40 were read: %+v, %v", v.n.Load(), s, v.err)
+	if s := v.State(); v.err != nil || s.Missed == 0 || !h.accounts(t, s.Missed+v.n.Load()) {
+		t.Errorf("%d records were read: %+v, %v", v.n.Load(), s, v.err)
 	}
 }
 
@@ -164,14 +169,14 @@ func TestMissed(t *testing.T) {
 	one(t, p, 1, 0, 1)
 	<-v.at
 	one(t, publish(t, h.hurried(t, "b")), 1, 0, 20)
-	if err := h.captures(t).Purge(context.Background(), jetstream.WithPurgeSequence(22)); err != nil {
+	if err := h.captures(t).Purge(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	one(t, p, 1, 1, 2)
 	close(v.on)
 	eventually(t, "it reads on", func() bool { return strings.HasSuffix(v.text.Load().(string), wants(1, 1, 2)) })
-	if s := v.State(); s.Missed == 0 || s.Missed+v.n.Load() != 22 || s.Lost != 0 {
-		t.Errorf("%d records of 22 were read: %+v", v.n.Load(), s)
+	if s := v.State(); s.Missed == 0 || !h.accounts(t, s.Missed+v.n.Load()) || s.Lost != 0 {
+		t.Errorf("%d records were read: %+v", v.n.Load(), s)
 	}
 }
 
@@ -213,7 +218,8 @@ func TestRetentionIsNoLoss(t *testing.T) {
 	h := newHub(t, nil)
 	one(t, publish(t, h.hurried(t, "a")), 1, 0, 5)
 	stream := h.captures(t)
-	if err := stream.Purge(context.Background(), jetstream.WithPurgeSequence(4)); err != nil {
+	last := stream.CachedInfo().State.LastSeq
+	if err := stream.Purge(context.Background(), jetstream.WithPurgeSequence(last-1)); err != nil {
 		t.Fatal(err)
 	}
 	for _, query := range []string{"?until=now", "?since=1h&until=now"} {
@@ -226,7 +232,7 @@ func TestRetentionIsNoLoss(t *testing.T) {
 		}
 	}
 	one(t, publish(t, h.hurried(t, "b")), 1, 0, 2)
-	if err := stream.DeleteMsg(context.Background(), 6); err != nil {
+	if err := stream.DeleteMsg(context.Background(), last+1); err != nil {
 		t.Fatal(err)
 	}
 	v := view(t, h.URL()+"?until=now", nil)
@@ -271,7 +277,7 @@ func TestNotThereYet(t *testing.T) {
 	}
 	defer v.link.Close()
 	o := p.ours.of
-	f := &found{origin: o, feed: v.feeds.One(machineOf(o), v.run(o), 1, 0), seq: 3}
+	f := &found{origin: o, feed: v.feeds.One(machineOf(o), v.run(o), 1, 0), seq: h.captures(t).CachedInfo().State.LastSeq + 1}
 	if err := v.step(context.Background(), f, 1000); !errors.Is(err, errNotThere) || v.State().Lost != 0 {
 		t.Errorf("%v, %+v", err, v.State())
 	}
