@@ -286,3 +286,26 @@ func TestNotThereYet(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestStreamGone: what keeps a view from reading is told for as long as it does.
+func TestStreamGone(t *testing.T) {
+	h := newHub(t, nil)
+	p := publish(t, h.hurried(t, "a"))
+	v := gatedView(t, h.URL(), nil)
+	close(v.on)
+	one(t, p, 1, 0, 1)
+	eventually(t, "it reads", func() bool { return v.n.Load() == 1 })
+	js, config := h.admin(), h.captures(t).CachedInfo().Config
+	if err := js.DeleteStream(context.Background(), StreamName); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "it is told", func() bool { return v.State().Trouble == "it has no stream "+StreamName })
+	if _, err := js.CreateStream(context.Background(), config); err != nil {
+		t.Fatal(err)
+	}
+	one(t, p, 1, 1, 2)
+	eventually(t, "it reads on", func() bool { return v.text.Load() == wants(1, 0, 2) })
+	if s := v.State(); s.Trouble != "" || !s.Whole() {
+		t.Errorf("%+v", s)
+	}
+}
