@@ -228,7 +228,7 @@ func TestNotes(t *testing.T) {
 	}
 	now = now.Add(sayEvery)
 	v.lose(a, 1, "never came")
-	if note := v.recs[len(v.recs)-1].Note; !strings.Contains(note, "999 more") {
+	if note := v.recs[len(v.recs)-1].Note; !strings.Contains(note, "before this 999 notes of it left out") {
 		t.Error(note)
 	}
 	if _, err := parseSpan(fmt.Sprintf("%d-%d", int64(1<<62), int64(1<<62+1))); err == nil {

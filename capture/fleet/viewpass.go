@@ -8,6 +8,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"toolscope/capture"
+	"toolscope/stream/count"
 )
 
 // mostEarly is how many bytes are kept of exchanges of which nothing is new yet.
@@ -95,7 +96,7 @@ func (e *early) take(exchange int) []capture.Record {
 	if h.shed > 0 {
 		recs = append(recs, capture.Record{
 			Exchange: exchange, At: capture.NoTime, Lost: h.shed,
-			Note: fmt.Sprintf("joined midway: what came before the time that is wanted, %d bytes, is more than is kept", h.shed),
+			Note: fmt.Sprintf("joined midway: what came before the time that is wanted, %s, is more than is kept", count.Of(h.shed, "byte")),
 		})
 	}
 	e.drop(exchange)
@@ -128,7 +129,7 @@ func (v *View) sayOf(of origin, text string) {
 		return
 	}
 	if t.more > 0 {
-		text += fmt.Sprintf(" (%d more notes of it before this one are left out)", t.more)
+		text += fmt.Sprintf(" (before this %s of it left out)", count.Of(t.more, "note"))
 	}
 	*t = told{at: now}
 	v.say(text)
