@@ -94,7 +94,7 @@ func open(ctx context.Context, of Address, auth Auth, more ...nats.Option) (*Vie
 // openAt is open with a clock.
 func openAt(ctx context.Context, of Address, auth Auth, now func() time.Time, more ...nats.Option) (*View, error) {
 	v := &View{
-		of: of, now: now, quiet: silence, look: lookTime, pull: pullTime, most: pulledBytes, patience: patience, listening: now(), moved: now(),
+		of: of, now: now, quiet: silence, look: lookTime, pull: pullTime, most: pulledBytes, patience: patience,
 		flows: map[string]*flow{}, machines: map[string]*machine{}, told: map[origin]*told{},
 	}
 	var err error
@@ -156,6 +156,10 @@ func (v *View) Source(ctx context.Context) capture.Source {
 			v.closed.Store(true)
 			v.link.Close()
 		}()
+		v.moved = v.now() // others may have been read first
+		v.mu.Lock()
+		v.listening = v.now()
+		v.mu.Unlock()
 		var start *jetstream.ConsumerConfig
 		for ctx.Err() == nil {
 			if start == nil {
@@ -197,10 +201,13 @@ func (v *View) follow(ctx context.Context, config jetstream.ConsumerConfig, yiel
 		pause(ctx, time.Second/4)
 		return true, nil
 	}
-	defer v.forget(consumer.CachedInfo().Name)
-	pending := consumer.CachedInfo().NumPending
-	if v.last > 0 && pending == 0 {
+	info := consumer.CachedInfo()
+	defer v.forget(info.Name)
+	switch {
+	case info.NumPending == 0 && v.last > 0:
 		return false, v.close(yield)
+	case info.NumPending == 0:
+		v.trouble(nil)
 	}
 	messages, err := consumer.Messages(jetstream.PullMaxMessagesWithBytesLimit(mostPulled, max(v.most, v.least)), jetstream.PullExpiry(v.pull), jetstream.PullHeartbeat(v.pull*3/10))
 	if err != nil {
@@ -210,13 +217,15 @@ func (v *View) follow(ctx context.Context, config jetstream.ConsumerConfig, yiel
 	defer messages.Stop()
 	defer context.AfterFunc(ctx, messages.Stop)()
 	if v.jumped = 0; config.DeliverPolicy == jetstream.DeliverLastPerSubjectPolicy {
-		v.jumped = pending
+		v.jumped = info.NumPending
 	} else if v.passed == 0 {
-		v.passed = consumer.CachedInfo().Delivered.Stream
+		v.passed = info.Delivered.Stream
 	}
-	if pending == 0 {
-		v.trouble(nil)
-	}
+	return v.readAll(ctx, consumer, messages, yield)
+}
+
+// readAll reads the messages of a consumer. It reports what follow does.
+func (v *View) readAll(ctx context.Context, consumer jetstream.Consumer, messages jetstream.MessagesContext, yield func(capture.Record, error) bool) (more bool, next *jetstream.ConsumerConfig) {
 	var still stillness
 	at := uint64(1) // what the consumer's next message is numbered
 	for looked := v.now(); ; {
@@ -236,8 +245,7 @@ func (v *View) follow(ctx context.Context, config jetstream.ConsumerConfig, yiel
 		case err != nil:
 			v.trouble(err)
 			return true, nil
-		}
-		if err == nil {
+		default:
 			still = stillness{}
 			meta, err := msg.Metadata()
 			if err != nil || meta.Sequence.Consumer != at {
@@ -267,37 +275,4 @@ func (v *View) forget(consumer string) {
 		defer cancel()
 		_ = v.stream.DeleteConsumer(ctx, consumer)
 	}
-}
-
-// take reads a message. It reports false at the end; next is another consumer to go on with.
-func (v *View) take(ctx context.Context, msg jetstream.Msg, meta *jetstream.MsgMetadata, yield func(capture.Record, error) bool) (more bool, next *jetstream.ConsumerConfig) {
-	before, missing, ok, wanted := v.read.seq, false, true, !meta.Timestamp.Before(v.since)
-	skipped := v.skip(ctx, meta.Sequence.Stream)
-	if v.last > 0 && meta.Sequence.Stream > v.last || !v.until.IsZero() && meta.Timestamp.After(v.until) {
-		return false, v.close(yield)
-	}
-	v.read, v.waits = mark{meta.Sequence.Stream, msg.Subject(), meta.Timestamp}, meta.NumPending
-	if v.some != nil {
-		ok = v.takeCall(ctx, msg, yield)
-	} else {
-		missing = v.feed(msg, meta, wanted)
-	}
-	v.count(msg, meta)
-	ok = ok && v.pass(yield, wanted)
-	v.moved = v.now()
-	given := v.read
-	v.given.Store(&given)
-	switch {
-	case !ok:
-		return false, nil
-	case v.last > 0 && (meta.Sequence.Stream >= v.last || meta.NumPending == 0):
-		return false, v.close(yield)
-	case v.jumped > 0:
-		v.jumped--
-	case (missing || skipped) && v.last == 0 && v.overrun(ctx, before, meta):
-		c := v.consumer()
-		c.DeliverPolicy = jetstream.DeliverLastPerSubjectPolicy
-		return true, &c
-	}
-	return true, nil
 }

@@ -4,6 +4,7 @@ package fleet
 
 import (
 	"context"
+	"errors"
 	"os"
 	"strings"
 	"testing"
@@ -73,6 +74,11 @@ func TestCalls(t *testing.T) {
 		<-v.done
 		if got := v.text(); got != want || v.State().Lost != 0 || len(v.notes) != 0 || len(strings.Join(v.ends, "")) != 0 {
 			t.Errorf("%s: %q, wanted %q; %+v; %q; %q", address, got, want, v.State(), v.notes, v.ends)
+		}
+		for _, f := range v.some.found.now {
+			if f.feed != nil {
+				t.Errorf("%s: what has ended is kept", address)
+			}
 		}
 		if strings.Contains(address, "status") && v.took > all/2 {
 			t.Errorf("%s: of %d bytes %d were read", address, all, v.took)
@@ -199,5 +205,30 @@ func TestRecent(t *testing.T) {
 	}
 	if _, ok := r.get(0); ok || len(r.now)+len(r.before) > 2*mostKnown {
 		t.Error("it forgets nothing")
+	}
+}
+
+// TestNotThereYet: bytes that one who answers for the hub does not have are not said to be let go of.
+func TestNotThereYet(t *testing.T) {
+	h := newHub(t, nil)
+	p := publish(t, h.hurried(t, "a"))
+	one(t, p, 1, 0, 2)
+	of, err := ParseAddress(h.URL() + "?status=malformed")
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := Open(context.Background(), of, Auth{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer v.link.Close()
+	o := p.ours.of
+	f := &found{origin: o, feed: v.feeds.One(machineOf(o), v.run(o), 1, 0), seq: h.captures(t).CachedInfo().State.LastSeq + 1}
+	if err := v.step(context.Background(), f, 1000); !errors.Is(err, errNotThere) || v.State().Lost != 0 {
+		t.Errorf("%v, %+v", err, v.State())
+	}
+	one(t, p, 1, 2, 3)
+	if err := v.step(context.Background(), f, 1000); err != nil {
+		t.Error(err)
 	}
 }

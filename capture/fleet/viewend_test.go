@@ -262,31 +262,6 @@ func TestOverrunIs(t *testing.T) {
 	}
 }
 
-// TestNotThereYet: bytes that one who answers for the hub does not have are not said to be let go of.
-func TestNotThereYet(t *testing.T) {
-	h := newHub(t, nil)
-	p := publish(t, h.hurried(t, "a"))
-	one(t, p, 1, 0, 2)
-	of, err := ParseAddress(h.URL() + "?status=malformed")
-	if err != nil {
-		t.Fatal(err)
-	}
-	v, err := Open(context.Background(), of, Auth{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer v.link.Close()
-	o := p.ours.of
-	f := &found{origin: o, feed: v.feeds.One(machineOf(o), v.run(o), 1, 0), seq: h.captures(t).CachedInfo().State.LastSeq + 1}
-	if err := v.step(context.Background(), f, 1000); !errors.Is(err, errNotThere) || v.State().Lost != 0 {
-		t.Errorf("%v, %+v", err, v.State())
-	}
-	one(t, p, 1, 2, 3)
-	if err := v.step(context.Background(), f, 1000); err != nil {
-		t.Error(err)
-	}
-}
-
 // TestStreamGone: what keeps a view from reading is told for as long as it does.
 func TestStreamGone(t *testing.T) {
 	h := newHub(t, nil)

@@ -31,7 +31,7 @@ func (v *View) readFound(ctx context.Context, f *found, upto int64, yield func(c
 		err := v.step(ctx, f, upto)
 		switch {
 		case err == nil:
-			tries, v.moved = 0, v.now()
+			tries = 0
 		case !v.link.IsConnected() && v.lostPatience() == nil:
 			pause(ctx, tryPause)
 		case !v.link.IsConnected():
@@ -46,6 +46,9 @@ func (v *View) readFound(ctx context.Context, f *found, upto int64, yield func(c
 		}
 		if !v.pass(yield, true) {
 			return false
+		}
+		if err == nil {
+			v.moved = v.now()
 		}
 	}
 	return true

@@ -1,6 +1,8 @@
 package fleet
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -290,5 +292,22 @@ func TestRuns(t *testing.T) {
 	eu, us := &View{of: Address{Server: "nats://eu:4222"}}, &View{of: Address{Server: "nats://us:4222"}}
 	if eu.run(o) == us.run(o) || eu.run(o) == eu.run(origin{version, "a", "x", "2"}) {
 		t.Error(eu.run(o))
+	}
+}
+
+// TestTrouble: what one may not ask stays told though all that is seen of it later is that no answer comes.
+func TestTrouble(t *testing.T) {
+	now := time.Now()
+	v := bare(&now)
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{context.DeadlineExceeded, "it does not answer"}, {errors.New("nats: permissions violation\nand more"), "permissions violation"},
+		{fmt.Errorf("nats: %w", context.DeadlineExceeded), "permissions violation"}, {nil, ""},
+	} {
+		if v.trouble(c.err); v.State().Trouble != c.want {
+			t.Errorf("%v: %q", c.err, v.State().Trouble)
+		}
 	}
 }

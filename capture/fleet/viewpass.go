@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"time"
@@ -101,6 +102,39 @@ func (e *early) take(exchange int) []capture.Record {
 	}
 	e.drop(exchange)
 	return recs
+}
+
+// take reads a message. It reports false at the end; next is another consumer to go on with.
+func (v *View) take(ctx context.Context, msg jetstream.Msg, meta *jetstream.MsgMetadata, yield func(capture.Record, error) bool) (more bool, next *jetstream.ConsumerConfig) {
+	before, missing, ok, wanted := v.read.seq, false, true, !meta.Timestamp.Before(v.since)
+	skipped := v.skip(ctx, meta.Sequence.Stream)
+	if v.last > 0 && meta.Sequence.Stream > v.last || !v.until.IsZero() && meta.Timestamp.After(v.until) {
+		return false, v.close(yield)
+	}
+	v.read, v.waits = mark{meta.Sequence.Stream, msg.Subject(), meta.Timestamp}, meta.NumPending
+	if v.some != nil {
+		ok = v.takeCall(ctx, msg, yield)
+	} else {
+		missing = v.feed(msg, meta, wanted)
+	}
+	v.count(msg, meta)
+	ok = ok && v.pass(yield, wanted)
+	v.moved = v.now()
+	given := v.read
+	v.given.Store(&given)
+	switch {
+	case !ok:
+		return false, nil
+	case v.last > 0 && (meta.Sequence.Stream >= v.last || meta.NumPending == 0):
+		return false, v.close(yield)
+	case v.jumped > 0:
+		v.jumped--
+	case (missing || skipped) && v.last == 0 && v.overrun(ctx, before, meta):
+		c := v.consumer()
+		c.DeliverPolicy = jetstream.DeliverLastPerSubjectPolicy
+		return true, &c
+	}
+	return true, nil
 }
 
 // told is what was said last of a capture.

@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -235,7 +236,8 @@ func (v *View) listen(ctx context.Context) {
 	v.listening = v.now()
 }
 
-// trouble takes what keeps the view from reading; nil where nothing does.
+// trouble takes what keeps the view from reading; nil where nothing does. That no answer comes says less than
+// what was known: what one may not ask is told apart from the answer, which never comes.
 func (v *View) trouble(err error) {
 	text := ""
 	if err != nil {
@@ -243,6 +245,9 @@ func (v *View) trouble(err error) {
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	if errors.Is(err, context.DeadlineExceeded) {
+		text = cmp.Or(v.state.Trouble, "it does not answer")
+	}
 	v.state.Trouble = text
 }
 
