@@ -129,6 +129,15 @@ func (v *View) takeCall(ctx context.Context, msg jetstream.Msg, yield func(captu
 		return true
 	}
 	ok = v.readFound(ctx, f, upto, yield)
+	return ok && v.end(yield, s.keep(f))
+}
+
+// mostOpen is how many exchanges may be open that are read because of their calls.
+const mostOpen = 1 << 10
+
+// keep remembers of an exchange that was read what is needed of it. With too many open ones the one is cut that
+// was read longest ago.
+func (s *some) keep(f *found) (ends []capture.Record) {
 	s.open = slices.DeleteFunc(s.open, func(other *found) bool { return other == f })
 	switch {
 	case f.feed.Open() > 0:
@@ -137,15 +146,11 @@ func (v *View) takeCall(ctx context.Context, msg jetstream.Msg, yield func(captu
 		f.feed = nil
 	}
 	if len(s.open) > mostOpen {
-		oldest := s.open[0]
+		ends = s.open[0].feed.Cut(nil, fmt.Sprintf("toolscope watches no more than %d open exchanges", mostOpen))
 		s.open = slices.Delete(s.open, 0, 1)
-		ok = ok && v.end(yield, oldest.feed.Cut(nil, fmt.Sprintf("toolscope watches no more than %d open exchanges", mostOpen)))
 	}
-	return ok
+	return ends
 }
-
-// mostOpen is how many exchanges may be open that are read because of their calls.
-const mostOpen = 1 << 10
 
 // readCall reads a message of the index. A machine tells of calls of its own alone: the subject, for
 // which the hub lets it, says which those are.

@@ -311,3 +311,29 @@ func TestTrouble(t *testing.T) {
 		}
 	}
 }
+
+// TestMostOpen: of exchanges that are read because of their calls so many may be open; the one is cut that was
+// read longest ago, by toolscope, and goes on when more of it is read.
+func TestMostOpen(t *testing.T) {
+	now := time.Now()
+	v, s := bare(&now), &some{}
+	var all []*found
+	var ends []capture.Record
+	for x := range mostOpen + 1 {
+		f := &found{feed: v.feeds.One(capture.Machine{Host: "a", Agent: "x"}, fmt.Sprint(x), 1, 100)}
+		if _, err := f.feed.Write(nil, line(t, capture.Record{Exchange: 1, Data: []byte("x")})); err != nil {
+			t.Fatal(err)
+		}
+		all, ends = append(all, f), append(ends, s.keep(f)...)
+	}
+	if len(ends) != 1 || ends[0].By != capture.Toolscope || len(s.open) != mostOpen || all[0].feed.Open() != 0 {
+		t.Fatalf("%+v, %d are open", ends, len(s.open))
+	}
+	more, err := all[0].feed.Write(nil, line(t, capture.Record{Exchange: 1, Data: []byte("y")}))
+	if err != nil || len(more) != 2 || !strings.Contains(more[0].Note, "goes on") {
+		t.Errorf("%+v, %v", more, err)
+	}
+	if s.keep(all[0]); s.open[len(s.open)-1] != all[0] {
+		t.Error("it is not open again")
+	}
+}
