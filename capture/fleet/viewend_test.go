@@ -5,6 +5,7 @@ package fleet
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 	"sync/atomic"
@@ -22,6 +23,7 @@ type gated struct {
 	over chan struct{} // closed when the source has ended
 	n    atomic.Int64  // records with bytes
 	text atomic.Value
+	note string // all of them
 	err  error
 }
 
@@ -45,6 +47,7 @@ func gatedView(t *testing.T, address string, change func(*View)) *gated {
 	go func() {
 		defer close(g.over)
 		for r, err := range v.Source(ctx) {
+			g.note += r.Note
 			if g.err = errors.Join(g.err, err); len(r.Data) == 0 {
 				continue
 			}
@@ -157,6 +160,23 @@ func TestUntilExpired(t *testing.T) {
 	<-v.over
 	if s := v.State(); v.err != nil || s.Missed == 0 || !h.accounts(t, s.Missed+v.n.Load()) {
 		t.Errorf("%d records were read: %+v, %v", v.n.Load(), s, v.err)
+	}
+}
+
+// TestUntilExpiredOfSome: of some captures it is said how many messages may have been theirs.
+func TestUntilExpiredOfSome(t *testing.T) {
+	h := newHub(t, nil)
+	one(t, publish(t, h.hurried(t, "a")), 1, 0, 20)
+	one(t, publish(t, h.hurried(t, "b")), 1, 0, 20)
+	v := gatedView(t, h.URL()+"?until=now&host=a", func(v *View) { v.most, v.least = 2000, 0 })
+	<-v.at
+	if err := h.captures(t).Purge(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	close(v.on)
+	<-v.over
+	if n := 20 - v.n.Load(); n == 0 || v.err != nil || !strings.Contains(v.note, fmt.Sprintf("before they were read: at most %d messages", n)) {
+		t.Errorf("%d of 20 records were read: %q, %v", v.n.Load(), v.note, v.err)
 	}
 }
 

@@ -139,8 +139,14 @@ func (v *View) skip(ctx context.Context, seq uint64) (lost bool) {
 }
 
 // expired counts messages that the hub let go of before they were read. Bytes of captures that go on are
-// counted where they do; of one that does not nothing else tells.
+// counted where they do; of one that does not nothing else tells. Of some captures of many nobody knows how
+// many of the messages were theirs, but for how many were still to come.
 func (v *View) expired(e extent) bool {
+	if v.some == nil && !v.readsAll() && v.waits > 0 && e.first > v.read.seq+1 {
+		n := min(v.waits, e.first-v.read.seq-1)
+		v.waits = 0
+		v.say(fmt.Sprintf("gap: the hub let go of messages before they were read: at most %s", count.Of(int64(n), "message")))
+	}
 	if !v.readsAll() || v.passed == 0 || e.first <= v.passed+1 {
 		return false
 	}
