@@ -93,6 +93,10 @@ func TestFeedForgets(t *testing.T) {
 	if n := len(f.c.names.known) + len(f.begun) + len(all.numbers.used); n > 4*mostLately {
 		t.Errorf("%d are known, %d have begun, %d numbers are in use", len(f.c.names.known), len(f.begun), len(all.numbers.used))
 	}
+	got := write(t, f, Record{Exchange: 1, Note: "of the source"}, Record{Exchange: 3000, Data: []byte("x"), End: EndEOF})
+	if len(got) < 2 || got[0].Note == "" || got[len(got)-1].Exchange != 3000 {
+		t.Errorf("exchange 3000 is %+v", got)
+	}
 	if other := started(t, &all, "b"); other.c.room != f.c.room || !f.Idle() {
 		t.Error("each capture has a room of its own")
 	}

@@ -194,7 +194,11 @@ func (c *captureReader) read(recs []Record, text []byte) ([]Record, error) {
 		r.From = c.here
 	}
 	number := r.Exchange
-	r.Exchange = c.names.of(number)
+	if _, known := c.names.known[number]; !known && c.ended != nil && c.current != 0 && r.OfSource() {
+		r.Exchange = c.current // a note of the source is of an exchange that may have ended long ago
+	} else {
+		r.Exchange = c.names.of(number)
+	}
 	if r.Head != nil && r.Head.File == "" {
 		r.Head.File = c.file
 	}
