@@ -44,7 +44,7 @@ const (
 	headEnc     = "Toolscope-Enc"     // zstd, or nothing
 	headSent    = "Toolscope-Sent"    // milliseconds of the host's clock when it was sent
 	headSpooled = "Toolscope-Spooled" // bytes that the hub does not have yet
-	headOver    = "Toolscope-Over"    // 1 on the last message of health: the sender ended as it should
+	headOver    = "Toolscope-Over"    // 1: the capture has ended, and the hub has all of it; of health alone
 	headExpect  = "Nats-Expected-Last-Subject-Sequence"
 )
 

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
+
 	"toolscope/capture"
 )
 
@@ -91,6 +93,57 @@ func TestRoundTrip(t *testing.T) {
 	}
 	if hosts := live.Hosts(); len(hosts) != 2 || hosts[0].Name != "a" || hosts[1].Skew.Abs() > time.Second {
 		t.Errorf("%+v", hosts)
+	}
+}
+
+// TestOver: who ends says so, once the hub has everything; who leaves something behind does not.
+func TestOver(t *testing.T) {
+	h := newHub(t, nil)
+	conn, err := nats.Connect(h.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	heard, err := conn.SubscribeSync(wanted(healthKind, "a", "main"))
+	if err == nil {
+		err = conn.Flush()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := publish(t, h.sending(t, "a"))
+	put(p, 1, 0)
+	sent(t, p, 1)
+	closeNow(p)
+	for over := ""; over == ""; {
+		msg, err := heard.NextMsg(wait)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if over = msg.Header.Get(headOver); over != "" && (over != "1" || msg.Header.Get(headSpooled) != "0") {
+			t.Errorf("%v", msg.Header)
+		}
+	}
+	if err := h.admin().DeleteStream(context.Background(), StreamName); err != nil {
+		t.Fatal(err)
+	}
+	p = publish(t, h.sending(t, "a"))
+	put(p, 1, 0)
+	eventually(t, "it cannot send", func() bool { return strings.Contains(p.Progress().Trouble, StreamName) })
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	_ = p.Close(ctx)
+	if err := conn.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	for {
+		msg, err := heard.NextMsg(time.Millisecond)
+		if err != nil {
+			break
+		}
+		if msg.Header.Get(headOver) != "" {
+			t.Error("it says that the hub has everything")
+		}
 	}
 }
 

@@ -209,20 +209,33 @@ func (p *Publisher) indexLeft(s *sender) {
 func (p *Publisher) tellHealth() {
 	tick := time.NewTicker(healthEvery)
 	defer tick.Stop()
-	subject := strings.Replace(p.ours.subject, "."+bytesKind+".", "."+healthKind+".", 1)
 	for {
 		if p.link.IsConnected() {
-			spooled, _, _ := p.ours.progress()
-			msg := nats.NewMsg(subject)
-			msg.Header.Set(headSent, strconv.FormatInt(time.Now().UnixMilli(), 10))
-			msg.Header.Set(headSpooled, strconv.FormatInt(spooled, 10))
-			_ = p.link.PublishMsg(msg) // who does not hear it thinks that we are silent
+			_ = p.link.PublishMsg(p.health()) // who does not hear it thinks that we are silent
 		}
 		select {
 		case <-p.ctx.Done():
 			return
 		case <-tick.C:
 		}
+	}
+}
+
+// health is a sign of life.
+func (p *Publisher) health() *nats.Msg {
+	spooled, _, _ := p.ours.progress()
+	msg := nats.NewMsg(strings.Replace(p.ours.subject, "."+bytesKind+".", "."+healthKind+".", 1))
+	msg.Header.Set(headSent, strconv.FormatInt(time.Now().UnixMilli(), 10))
+	msg.Header.Set(headSpooled, strconv.FormatInt(spooled, 10))
+	return msg
+}
+
+// tellOver says that the capture has ended, so that nobody takes us for silent.
+func (p *Publisher) tellOver() {
+	msg := p.health()
+	msg.Header.Set(headOver, "1")
+	if p.link.IsConnected() && p.link.PublishMsg(msg) == nil {
+		_ = p.link.FlushTimeout(time.Second) // else we are said to be silent
 	}
 }
 
@@ -274,6 +287,7 @@ func (p *Publisher) Close(ctx context.Context) error {
 	select {
 	case <-p.sent:
 		sent = true
+		p.tellOver()
 	default:
 	}
 	p.ours.spool.Release(sent)
