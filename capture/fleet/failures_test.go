@@ -133,7 +133,7 @@ func (s *site) work(d time.Duration) {
 // spools are what all hosts have in theirs, by the subject of each capture.
 func (s *site) spools() map[string][]byte {
 	all := map[string][]byte{}
-	files, _ := filepath.Glob(filepath.Join(s.dir, "spool*", "*.tsc"))
+	files, _ := filepath.Glob(filepath.Join(s.dir, "spool*", "*", "*.tsc"))
 	for _, path := range files {
 		part := strings.Split(filepath.Base(path), ".")
 		text, err := os.ReadFile(path)

@@ -155,7 +155,7 @@ func sent(t *testing.T, p *Publisher, records int64) {
 // spoolBytes are those of a spool, all its segments.
 func spoolBytes(t *testing.T, p *Publisher) []byte {
 	t.Helper()
-	files, _ := filepath.Glob(strings.TrimSuffix(p.Path, ".tsc") + "*.tsc")
+	files, _ := filepath.Glob(p.Path + "*")
 	var all []byte
 	for _, f := range files {
 		text, err := os.ReadFile(f)

@@ -98,7 +98,10 @@ func (i *IndexState) add(s *sender) {
 	if x == nil {
 		return
 	}
-	m := x.missing()
+	i.join(x.missing())
+}
+
+func (i *IndexState) join(m IndexState) {
 	i.Calls, i.Bytes = i.Calls+m.Calls, i.Bytes+m.Bytes
 	if i.Why == "" {
 		i.Why = m.Why

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"io/fs"
 	"slices"
 	"strconv"
 	"sync"
@@ -13,6 +12,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"toolscope/capture"
+	"toolscope/capture/record"
 	"toolscope/stream/count"
 )
 
@@ -155,18 +155,15 @@ func (x *indexing) wait(ctx context.Context, most time.Duration, bell <-chan str
 
 // read reads the next bytes of the spool.
 func (x *indexing) read(has int64) {
-	if first, _, _ := x.from.spool.Span(); x.at < first {
-		x.miss(min(first, has))
-		return
-	}
 	p := make([]byte, min(indexChunk, has-x.at))
 	n, err := x.from.spool.ReadAt(p, x.at)
+	hole := (*record.Hole)(nil)
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return // it was deleted just now
+	case errors.As(err, &hole):
+		x.miss(min(hole.To, has), err)
+		return
 	case err != nil:
-		x.miss(has)
-		x.trouble(err)
+		x.miss(has, err)
 		return
 	}
 	for p = p[:n]; len(p) > 0; {
@@ -186,12 +183,12 @@ func (x *indexing) read(has int64) {
 }
 
 // miss passes over what cannot be read any more.
-func (x *indexing) miss(to int64) {
-	x.pass(x.feed.Miss(nil, to-x.at, "never came: the spool was full"))
+func (x *indexing) miss(to int64, why error) {
+	x.pass(x.feed.Miss(nil, to-x.at, "never came: "+plainReason(why).Error()))
 	x.mu.Lock()
 	x.state.Bytes += to - x.at
 	x.mu.Unlock()
-	x.trouble(errors.New("the spool was full"))
+	x.trouble(why)
 	x.at, x.line = to, to
 }
 

@@ -140,7 +140,7 @@ func TestSeveral(t *testing.T) {
 	_ = p.Close(over)
 
 	h := newHub(t, nil)
-	of, err := ParseAddress("nats://"+freePort(t)+","+h.o.Listen+"?until=now")
+	of, err := ParseAddress("nats://" + freePort(t) + "," + h.o.Listen + "?until=now")
 	if err != nil {
 		t.Fatal(err)
 	}

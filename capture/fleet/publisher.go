@@ -1,15 +1,12 @@
 package fleet
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
-	"encoding/json"
+	"errors"
 	"fmt"
-	"io"
-	"math"
 	"strconv"
 	"strings"
 	"sync"
@@ -18,7 +15,6 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"toolscope/capture/record"
-	"toolscope/stream/count"
 )
 
 const (
@@ -36,11 +32,13 @@ type Sending struct {
 	Server      string // of an [Address]
 	Auth        Auth
 	Host, Agent string
-	Spool       string        // the directory that holds what the hub does not have
+	Spool       string        // the directory that holds what hubs do not have, of each in a folder of its own
 	Limit       int64         // bytes of one spool
 	By          string        // what made the capture
 	Linger      time.Duration // how long what has come waits for more, 0 for [Linger]
 
+	// Say is told what happened to what earlier runs left; nil: nobody is.
+	Say func(text string)
 	// Index makes what makes lines of the calls of a capture of that file; nil: none are told.
 	Index func(file string) Indexer
 }
@@ -54,27 +52,17 @@ type Publisher struct {
 	o      Sending
 	link   *link
 	ours   *sender
-	left   []*sender
+	left   *left
 	ctx    context.Context
 	cancel context.CancelFunc
 	all    sync.WaitGroup
+	over   chan struct{} // closed when ours is not sent any more
 	sent   chan struct{} // closed when the hub has all of a capture that was closed
 	told   chan struct{} // closed when the index has all that it will get
 
-	again chan struct{} // rings when there is a new connection
-
 	mu       sync.Mutex
-	senders  []*sender // ours, and those of what was left
-	linkDown error     // what the connection complained of last
-}
-
-// PublishState is how far a publisher is.
-type PublishState struct {
-	Spooled int64  // bytes that the hub does not have
-	Lost    int64  // bytes that it will never have
-	Trouble string // why it does not get them just now
-	Remedy  string // what would help, if that is known
-	Index   IndexState
+	linkDown error         // what the connection complained of last
+	final    *PublishState // once it has ended
 }
 
 // Publish begins a capture whose records go to a hub. It does not wait for the hub.
@@ -82,45 +70,42 @@ func Publish(began time.Time, o Sending) (p *Publisher, warning string, err erro
 	id := make([]byte, 16)
 	_, _ = rand.Read(id) // it never fails
 	of := origin{version, o.Host, o.Agent, hex.EncodeToString(id)}
-	p = &Publisher{o: o, sent: make(chan struct{}), told: make(chan struct{}), again: make(chan struct{}, 1)}
 	o.Linger = cmp.Or(o.Linger, Linger)
+	o.Spool = spoolOf(o.Spool, o.Server)
 	o.Auth.inbox = inboxOf(o.Host)
+	p = &Publisher{o: o, over: make(chan struct{}), sent: make(chan struct{}), told: make(chan struct{})}
+	p.left = findLeft(&p.o, began)
 	p.link, err = dial(o.Server, o.Auth, true, p.renew, p.down)
 	if err != nil {
 		return nil, "", err
 	}
-	left := record.LeftSpools(o.Spool, keepSent, began)
-	name := token(of.host) + "." + token(of.agent) + "." + of.id
-	rec, spool, warning, err := record.CreateSpool(o.Spool, name, o.Limit, began, o.By)
+	rec, spool, warning, err := record.CreateSpool(o.Spool, spoolName(of), o.Limit, began, o.By)
 	if err != nil {
 		p.link.Close()
 		return nil, warning, err
 	}
 	p.Recorder, p.Path = rec, spool.Path()
-	p.ours = newSender(spool, of, began, o.Linger)
+	ours := newSender(spool, of, o.Linger)
 	if o.Index != nil {
-		p.ours.index = newIndexing(p.ours, p.sent, o.Index)
+		ours.index = newIndexing(ours, p.sent, o.Index)
 	}
-	for _, s := range left {
-		part := strings.Split(s.Name(), ".")
-		if len(part) != 3 {
-			s.Release(false) // nothing of ours
-			continue
-		}
-		one := newSender(s, origin{version, plain(part[0]), plain(part[1]), part[2]}, createdOf(s), o.Linger)
-		one.ending = true
-		p.left = append(p.left, one)
-	}
-	p.ctx, p.cancel = context.WithCancel(context.Background())
 	p.mu.Lock()
-	p.senders = append([]*sender{p.ours}, p.left...)
+	p.ours = ours
 	p.mu.Unlock()
+	p.start()
+	return p, warning, nil
+}
+
+// start begins all that is done beside recording.
+func (p *Publisher) start() {
+	p.ctx, p.cancel = context.WithCancel(context.Background())
 	p.all.Go(func() {
-		if p.ours.run(p.ctx, p.link) {
+		defer close(p.over)
+		if p.ours.run(p.ctx, p.link) == nil {
 			close(p.sent)
 		}
 	})
-	p.all.Go(p.sendLeft)
+	p.all.Go(func() { p.left.run(p.ctx, p.link) })
 	p.all.Go(func() {
 		defer close(p.told)
 		if p.ours.index != nil {
@@ -128,17 +113,6 @@ func Publish(began time.Time, o Sending) (p *Publisher, warning string, err erro
 		}
 	})
 	p.all.Go(p.tellHealth)
-	return p, warning, nil
-}
-
-// createdOf is when a spool that was left began, as its first line says.
-func createdOf(s *record.Spool) time.Time {
-	line, _ := bufio.NewReader(io.NewSectionReader(s, 0, math.MaxInt64)).ReadBytes('\n')
-	var header struct {
-		Created time.Time `json:"created"`
-	}
-	_ = json.Unmarshal(line, &header) // else nobody knows
-	return header.Created
 }
 
 // renew has every sender ask where it is. It is called for each connection.
@@ -146,13 +120,10 @@ func (p *Publisher) renew() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.linkDown = nil
-	for _, s := range p.senders {
-		s.spool.Ring()
+	if p.ours != nil {
+		p.ours.renew()
 	}
-	select {
-	case p.again <- struct{}{}:
-	default:
-	}
+	p.left.renew()
 }
 
 func (p *Publisher) down(err error) {
@@ -161,55 +132,12 @@ func (p *Publisher) down(err error) {
 	p.linkDown = err
 }
 
-// sendLeft sends what other runs left. A hub that forgets it within a while is told again.
-func (p *Publisher) sendLeft() {
-	sent := make([]bool, len(p.left))
-	defer func() {
-		for i, s := range p.left {
-			s.spool.Release(sent[i])
-		}
-	}()
-	var over <-chan time.Time
-	for len(p.left) > 0 {
-		for i, s := range p.left {
-			sent[i] = s.run(p.ctx, p.link)
-			if sent[i] {
-				p.indexLeft(s)
-			}
-		}
-		if over == nil {
-			over = time.After(keepSent)
-		}
-		select {
-		case <-p.ctx.Done():
-			return
-		case <-over:
-			return
-		case <-p.again:
-		}
-	}
-}
-
-// indexLeft makes the index of what was left and is sent now. Calls that are in it already are there
-// twice then, which whoever reads it knows.
-func (p *Publisher) indexLeft(s *sender) {
-	if p.o.Index == nil || s.index != nil || !s.toldAnew(s.had) {
-		return
-	}
-	over := make(chan struct{})
-	close(over)
-	x := newIndexing(s, over, p.o.Index)
-	s.mu.Lock()
-	s.index = x
-	s.mu.Unlock()
-	x.run(p.ctx, p.link)
-}
-
 // tellHealth says now and then that we are there, to whoever looks just then.
 func (p *Publisher) tellHealth() {
 	tick := time.NewTicker(healthEvery)
 	defer tick.Stop()
 	for {
+		p.ours.spool.Touch(time.Now())
 		if p.link.IsConnected() {
 			_ = p.link.PublishMsg(p.health()) // who does not hear it thinks that we are silent
 		}
@@ -241,16 +169,20 @@ func (p *Publisher) tellOver() {
 
 // Progress is how far sending is; State, the recorder's, tells of the spool.
 func (p *Publisher) Progress() (s PublishState) {
-	for _, one := range p.senders {
-		spooled, lost, trouble := one.progress()
-		s.Spooled, s.Lost = s.Spooled+spooled, s.Lost+lost
-		if trouble != nil && s.Trouble == "" {
-			s.Trouble, s.Remedy = inWords(trouble)
-		}
-		s.Index.add(one)
-	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.final != nil {
+		return *p.final
+	}
+	spooled, lost, trouble := p.ours.progress()
+	s.Spooled, s.Losses = spooled, lost
+	s.Index.add(p.ours)
+	if troubled := p.left.progress(&s); trouble == nil {
+		trouble = troubled
+	}
+	if trouble != nil {
+		s.Trouble, s.Remedy = inWords(trouble)
+	}
 	if !p.link.IsConnected() {
 		s.Trouble, s.Remedy = errDown.Error(), ""
 		if p.linkDown != nil {
@@ -262,38 +194,50 @@ func (p *Publisher) Progress() (s PublishState) {
 }
 
 // Close ends the capture and waits until the hub has it, or ctx ends. What it does not have then
-// stays in the spool for the next run; so does, for a while, what it has.
+// stays in the spool for the next run; so does, for a while, what it has. The error says what nobody
+// will ever have, of what earlier runs left as well.
 func (p *Publisher) Close(ctx context.Context) error {
 	err := p.Recorder.Close(ctx)
 	p.ours.end()
-	over := ctx.Done()
+	late := ctx.Done()
 	if !p.link.IsConnected() {
 		p.link.hurry()
 		soon, cancel := context.WithTimeout(ctx, time.Second)
 		defer cancel()
-		over = soon.Done()
+		late = soon.Done()
 	}
 	select {
-	case <-p.sent:
+	case <-p.over:
+	case <-late:
+	}
+	if isClosed(p.sent) {
 		select {
 		case <-p.told:
-		case <-over:
+		case <-late:
 		}
-	case <-over:
 	}
 	p.cancel()
 	p.all.Wait()
-	sent := false
-	select {
-	case <-p.sent:
-		sent = true
+	sent := isClosed(p.sent)
+	if sent {
 		p.tellOver()
-	default:
 	}
-	p.ours.spool.Release(sent)
+	state := p.Progress() // before the connection goes, which would be all the trouble then
+	p.mu.Lock()
+	p.final = &state
+	p.mu.Unlock()
 	p.link.Close()
-	if _, lost, _ := p.ours.progress(); lost > 0 && err == nil {
-		err = fmt.Errorf("%s of the capture never reached the hub: the spool was full", count.Of(lost, "byte"))
+	if unmarked := p.ours.release(sent); unmarked != nil {
+		err = errors.Join(err, fmt.Errorf("the next run may send again what was sent: %w", plainReason(unmarked)))
 	}
-	return err
+	return errors.Join(err, state.Losses.error("the capture"), state.LeftLosses.error("what earlier runs left"))
+}
+
+func isClosed(ch <-chan struct{}) bool {
+	select {
+	case <-ch:
+		return true
+	default:
+		return false
+	}
 }

@@ -5,12 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
 
-	"github.com/klauspost/compress/zstd"
 	"github.com/nats-io/nats.go"
 
 	"toolscope/capture/record"
@@ -26,8 +25,17 @@ const (
 
 var errDown = errors.New("the hub is not reached")
 
-// errForeign is a capture that goes on where nobody here wrote it.
-var errForeign = errors.New("somebody else sends this capture")
+// foreignError is a capture of which the hub has more than was written here.
+type foreignError struct{ has, are int64 }
+
+func (e *foreignError) Error() string {
+	return fmt.Sprintf("somebody else sends this capture: the hub has %s of it, and there are %d", count.Of(e.has, "byte"), e.are)
+}
+
+func isForeign(err error) bool {
+	var foreign *foreignError
+	return errors.As(err, &foreign)
+}
 
 // sender sends one spool, one message at a time. The hub says where to go on whenever that is not
 // known for sure: at first, after an error, and on a new connection.
@@ -35,15 +43,18 @@ type sender struct {
 	of      origin
 	spool   *record.Spool
 	subject string
-	created string
+	began   time.Time     // the capture
 	linger  time.Duration // how long what has come waits for more
+	tries   int           // it may fail so often in a row while there is a connection, 0 for any number
+	renewed chan struct{} // rings when an error may be over
 
 	mu      sync.Mutex
 	at      int64     // the hub has what is before it
 	seq     uint64    // of our last message there, 0 for none
-	made    time.Time // when the stream was made that has it
+	most    int64     // the hub had at some time what is before it
+	stream  time.Time // when the stream was made that has our messages
 	known   int64     // the connection on which the hub was asked; 0 if it has to be
-	lost    int64     // bytes that were deleted before they were sent
+	losses  Losses    // of what the spool has no more
 	missed  int64     // where those end that were counted
 	trouble error
 	ending  bool      // all that is wanted is that the hub has everything
@@ -51,16 +62,21 @@ type sender struct {
 	index   *indexing // is told when the hub has more; may be nil
 }
 
-func newSender(s *record.Spool, o origin, created time.Time, linger time.Duration) *sender {
-	return &sender{of: o, had: -1, spool: s, linger: linger, subject: captureSubject(bytesKind, o.host, o.agent, o.id), created: created.UTC().Format(time.RFC3339Nano)}
+// newSender goes on where the spool's mark says that another run was.
+func newSender(s *record.Spool, o origin, linger time.Duration) *sender {
+	m := s.Mark()
+	return &sender{
+		of: o, spool: s, linger: linger, had: -1, renewed: bell(), at: m.At, seq: m.Seq, most: m.Most, stream: m.Stream,
+		subject: captureSubject(bytesKind, o.host, o.agent, o.id), began: m.Created,
+	}
 }
 
 // progress is how far the sender is.
-func (s *sender) progress() (spooled, lost int64, trouble error) {
+func (s *sender) progress() (spooled int64, lost Losses, trouble error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	_, end, _ := s.spool.Span()
-	return max(0, end-s.at), s.lost, s.trouble
+	return max(0, end-s.at), slices.Clone(s.losses), s.trouble
 }
 
 // reached is what the hub has.
@@ -75,7 +91,16 @@ func (s *sender) end() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ending = true
+	s.renew()
+}
+
+// renew has what waits look again.
+func (s *sender) renew() {
 	s.spool.Ring()
+	select {
+	case s.renewed <- struct{}{}:
+	default:
+	}
 }
 
 func (s *sender) isEnding() bool {
@@ -85,47 +110,63 @@ func (s *sender) isEnding() bool {
 }
 
 // run sends what there is and comes, until ctx ends or, once that is all that is wanted, the hub has
-// everything: then it reports true. Before that it goes on when there is nothing more to send, as
+// everything: then there is no error. Before that it goes on when there is nothing more to send, as
 // the hub may forget.
-func (s *sender) run(ctx context.Context, l *link) (done bool) {
-	pause := retryFirst
+func (s *sender) run(ctx context.Context, l *link) error {
+	pause, failed := retryFirst, 0
 	for ctx.Err() == nil {
 		_, end, closed := s.spool.Span()
-		switch known := s.known == l.made.Load() && s.known > 0; {
-		case known && s.at >= end && closed && s.isEnding():
-			return true
-		case known && s.at >= end:
-			s.sleep(ctx, time.Hour)
+		known := s.known == l.made.Load() && s.known > 0
+		if known && s.at >= end {
+			s.stand(nil)
+			if closed && s.isEnding() {
+				return nil
+			}
+			s.sleep(ctx, time.Hour, s.spool.Bell())
 			continue
-		case known && end-s.at < mostSlice && !closed:
+		}
+		if known && end-s.at < mostSlice && !closed {
 			s.gather(ctx, end)
 		}
 		err := s.step(ctx, l)
-		s.mu.Lock()
-		s.trouble = err
-		s.mu.Unlock()
-		if err == nil {
-			pause = retryFirst
+		switch {
+		case ctx.Err() != nil: // what went wrong before it still counts
+			return ctx.Err()
+		case err == nil && !known: // whether the hub takes what comes next is not known yet
 			continue
 		}
-		if errors.Is(err, errForeign) && s.isEnding() {
-			return false
+		if s.stand(err); err == nil {
+			pause, failed = retryFirst, 0
+			continue
+		}
+		if l.IsConnected() {
+			failed++
+		}
+		if isForeign(err) && s.isEnding() || s.tries > 0 && failed >= s.tries {
+			return err
 		}
 		s.known = 0
-		s.sleep(ctx, pause)
+		s.sleep(ctx, pause, s.renewed) // what is recorded meanwhile is no reason to try again
 		pause = min(2*pause, retryMost)
 	}
-	return false
+	return ctx.Err()
 }
 
-// sleep waits until there is news, or so long.
-func (s *sender) sleep(ctx context.Context, most time.Duration) {
+// stand takes why the hub does not get more just now.
+func (s *sender) stand(trouble error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.trouble = trouble
+}
+
+// sleep waits until the bell rings, or so long.
+func (s *sender) sleep(ctx context.Context, most time.Duration, bell <-chan struct{}) {
 	timer := time.NewTimer(most)
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():
 	case <-timer.C:
-	case <-s.spool.Bell():
+	case <-bell:
 	}
 }
 
@@ -136,7 +177,7 @@ func (s *sender) gather(ctx context.Context, end int64) {
 		if left <= 0 {
 			return
 		}
-		s.sleep(ctx, left)
+		s.sleep(ctx, left, s.spool.Bell())
 		if _, now, closed := s.spool.Span(); closed || now-s.at >= mostSlice {
 			return
 		}
@@ -164,48 +205,69 @@ func (s *sender) find(ctx context.Context, l *link) error {
 	if err != nil {
 		return err
 	}
-	var e extent
-	if s.made.IsZero() || seq == 0 {
-		if e, err = l.extent(ctx); err != nil {
+	_, end, _ := s.spool.Span()
+	if has.to > end {
+		return &foreignError{has.to, end}
+	}
+	at, stream := has.to, s.stream
+	if seq == 0 || stream.IsZero() {
+		e, err := l.extent(ctx)
+		if err != nil {
 			return err
 		}
+		// Nothing was sent, or it had its time: the hub had it, and whoever wanted it could read it.
+		if seq == 0 && (s.seq == 0 || e.created.Equal(stream) && e.first > s.seq) {
+			at = s.at
+		}
+		stream = e.created
 	}
-	_, end, _ := s.spool.Span()
-	at := has.to
-	switch {
-	case has.to > end:
-		return fmt.Errorf("%w: the hub has %d bytes of it, and there are %d", errForeign, has.to, end)
-	case seq == 0 && s.seq > 0 && (e.first <= s.seq || !e.created.Equal(s.made)): // the hub forgot it
-	case seq == 0:
-		at = s.at // nothing was sent, or it had its time: the hub had it, and whoever wanted it could read it
-	}
-	if !e.created.IsZero() {
-		s.made = e.created
-	}
+	s.reach(at, seq, stream)
+	return nil
+}
+
+// reach takes where the hub is.
+func (s *sender) reach(at int64, seq uint64, stream time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.at, s.seq = at, seq
+	s.at, s.seq, s.stream = at, seq, stream
+	if seq > 0 {
+		s.most = max(s.most, at)
+	}
 	if s.had < 0 {
 		s.had = at
 	}
+	_ = s.mark(false) // else the next run has to ask for more, or sends something again
 	s.ring()
-	return nil
+}
+
+// mark keeps where the hub is for who sends the spool next.
+func (s *sender) mark(sent bool) error {
+	return s.spool.SetMark(record.Mark{Created: s.began, Stream: s.stream, Seq: s.seq, At: s.at, Most: s.most, Sent: sent})
+}
+
+// release lets go of the spool. What was sent is not sent again, even when the hub lets go of it.
+func (s *sender) release(sent bool) (err error) {
+	if sent {
+		s.mu.Lock()
+		err = s.mark(true)
+		s.mu.Unlock()
+	}
+	s.spool.Release()
+	return err
 }
 
 // send sends the next slice.
 func (s *sender) send(ctx context.Context, l *link) error {
-	first, end, _ := s.spool.Span()
+	_, end, _ := s.spool.Span()
 	if s.at >= end {
 		return nil
-	}
-	if s.at < first {
-		s.skip(first)
 	}
 	room := min(mostSlice, l.MaxPayload()/2)
 	p := make([]byte, min(room, end-s.at))
 	n, err := s.spool.ReadAt(p, s.at)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil // it was deleted just now
+	if hole := (*record.Hole)(nil); errors.As(err, &hole) {
+		s.skip(hole)
+		return nil
 	}
 	if err != nil {
 		return err
@@ -220,29 +282,32 @@ func (s *sender) send(ctx context.Context, l *link) error {
 	if err != nil {
 		return err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.at, s.seq = s.at+int64(len(p)), seq
-	s.ring()
+	s.reach(s.at+int64(len(p)), seq, s.stream)
 	return nil
 }
 
-// skip goes on behind what was deleted.
-func (s *sender) skip(to int64) {
+// skip goes on behind what is not there any more.
+func (s *sender) skip(h *record.Hole) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if from := max(s.at, s.missed); from < to {
-		s.lost += to - from
-		s.missed = to
+	from := max(s.at, s.missed)
+	if had := min(s.most, h.To); from < had {
+		s.losses.add(had-from, "are gone: the hub forgot them, and the spool has them no more")
+		from = had
 	}
-	s.at = to
+	if from < h.To {
+		s.losses.add(h.To-from, "never reached the hub: "+h.Error())
+	}
+	s.missed = max(s.missed, h.To)
+	s.at = h.To
+	s.ring()
 }
 
 func (s *sender) message(p []byte, end int64) *nats.Msg {
 	msg := nats.NewMsg(s.subject)
 	msg.Data = p
 	msg.Header.Set(headSpan, span{s.at, s.at + int64(len(p))}.String())
-	msg.Header.Set(headCreated, s.created)
+	msg.Header.Set(headCreated, s.began.UTC().Format(time.RFC3339Nano))
 	msg.Header.Set(headSent, strconv.FormatInt(time.Now().UnixMilli(), 10))
 	msg.Header.Set(headSpooled, strconv.FormatInt(end-s.at-int64(len(p)), 10))
 	msg.Header.Set(headExpect, strconv.FormatUint(s.seq, 10))
@@ -253,42 +318,4 @@ func (s *sender) message(p []byte, end int64) *nats.Msg {
 		}
 	}
 	return msg
-}
-
-// encoder is made when it is needed first. Two slices at a time are enough, for all senders.
-var encoder = sync.OnceValue(func() *zstd.Encoder {
-	e, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(2), zstd.WithLowerEncoderMem(true), zstd.WithWindowSize(mostSlice), zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderCRC(false))
-	if err != nil {
-		panic(err) // the options are wrong
-	}
-	return e
-})
-
-func pack(p []byte) []byte { return encoder().EncodeAll(p, nil) }
-
-// decoder is one that takes no more than a message may hold.
-var decoder = sync.OnceValue(func() *zstd.Decoder {
-	d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(2), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxMemory(mostSpan))
-	if err != nil {
-		panic(err) // the options are wrong
-	}
-	return d
-})
-
-// unpack is the bytes of a message, which must be as many as its span has.
-func unpack(enc string, data []byte, s span) ([]byte, error) {
-	switch enc {
-	case "":
-	case "zstd":
-		var err error
-		if data, err = decoder().DecodeAll(data, make([]byte, 0, s.to-s.from)); err != nil {
-			return nil, fmt.Errorf("zstd: %w", err)
-		}
-	default:
-		return nil, fmt.Errorf("encoded as %s, which is not known", enc)
-	}
-	if int64(len(data)) != s.to-s.from {
-		return nil, fmt.Errorf("%s for the span %s", count.Of(len(data), "byte"), s)
-	}
-	return data, nil
 }

@@ -270,7 +270,7 @@ func TestSecondSender(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	second := newSender(p.ours.spool, origin{version, "a", "main", p.ours.subject[strings.LastIndexByte(p.ours.subject, '.')+1:]}, time.Now(), Linger)
+	second := newSender(p.ours.spool, origin{version, "a", "main", p.ours.subject[strings.LastIndexByte(p.ours.subject, '.')+1:]}, Linger)
 	ctx, cancel := context.WithCancel(context.Background())
 	over := make(chan struct{})
 	go func() { defer close(over); second.run(ctx, l) }()

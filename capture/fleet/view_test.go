@@ -120,7 +120,7 @@ func TestSkew(t *testing.T) {
 			}
 			data = append(data, line...)
 		}
-		s := &sender{subject: captureSubject(bytesKind, host, "main", "00"), created: clock.Format(time.RFC3339Nano)}
+		s := &sender{subject: captureSubject(bytesKind, host, "main", "00"), began: clock}
 		msg := s.message(data, int64(len(data)))
 		msg.Header.Set(headSent, strconv.FormatInt(clock.UnixMilli(), 10))
 		if _, err := conn.RequestMsg(msg, wait); err != nil {

@@ -3,6 +3,7 @@
 package record
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 )
@@ -16,7 +17,8 @@ const (
 	mustClose = false
 )
 
-func isHeld(*os.File, int) bool  { return false }
+func tryLock(*os.File, int) (held bool, err error) { return false, errors.ErrUnsupported }
+
 func own(f *os.File) error       { return f.Chmod(0o600) }
 func isForeign(fs.FileInfo) bool { return false }
 

@@ -25,9 +25,14 @@ const (
 // mustClose says that a file can be deleted only when it is not open.
 const mustClose = false
 
-// isHeld takes a lock of a file, unless somebody else has one that excludes it.
-func isHeld(f *os.File, kind int) bool {
-	return errors.Is(syscall.Flock(int(f.Fd()), kind|syscall.LOCK_NB), syscall.EWOULDBLOCK)
+// tryLock takes a lock of a file, unless somebody else has one that excludes it. The error is that of
+// a file system that has no locks.
+func tryLock(f *os.File, kind int) (held bool, err error) {
+	err = syscall.Flock(int(f.Fd()), kind|syscall.LOCK_NB)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return true, nil
+	}
+	return false, err
 }
 
 // own leaves a file to its owner alone: a umask may have taken even the owner's rights.

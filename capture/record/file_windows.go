@@ -23,12 +23,16 @@ const (
 // mustClose says that a file can be deleted only when it is not open.
 const mustClose = true
 
-// isHeld takes a lock of a file, unless somebody else has one that excludes it. Nobody can read
-// what is locked, so that is one byte far behind everything a file can hold.
-func isHeld(f *os.File, kind uint32) bool {
+// tryLock takes a lock of a file, unless somebody else has one that excludes it. Nobody can read
+// what is locked, so that is one byte far behind everything a file can hold. The error is that of a
+// file system that has no locks.
+func tryLock(f *os.File, kind int) (held bool, err error) {
 	const far = 1<<31 - 1
-	err := windows.LockFileEx(windows.Handle(f.Fd()), kind|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, &windows.Overlapped{OffsetHigh: far})
-	return errors.Is(err, windows.ERROR_LOCK_VIOLATION)
+	err = windows.LockFileEx(windows.Handle(f.Fd()), uint32(kind)|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, &windows.Overlapped{OffsetHigh: far})
+	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) {
+		return true, nil
+	}
+	return false, err
 }
 
 // own leaves a file to its owner and the system alone, whatever its directory would have it

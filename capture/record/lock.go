@@ -27,3 +27,10 @@ func isLocked(path string) bool {
 	defer f.Close()
 	return isHeld(f, shared)
 }
+
+// isHeld takes a lock of a file, unless somebody else has one that excludes it. A file system that has
+// no locks has nobody hold one.
+func isHeld(f *os.File, kind int) bool {
+	held, _ := tryLock(f, kind)
+	return held
+}

@@ -2,6 +2,7 @@ package record
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -9,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -17,60 +17,75 @@ import (
 )
 
 // A Spool is a capture that waits to be sent elsewhere. It is made of segments, NAME.tsc and then
-// NAME.tsc.OFFSET: one behind the other they are the capture, and each but the last is whole. When
-// all of them are larger than its limit, the oldest goes, sent or not.
+// NAME.tsc.OFFSET: one behind the other they are the capture. When all of them are larger than its
+// limit, the oldest goes, sent or not.
 //
-// Whoever writes to it, or sends what another program left of it, has its last segment locked.
+// Whoever writes to it, or sends what another program left of it, has NAME.lock locked: from before
+// there is a segment until it is let go of. How far sending is stands in that file, see [Mark].
 type Spool struct {
-	base    string // path of the first segment
+	base    string // path without extension
 	segment int64  // size from which the next segment begins
 	limit   int64
 	bell    chan struct{}
+	lock    lockFile
+	syncs   sync.WaitGroup // of segments that are whole
 
 	mu     sync.Mutex
 	parts  []part
 	end    int64
-	last   *os.File // being written or, of a spool that was left, only locked
-	reader *os.File // of the part that was read last
+	last   *os.File // being written; nil where the spool was left
+	reader *os.File // of the part that was read last, if that is not being written
 	from   int64    // where that part begins
 	closed bool
 }
 
-// part is a segment: where in the capture it begins, and where it stands.
+// part is a segment: which bytes of the capture it has, and where it stands.
 type part struct {
-	start int64
-	path  string
+	start, end int64
+	path       string
 }
 
-const (
-	sentMark     = ".sent" + Extension
-	leastSegment = 64 << 10
-)
+// A Hole is bytes of a spool that are not there.
+type Hole struct {
+	To   int64  // where they end
+	Path string // of the segment that others removed or cut; "" for what the spool itself let go of
+}
+
+func (h *Hole) Error() string {
+	if h.Path == "" {
+		return "the spool was full"
+	}
+	return h.Path + " was removed or cut"
+}
+
+const leastSegment = 64 << 10
 
 // CreateSpool begins a spool of that name in a directory, as [CreateIn] begins a capture.
 func CreateSpool(dir, name string, limit int64, created time.Time, by string) (r *Recorder, s *Spool, warning string, err error) {
 	if warning, err = makeDir(dir); err != nil {
 		return nil, nil, "", err
 	}
-	s = &Spool{base: filepath.Join(dir, name+Extension), limit: limit, segment: max(limit/8, leastSegment), bell: make(chan struct{}, 1)}
-	if err := s.next(); err != nil {
-		return nil, nil, warning, fmt.Errorf("create %s: %w", s.base, capture.Reason(err))
+	s = &Spool{base: filepath.Join(dir, name), limit: limit, segment: max(limit/8, leastSegment), bell: make(chan struct{}, 1)}
+	err = s.lock.create(s.base + lockExtension)
+	if err == nil {
+		err = cmp.Or(s.lock.write(Mark{Created: created}), s.next())
+	}
+	if err != nil {
+		s.lock.remove()
+		return nil, nil, warning, fmt.Errorf("create %s: %w", s.Path(), capture.Reason(err))
 	}
 	if r, err = New(s, created, by); err != nil {
-		s.Release(false)
+		s.Remove()
 		return nil, nil, warning, err
 	}
 	return r, s, warning, nil
 }
 
 // Name is that of the spool.
-func (s *Spool) Name() string {
-	name, _, _ := strings.Cut(filepath.Base(s.base), Extension)
-	return strings.TrimSuffix(name, ".sent")
-}
+func (s *Spool) Name() string { return filepath.Base(s.base) }
 
 // Path is where its first segment is, or was.
-func (s *Spool) Path() string { return s.base }
+func (s *Spool) Path() string { return s.base + Extension }
 
 // Bell rings when there may be more, or the end.
 func (s *Spool) Bell() <-chan struct{} { return s.bell }
@@ -87,28 +102,34 @@ func (s *Spool) Ring() {
 func (s *Spool) Span() (first, end int64, closed bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if len(s.parts) == 0 {
+		return s.end, s.end, s.closed
+	}
 	return s.parts[0].start, s.end, s.closed
 }
 
-// next begins the next segment.
+// next begins the next segment. The one before it is forced to the disk, for which nobody waits.
 func (s *Spool) next() error {
-	path := s.base
+	path := s.Path()
 	if s.end > 0 {
 		path += "." + strconv.FormatInt(s.end, 10)
 	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|noFollow, 0o600)
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL|noFollow, 0o600)
 	if err != nil {
 		return err
 	}
-	if err := cmp.Or(own(f), lock(f)); err != nil {
+	if err := own(f); err != nil {
 		f.Close()
 		os.Remove(path)
 		return err
 	}
-	if s.last != nil {
-		s.last.Close()
+	if whole := s.last; whole != nil {
+		s.syncs.Go(func() {
+			_ = whole.Sync() // what a power failure takes of it is a hole
+			whole.Close()
+		})
 	}
-	s.last, s.parts = f, append(s.parts, part{s.end, path})
+	s.last, s.parts = f, append(s.parts, part{s.end, s.end, path})
 	return nil
 }
 
@@ -123,18 +144,15 @@ func (s *Spool) Write(p []byte) (int, error) {
 		}
 		size = 0
 	}
-	if n, err := s.last.Write(p); err != nil {
-		if n > 0 && (s.last.Truncate(size) != nil || seekTo(s.last, size) != nil) {
-			s.end += int64(n) // it stays, as the beginning of a line that is damaged
-			s.Ring()
-			return n, err
-		}
-		return 0, err
-	}
-	s.end += int64(len(p))
+	n, err := s.last.Write(p)
+	if err != nil && n > 0 && s.last.Truncate(size) == nil && seekTo(s.last, size) == nil {
+		n = 0
+	} // else it stays, as the beginning of a line that is damaged
+	s.end += int64(n)
+	s.parts[len(s.parts)-1].end = s.end
 	s.shrink()
 	s.Ring()
-	return len(p), nil
+	return n, err
 }
 
 func seekTo(f *os.File, at int64) error {
@@ -154,129 +172,104 @@ func (s *Spool) shrink() {
 	}
 }
 
-// ReadAt reads what is there at an offset of the capture, of one segment. What is there no more is
-// [fs.ErrNotExist].
+// ReadAt reads what is there at an offset of the capture, of one segment. What is there no more is a
+// [Hole].
 func (s *Spool) ReadAt(p []byte, at int64) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	i := s.partOf(at)
+	if at >= s.end {
+		return 0, io.EOF
+	}
+	if i < 0 || at >= s.parts[i].end {
+		return 0, s.hole(i)
+	}
+	of := &s.parts[i]
+	f, err := s.open(i)
+	if errors.Is(err, fs.ErrNotExist) {
+		of.end = at
+		return 0, s.hole(i)
+	}
+	if err != nil {
+		return 0, err
+	}
+	n, err := f.ReadAt(p[:min(int64(len(p)), of.end-at)], at-of.start)
+	switch {
+	case n > 0:
+		return n, nil
+	case err == io.EOF:
+		of.end = at
+		return 0, s.hole(i)
+	}
+	return 0, err
+}
+
+// partOf is the last segment that begins at an offset or before it, -1 where there is none.
+func (s *Spool) partOf(at int64) int {
 	i, found := slices.BinarySearchFunc(s.parts, at, func(p part, at int64) int { return cmp.Compare(p.start, at) })
 	if !found {
 		i--
 	}
-	if i < 0 {
-		return 0, fs.ErrNotExist
+	return i
+}
+
+// hole is what is missing behind a segment, or before the first one.
+func (s *Spool) hole(i int) *Hole {
+	h := &Hole{To: s.end}
+	if i >= 0 {
+		h.Path = s.parts[i].path
 	}
-	of, end := s.parts[i], s.end
 	if i+1 < len(s.parts) {
-		end = s.parts[i+1].start
+		h.To = s.parts[i+1].start
 	}
-	if s.reader == nil || s.from != of.start {
-		if s.reader != nil {
-			s.reader.Close()
-		}
-		var err error
-		if s.reader, err = os.Open(of.path); err != nil {
-			s.reader = nil
-			return 0, err
-		}
-		s.from = of.start
+	return h
+}
+
+// open opens a segment for reading. The one that is being written is open already, and is read even
+// if somebody removes it.
+func (s *Spool) open(i int) (*os.File, error) {
+	if i == len(s.parts)-1 && s.last != nil {
+		return s.last, nil
 	}
-	n, err := s.reader.ReadAt(p[:min(int64(len(p)), end-at)], at-of.start)
-	if n > 0 {
-		err = nil
+	if s.reader != nil && s.from == s.parts[i].start {
+		return s.reader, nil
 	}
-	return n, err
+	if s.reader != nil {
+		s.reader.Close()
+	}
+	var err error
+	if s.reader, err = os.OpenFile(s.parts[i].path, os.O_RDONLY|noFollow|noWait, 0); err != nil {
+		s.reader = nil
+		return nil, err
+	}
+	s.from = s.parts[i].start
+	return s.reader, nil
 }
 
 // Close ends what is written to the spool. It can be read until it is let go of.
 func (s *Spool) Close() error {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	defer s.Ring()
+	last := s.last
 	s.closed = true
-	return s.last.Sync()
+	s.mu.Unlock()
+	s.Ring()
+	s.syncs.Wait()
+	return last.Sync()
 }
 
-// Release lets go of the spool. One that was sent is marked as such, so that nobody sends it again
-// when the other side has let go of it; see [LeftSpools].
-func (s *Spool) Release(sent bool) {
+// Release lets go of the spool.
+func (s *Spool) Release() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.closeFiles()
+	s.lock.close()
+}
+
+func (s *Spool) closeFiles() {
 	for _, f := range []*os.File{s.last, s.reader} {
 		if f != nil {
 			f.Close()
 		}
 	}
-	s.reader = nil
-	if !sent || isSent(s.base) {
-		return
-	}
-	for _, p := range s.parts {
-		_ = os.Rename(p.path, strings.Replace(p.path, Extension, sentMark, 1)) // else it is looked at once more
-	}
-}
-
-func isSent(path string) bool { return strings.Contains(filepath.Base(path), sentMark) }
-
-// LeftSpools takes over what other runs left in a directory and nobody is at: the oldest first. What
-// was sent longer than keep ago is deleted.
-func LeftSpools(dir string, keep time.Duration, now time.Time) (left []*Spool) {
-	var names []string
-	parts, ends, written := map[string][]part{}, map[string]int64{}, map[string]time.Time{}
-	all, _ := os.ReadDir(dir) // what was read before an error
-	for _, e := range all {
-		stem, rest, is := strings.Cut(e.Name(), Extension)
-		info, err := e.Info()
-		start := int64(0)
-		if rest != "" && is {
-			start, err = strconv.ParseInt(strings.TrimPrefix(rest, "."), 10, 64)
-		}
-		if !is || err != nil || !info.Mode().IsRegular() {
-			continue
-		}
-		if parts[stem] == nil {
-			names = append(names, stem)
-		}
-		parts[stem] = append(parts[stem], part{start, filepath.Join(dir, e.Name())})
-		ends[stem] = max(ends[stem], start+info.Size())
-		if info.ModTime().After(written[stem]) {
-			written[stem] = info.ModTime()
-		}
-	}
-	slices.SortFunc(names, func(a, b string) int { return cmp.Or(written[a].Compare(written[b]), strings.Compare(a, b)) })
-	for _, name := range names {
-		s := &Spool{base: filepath.Join(dir, name+Extension), bell: make(chan struct{}, 1), parts: parts[name], end: ends[name], closed: true}
-		slices.SortFunc(s.parts, func(a, b part) int { return cmp.Compare(a.start, b.start) })
-		if s.takeOver(isSent(s.base) && now.Sub(written[name]) > keep) {
-			left = append(left, s)
-		}
-	}
-	return left
-}
-
-// takeOver locks a spool that was left, or deletes it. It reports whether it is ours now.
-func (s *Spool) takeOver(gone bool) bool {
-	f, err := os.OpenFile(s.parts[len(s.parts)-1].path, os.O_RDWR|noFollow|noWait, 0)
-	if err != nil {
-		return false
-	}
-	if isHeld(f, exclusive) {
-		f.Close()
-		return false
-	}
-	// It may have grown since its directory was read: whoever wrote to it has let go of it meanwhile.
-	info, err := f.Stat()
-	if err != nil {
-		f.Close()
-		return false
-	}
-	if gone {
-		f.Close()
-		for _, p := range s.parts {
-			os.Remove(p.path)
-		}
-		return false
-	}
-	s.last, s.end = f, s.parts[len(s.parts)-1].start+info.Size()
-	return true
+	s.last, s.reader = nil, nil
 }

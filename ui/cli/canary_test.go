@@ -127,7 +127,7 @@ func TestCanaries(t *testing.T) {
 			return nil
 		})
 	}
-	files, _ := filepath.Glob(filepath.Join(spool, "web1.*.tsc"))
+	files, _ := filepath.Glob(filepath.Join(spool, "*", "web1.*.tsc"))
 	if len(files) != 1 || strings.Count(texts[files[0]], "toolu_1") < 5 {
 		t.Fatalf("the spool has %v", files)
 	}

@@ -96,7 +96,7 @@ func TestPublish(t *testing.T) {
 	if got := p.ended(syscall.SIGTERM); strings.Contains(got.stdout, word) || !strings.Contains(got.stdout, "get_weather") {
 		t.Error(got)
 	}
-	files, _ := filepath.Glob(filepath.Join(spool, "web1.coder.*.tsc"))
+	files, _ := filepath.Glob(filepath.Join(spool, "*", "web1.coder.*.tsc"))
 	if len(files) != 1 {
 		t.Fatalf("the spool holds %v", files)
 	}

@@ -48,7 +48,7 @@ func publishedTo(t *testing.T, url string, args ...string) (spool string, got ou
 		resp.Body.Close()
 	}
 	got = p.ended(syscall.SIGTERM)
-	files, _ := filepath.Glob(filepath.Join(dir, "*.tsc"))
+	files, _ := filepath.Glob(filepath.Join(dir, "*", "*.tsc"))
 	if len(files) != 1 || got.code != 128+int(syscall.SIGTERM) {
 		t.Fatal(files, got)
 	}

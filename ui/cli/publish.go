@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,7 +30,7 @@ func (a *app) publishFlags(cmd *cobra.Command, f *publishFlags, agent string) {
 	to.StringVar(&f.to, "publish", "", "send what is seen, without secrets, to the hub at `URL`, as nats://hub:4222")
 	to.StringVar(&f.host, "host", "", "with --publish: the `NAME` of this machine, if not its own")
 	to.StringVar(&f.agent, "agent", agent, "with --publish: the `NAME` of what is seen")
-	to.StringVar(&f.spool, "spool", "", "with --publish: what the hub does not have yet is kept in this `DIR`")
+	to.StringVar(&f.spool, "spool", "", "with --publish: what hubs do not have yet is kept in this `DIR`, of each in a folder of its own")
 	to.StringVar(&f.limit, "spool-limit", "1GB", "with --publish: what is kept there of one run at most, a `SIZE`")
 	to.DurationVar(&f.linger, "linger", fleet.Linger, "with --publish: how long what has come waits for more to be sent with; longer costs the hub less")
 	to.BoolVar(&f.noIndex, "no-index", false, "with --publish: tell the hub of no calls, only what came; who looks for some reads all then")
@@ -123,8 +124,8 @@ func (p *publication) words() (words []ui.Word) {
 	if t := p.State().Trouble; t != "" {
 		alarm("NOT SENT: " + t)
 	}
-	if s.Lost > 0 {
-		alarm("SPOOL FULL: " + sizeText(s.Lost) + " lost")
+	for _, lost := range slices.Concat(s.Losses, s.LeftLosses) {
+		alarm("LOST " + sizeText(lost.Bytes) + ": they " + lost.Why)
 	}
 	text := "to " + p.server
 	if s.Trouble != "" {

@@ -1,0 +1,219 @@
+package fleet
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"sync"
+	"time"
+
+	"toolscope/capture/record"
+	"toolscope/stream/count"
+)
+
+const (
+	leftTries     = 2               // before it is the next one's turn
+	leftPause     = 2 * time.Second // before those are tried again that could not be sent
+	leftPauseMost = time.Minute
+)
+
+// left is what earlier runs left in the spool of a hub. One at a time is sent, and what cannot be sent
+// keeps no other from being sent.
+type left struct {
+	o       *Sending
+	began   time.Time
+	all     []record.LeftSpool // the oldest first
+	renewed chan struct{}      // rings when there is a new connection
+
+	mu      sync.Mutex
+	now     *sender          // whose turn it is
+	waits   map[string]int64 // bytes that the hub does not have, by name
+	stuck   map[string]error // why one could not be sent
+	counted map[string]bool  // those that were sent
+	losses  Losses           // of those
+	index   IndexState       // of those
+}
+
+func findLeft(o *Sending, began time.Time) *left {
+	l := &left{o: o, began: began, renewed: bell(), waits: map[string]int64{}, stuck: map[string]error{}, counted: map[string]bool{}}
+	l.all = record.LeftSpools(o.Spool, began, func(name string) bool {
+		_, ok := spoolOrigin(name)
+		return ok
+	})
+	for _, one := range l.all {
+		l.waits[one.Name] = one.Waits
+	}
+	return l
+}
+
+// renew has those be looked at again that were sent, as the hub may have forgotten them.
+func (l *left) renew() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.now != nil {
+		l.now.renew()
+	}
+	select {
+	case l.renewed <- struct{}{}:
+	default:
+	}
+}
+
+// run sends all of it. A hub that forgets it within a while is told again.
+func (l *left) run(ctx context.Context, to *link) {
+	over := time.After(keepSent)
+	for next, pause := l.all, leftPause; len(next) > 0 || over != nil; pause = min(2*pause, leftPauseMost) {
+		var stuck []record.LeftSpool
+		for _, one := range next {
+			if ctx.Err() != nil {
+				return
+			}
+			if !l.send(ctx, to, one) {
+				stuck = append(stuck, one)
+			}
+		}
+		var again <-chan time.Time
+		if next = stuck; len(stuck) > 0 {
+			again = time.After(pause)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-again:
+		case <-over:
+			over = nil
+		case <-l.renewed:
+			if pause = leftPause; over != nil {
+				next = l.all
+			}
+		}
+	}
+}
+
+// send sends one spool, unless somebody else is at it, or deletes it when it was sent a while ago. It
+// reports false where that has to be tried again.
+func (l *left) send(ctx context.Context, to *link, one record.LeftSpool) (done bool) {
+	spool, ok := record.TakeSpool(l.o.Spool, one.Name, time.Now())
+	if !ok {
+		l.forget(one.Name)
+		return true
+	}
+	if spool.Mark().Sent && l.began.Sub(one.Written) > keepSent {
+		spool.Remove()
+		l.forget(one.Name)
+		return true
+	}
+	of, _ := spoolOrigin(one.Name)
+	s := newSender(spool, of, l.o.Linger)
+	s.ending, s.tries = true, leftTries
+	if s.began.IsZero() {
+		s.began = createdOf(spool)
+	}
+	l.mu.Lock()
+	l.now = s
+	l.mu.Unlock()
+	err := s.run(ctx, to)
+	if err == nil {
+		l.tellCalls(ctx, to, s)
+	}
+	if foreign := (*foreignError)(nil); errors.As(err, &foreign) {
+		err = nil
+		l.say("of %s, which an earlier run left, the hub has %s more than the disk: there is nothing to send", one.Name, count.Of(foreign.has-foreign.are, "byte"))
+	}
+	l.close(one.Name, s, err)
+	if unmarked := s.release(err == nil); unmarked != nil {
+		l.say("%s, which an earlier run left, may be sent again: %v", one.Name, plainReason(unmarked))
+	}
+	return err == nil
+}
+
+func (l *left) say(format string, args ...any) {
+	if l.o.Say != nil {
+		l.o.Say(fmt.Sprintf(format, args...))
+	}
+}
+
+// forget takes that a spool is no business of ours.
+func (l *left) forget(name string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.waits, name)
+	delete(l.stuck, name)
+}
+
+// close takes how the turn of a spool ended. What it lacks counts when the rest is sent.
+func (l *left) close(name string, s *sender, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.now = nil
+	waits, lost, trouble := s.progress()
+	if err != nil {
+		if l.waits[name] = waits; trouble != nil {
+			l.stuck[name] = trouble
+		}
+		return
+	}
+	delete(l.waits, name)
+	delete(l.stuck, name)
+	if l.counted[name] {
+		return
+	}
+	l.counted[name] = true
+	for _, one := range lost {
+		l.losses.add(one.Bytes, one.Why)
+	}
+	l.index.add(s)
+}
+
+// progress adds how far that is; the error is why something of it is not sent just now.
+func (l *left) progress(to *PublishState) (trouble error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	whose := ""
+	if l.now != nil {
+		whose = l.now.spool.Name()
+		l.waits[whose], _, trouble = l.now.progress()
+	}
+	for _, one := range l.all {
+		to.Left += l.waits[one.Name]
+		if trouble == nil && l.stuck[one.Name] != nil {
+			whose, trouble = one.Name, l.stuck[one.Name]
+		}
+	}
+	to.Spooled += to.Left
+	to.LeftLosses = append(to.LeftLosses, l.losses...)
+	to.Index.join(l.index)
+	if trouble != nil {
+		return fmt.Errorf("%s, which an earlier run left: %w", whose, plainReason(trouble))
+	}
+	return nil
+}
+
+// tellCalls makes the index of what was left and is sent now. Calls that are in it already are there
+// twice then, which whoever reads it knows.
+func (l *left) tellCalls(ctx context.Context, to *link, s *sender) {
+	if l.o.Index == nil || !s.toldAnew(s.had) {
+		return
+	}
+	over := make(chan struct{})
+	close(over)
+	x := newIndexing(s, over, l.o.Index)
+	s.mu.Lock()
+	s.index = x
+	s.mu.Unlock()
+	x.run(ctx, to)
+}
+
+// createdOf is when a spool that was left began, as its first line says.
+func createdOf(s *record.Spool) time.Time {
+	line, _ := bufio.NewReader(io.NewSectionReader(s, 0, math.MaxInt64)).ReadBytes('\n')
+	var header struct {
+		Created time.Time `json:"created"`
+	}
+	_ = json.Unmarshal(line, &header) // else nobody knows
+	return header.Created
+}

@@ -1,0 +1,260 @@
+//go:build !nohub
+
+package fleet
+
+import (
+	"context"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"toolscope/capture"
+	"toolscope/capture/record"
+)
+
+// killed has a spool that was sent look as if its program had been killed.
+func killed(t *testing.T, p *Publisher) {
+	t.Helper()
+	s, ok := record.TakeSpool(filepath.Dir(p.Path), strings.TrimSuffix(filepath.Base(p.Path), record.Extension), time.Now())
+	if !ok {
+		t.Fatal("somebody is at it")
+	}
+	defer s.Release()
+	m := s.Mark()
+	m.Sent = false
+	if err := s.SetMark(m); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// notesSaid is what a publisher says.
+type notesSaid struct {
+	mu  sync.Mutex
+	all []string
+}
+
+func (s *notesSaid) say(text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.all = append(s.all, text)
+}
+
+func (s *notesSaid) text() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return strings.Join(s.all, "\n")
+}
+
+func (h *hubs) forget() {
+	h.t.Helper()
+	h.Close()
+	if err := os.RemoveAll(h.o.Store); err != nil {
+		h.t.Fatal(err)
+	}
+	h.start()
+}
+
+// TestSpoolOfHub: what was left for one hub is sent to it and to no other.
+func TestSpoolOfHub(t *testing.T) {
+	o := Sending{Server: "nats://" + freePort(t), Host: "a", Agent: "main", Spool: t.TempDir(), Limit: 1 << 30, By: "test"}
+	p := publish(t, o)
+	put(p, 1, 0)
+	closeNow(p)
+	other := newHub(t, nil)
+	to := o
+	to.Server = other.URL()
+	second := publish(t, to)
+	put(second, 1, 0)
+	sent(t, second, 1)
+	closeNow(second)
+	if has := other.holds(); len(has) != 1 || has[second.ours.subject] == nil {
+		t.Errorf("the other hub has %d captures", len(has))
+	}
+	its := newHub(t, func(h *HubOptions) { h.Listen = strings.TrimPrefix(o.Server, "nats://") })
+	o.Server = strings.Replace(o.Server, "127.0.0.1", "LocalHost", 1)
+	third := publish(t, o)
+	put(third, 1, 0)
+	sent(t, third, 1)
+	if its.holds()[p.ours.subject] != nil {
+		t.Error("it is sent to what may be another hub")
+	}
+	o.Server = its.URL()
+	fourth := publish(t, o)
+	eventually(t, "its own hub gets it", func() bool { return its.holds()[p.ours.subject] != nil })
+	closeNow(fourth)
+}
+
+func TestSpoolOrigin(t *testing.T) {
+	const id = "00112233445566778899aabbccddeeff"
+	if o, ok := spoolOrigin("web%2E1.main." + id); !ok || o != (origin{version, "web.1", "main", id}) {
+		t.Errorf("%+v, %v", o, ok)
+	}
+	for _, name := range []string{"", "a.b", "a.b." + id[2:], "a.b." + id + ".c", "a.b.x" + id[1:], "a." + id, "..b." + id, "a b.c." + id, "a%2eb.c." + id, "2026-11-25T10-00-00"} {
+		if o, ok := spoolOrigin(name); ok {
+			t.Errorf("%q is %+v", name, o)
+		}
+	}
+}
+
+// TestLeftExpired: of what a killed run had sent nothing is sent again when the hub had it for its
+// time. A hub that forgot it is told again, be its stream numbered as far as that.
+func TestLeftExpired(t *testing.T) {
+	h := newHub(t, nil)
+	o := h.sending(t, "a")
+	p := publish(t, o)
+	one(t, p, 1, 0, 3)
+	closeNow(p)
+	killed(t, p)
+	stream, err := h.admin().Stream(context.Background(), StreamName)
+	if err == nil {
+		err = stream.Purge(context.Background()) // as retention does it
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	next := publish(t, o)
+	put(next, 1, 0)
+	sent(t, next, 1)
+	closeNow(next)
+	if has := h.holds(); len(has) != 1 || has[next.ours.subject] == nil {
+		t.Errorf("the hub has %d captures", len(has))
+	}
+	h.forget()
+	killed(t, p)
+	killed(t, next)
+	other := publish(t, h.sending(t, "b"))
+	one(t, other, 1, 0, 9)
+	closeNow(other)
+	if stream, err = h.admin().Stream(context.Background(), StreamName); err == nil {
+		err = stream.Purge(context.Background())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := publish(t, o)
+	put(last, 1, 0)
+	sent(t, last, 1)
+	eventually(t, "it is told again", func() bool {
+		return string(h.holds()[next.ours.subject]) == string(spoolBytes(t, next))
+	})
+	if h.holds()[p.ours.subject] != nil {
+		t.Error("it is told again what had its time")
+	}
+}
+
+// TestLeftLoss: what a spool that was left had no room for is told by the run that sends the rest, and
+// a view knows it for a loss.
+func TestLeftLoss(t *testing.T) {
+	addr := freePort(t)
+	o := Sending{Server: "nats://" + addr, Host: "a", Agent: "main", Spool: t.TempDir(), Limit: 128 << 10, By: "test"}
+	p := publish(t, o)
+	const records = 5_000
+	for n := range records {
+		put(p, 1, n)
+	}
+	eventually(t, "everything is written", func() bool { return p.State().Records == records })
+	first, _, _ := p.ours.spool.Span()
+	closeNow(p)
+	h := newHub(t, func(h *HubOptions) { h.Listen = addr })
+	next := publish(t, o)
+	put(next, 1, 0)
+	sent(t, next, 1)
+	if s := next.Progress(); len(s.LeftLosses) != 1 || s.LeftLosses[0] != (Loss{first, "never reached the hub: the spool was full"}) || s.Losses != nil {
+		t.Errorf("lost are %d: %+v", first, s)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), wait)
+	defer cancel()
+	if err := next.Close(ctx); err == nil || !strings.Contains(err.Error(), "of what earlier runs left never reached the hub") {
+		t.Error(err)
+	}
+	v := view(t, h.URL()+"?until=now", nil)
+	<-v.done
+	if s := v.State(); s.Lost != first {
+		t.Errorf("lost are %d: %+v", first, s)
+	}
+}
+
+// TestLeftCut: of what a power failure cut so that the hub has more than the disk, nothing is sent, and
+// that is no trouble of what is sent now.
+func TestLeftCut(t *testing.T) {
+	h := newHub(t, nil)
+	o := h.sending(t, "a")
+	p := publish(t, o)
+	one(t, p, 1, 0, 3)
+	closeNow(p)
+	killed(t, p)
+	if err := os.Truncate(p.Path, 200); err != nil {
+		t.Fatal(err)
+	}
+	before := h.holds()[p.ours.subject]
+	var notes notesSaid
+	o.Say = notes.say
+	next := publish(t, o)
+	put(next, 1, 0)
+	sent(t, next, 1)
+	eventually(t, "it is said", func() bool { return strings.Contains(notes.text(), "more than the disk: there is nothing to send") })
+	if has := h.holds()[p.ours.subject]; string(has) != string(before) {
+		t.Errorf("the hub has %q, and had %q", has, before)
+	}
+	closeNow(next)
+	notes.all = nil
+	last := publish(t, o)
+	put(last, 1, 0)
+	sent(t, last, 1)
+	closeNow(last)
+}
+
+// TestLeftStuck: what the hub does not take of one run keeps it from being sent, and nothing else; who
+// asks is told whose it is.
+func TestLeftStuck(t *testing.T) {
+	addr := freePort(t)
+	o := Sending{Server: "nats://" + addr, Host: "a", Agent: "main", Spool: t.TempDir(), Limit: 1 << 30, By: "test"}
+	large := publish(t, o)
+	data := make([]byte, 20_000)
+	_, _ = rand.NewChaCha8([32]byte{}).Read(data) // it never fails, and cannot be packed
+	for _, c := range keep.Take(capture.Record{Exchange: 1, Data: data}) {
+		large.Put(c)
+	}
+	closeNow(large)
+	small := publish(t, o)
+	put(small, 1, 0)
+	closeNow(small)
+	now := time.Now()
+	for i, p := range []*Publisher{large, small} {
+		at := now.Add(time.Duration(i-2) * time.Minute)
+		if err := os.Chtimes(p.Path, at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h := newHub(t, func(h *HubOptions) { h.Listen = addr })
+	js := h.admin()
+	stream, err := js.Stream(context.Background(), StreamName)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := stream.CachedInfo().Config
+	config.MaxMsgSize = 1000
+	if _, err := js.UpdateStream(context.Background(), config); err != nil {
+		t.Fatal(err)
+	}
+	next := publish(t, o)
+	put(next, 1, 0)
+	eventually(t, "the others are sent", func() bool {
+		has := h.holds()
+		return has[small.ours.subject] != nil && has[next.ours.subject] != nil
+	})
+	name := strings.TrimSuffix(filepath.Base(large.Path), record.Extension)
+	eventually(t, "it is told what is not", func() bool {
+		s := next.Progress()
+		return strings.HasPrefix(s.Trouble, name+", which an earlier run left: ") && s.Left > 0
+	})
+	closeNow(next)
+	if left := record.LeftSpools(filepath.Dir(large.Path), time.Now(), func(string) bool { return true }); !slices.ContainsFunc(left, func(l record.LeftSpool) bool { return l.Name == name && l.Waits > 0 }) {
+		t.Errorf("it does not wait for the next run: %+v", left)
+	}
+}

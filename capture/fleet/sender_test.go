@@ -1,0 +1,135 @@
+//go:build !nohub
+
+package fleet
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+)
+
+// TestRemoved: what somebody deletes of a spool before it is sent is lost, and told with its name; the
+// rest is sent.
+func TestRemoved(t *testing.T) {
+	addr := freePort(t)
+	o := Sending{Server: "nats://" + addr, Host: "a", Agent: "main", Spool: t.TempDir(), Limit: 512 << 10, By: "test", Index: callsOf}
+	p := publish(t, o)
+	const records = 5_000
+	for n := range records {
+		put(p, 1, n)
+	}
+	eventually(t, "everything is written", func() bool { return p.State().Records == records })
+	files, _ := filepath.Glob(p.Path + ".*")
+	if len(files) < 2 {
+		t.Fatalf("there is %v", files)
+	}
+	info, err := os.Stat(files[0])
+	if err == nil {
+		err = os.Remove(files[0])
+	}
+	if err != nil {
+		t.Skip(err) // nobody can remove it
+	}
+	newHub(t, func(h *HubOptions) { h.Listen = addr })
+	sent(t, p, records)
+	want := Loss{info.Size(), "never reached the hub: " + files[0] + " was removed or cut"}
+	if s := p.Progress(); len(s.Losses) != 1 || s.Losses[0] != want {
+		t.Errorf("%+v", s)
+	}
+	eventually(t, "the index lacks the same", func() bool {
+		s := p.Progress().Index
+		return s.Bytes == info.Size() && strings.Contains(s.Why, files[0])
+	})
+	ctx, cancel := context.WithTimeout(context.Background(), wait)
+	defer cancel()
+	if err := p.Close(ctx); err == nil || !strings.Contains(err.Error(), files[0]) {
+		t.Error(err)
+	}
+}
+
+// TestForgot: what the hub had and forgot when the spool had it no more is no fault of the spool.
+func TestForgot(t *testing.T) {
+	h := newHub(t, nil)
+	o := h.sending(t, "a")
+	o.Limit = 128 << 10
+	p := publish(t, o)
+	const records = 3_000
+	for n := range records {
+		put(p, 1, n)
+		if n%300 == 0 {
+			sent(t, p, int64(n+1))
+		}
+	}
+	sent(t, p, records)
+	first, _, _ := p.ours.spool.Span()
+	if s := p.Progress(); first == 0 || s.Losses != nil {
+		t.Fatalf("%d, %+v", first, s)
+	}
+	h.forget()
+	eventually(t, "it is told again", func() bool { return p.Progress().Losses != nil })
+	if s := p.Progress(); len(s.Losses) != 1 || s.Losses[0] != (Loss{first, "are gone: the hub forgot them, and the spool has them no more"}) {
+		t.Errorf("%d, %+v", first, s)
+	}
+}
+
+// TestPatience: whoever has an error tries again after a while, however much is recorded meanwhile.
+func TestPatience(t *testing.T) {
+	h := newHub(t, nil)
+	if err := h.admin().DeleteStream(context.Background(), StreamName); err != nil {
+		t.Fatal(err)
+	}
+	conn, err := nats.Connect(h.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	var asked atomic.Int64
+	_, err = conn.Subscribe("$JS.API.DIRECT.GET."+StreamName+".>", func(msg *nats.Msg) {
+		asked.Add(1)
+		no := nats.NewMsg(msg.Reply)
+		no.Header.Set("Status", "500")
+		_ = conn.PublishMsg(no)
+	})
+	if err == nil {
+		err = conn.Flush()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := publish(t, h.sending(t, "a"))
+	eventually(t, "it asks", func() bool { return asked.Load() > 0 })
+	for n := range 300 {
+		put(p, 1, n)
+		time.Sleep(time.Millisecond) // that many could be asked in it
+	}
+	if n := asked.Load(); n > 50 { // which take a minute
+		t.Errorf("it asked %d times", n)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	_ = p.Close(ctx)
+}
+
+// TestTroubleKept: what kept the hub from having everything is told after the end as it was before.
+func TestTroubleKept(t *testing.T) {
+	h := newHub(t, nil)
+	if err := h.admin().DeleteStream(context.Background(), StreamName); err != nil {
+		t.Fatal(err)
+	}
+	p := publish(t, h.sending(t, "a"))
+	put(p, 1, 0)
+	eventually(t, "it cannot send", func() bool { return strings.Contains(p.Progress().Trouble, StreamName) })
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	_ = p.Close(ctx)
+	eventually(t, "the connection is closed", func() bool { return !p.link.IsConnected() })
+	if s := p.Progress(); !strings.Contains(s.Trouble, StreamName) || s.Spooled == 0 {
+		t.Errorf("%+v", s)
+	}
+}

@@ -1,0 +1,38 @@
+package fleet
+
+import (
+	"cmp"
+	"encoding/hex"
+	"net"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// spoolOf is the folder of one hub below a directory: what waits for it is for no other.
+func spoolOf(dir, server string) string {
+	var at []string
+	for _, one := range strings.Split(server, ",") { // of a cluster
+		if u, err := url.Parse(one); err == nil {
+			one = net.JoinHostPort(strings.ToLower(u.Hostname()), cmp.Or(u.Port(), "4222"))
+		}
+		at = append(at, one)
+	}
+	slices.Sort(at)
+	return filepath.Join(dir, token(strings.Join(at, ",")))
+}
+
+// spoolName is how a capture's spool is called.
+func spoolName(o origin) string { return token(o.host) + "." + token(o.agent) + "." + o.id }
+
+// spoolOrigin is whose a spool of that name is. Anything else that lies there has no such name.
+func spoolOrigin(name string) (o origin, ok bool) {
+	part := strings.Split(name, ".")
+	if len(part) != 3 {
+		return o, false
+	}
+	o = origin{version, plain(part[0]), plain(part[1]), part[2]}
+	id, err := hex.DecodeString(o.id)
+	return o, err == nil && len(id) == 16 && o.host != "" && o.agent != "" && spoolName(o) == name
+}

@@ -1,0 +1,113 @@
+package record
+
+import (
+	"cmp"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A LeftSpool is one in a directory that nobody was at just now.
+type LeftSpool struct {
+	Name    string
+	Waits   int64     // bytes that are still to be sent, as far as its mark says
+	Written time.Time // the last byte of it
+}
+
+// LeftSpools lists the spools of a directory that nobody is at, the oldest first: those whose name is
+// one of ours. What else is there is left alone.
+func LeftSpools(dir string, now time.Time, isOurs func(name string) bool) (left []LeftSpool) {
+	parts, written := spoolsIn(dir, isOurs)
+	for name, its := range parts {
+		one := LeftSpool{Name: name, Written: written[name]}
+		var mark Mark
+		if lock, err := look(filepath.Join(dir, name+lockExtension), now); err == nil {
+			mark = lock.read()
+			lock.close()
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		for _, p := range its {
+			one.Waits += max(0, p.end-max(p.start, mark.At))
+		}
+		left = append(left, one)
+	}
+	slices.SortFunc(left, func(a, b LeftSpool) int {
+		return cmp.Or(a.Written.Compare(b.Written), strings.Compare(a.Name, b.Name))
+	})
+	return left
+}
+
+// spoolsIn are the segments of spools in a directory, by name, and when each was written last.
+func spoolsIn(dir string, isOurs func(name string) bool) (parts map[string][]part, written map[string]time.Time) {
+	parts, written = map[string][]part{}, map[string]time.Time{}
+	all, _ := os.ReadDir(dir) // what was read before an error
+	for _, e := range all {
+		name, start, ok := segmentOf(e.Name())
+		if !ok || !isOurs(name) {
+			continue
+		}
+		info, err := e.Info()
+		if err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		parts[name] = append(parts[name], part{start, start + info.Size(), filepath.Join(dir, e.Name())})
+		if info.ModTime().After(written[name]) {
+			written[name] = info.ModTime()
+		}
+	}
+	for _, its := range parts {
+		slices.SortFunc(its, func(a, b part) int { return cmp.Compare(a.start, b.start) })
+		for i := range its[:len(its)-1] {
+			its[i].end = min(its[i].end, its[i+1].start)
+		}
+	}
+	return parts, written
+}
+
+// segmentOf is which spool a file is of, and where in the capture it begins.
+func segmentOf(file string) (name string, start int64, ok bool) {
+	if name, ok = strings.CutSuffix(file, Extension); ok {
+		return name, 0, true
+	}
+	i := strings.LastIndex(file, Extension+".")
+	if i < 0 {
+		return "", 0, false
+	}
+	start, err := strconv.ParseInt(file[i+len(Extension)+1:], 10, 64)
+	return file[:i], start, err == nil && start > 0
+}
+
+// TakeSpool takes over a spool that another run left. It reports false where somebody is at it, or
+// nothing of it is there any more.
+func TakeSpool(dir, name string, now time.Time) (s *Spool, ok bool) {
+	s = &Spool{base: filepath.Join(dir, name), bell: make(chan struct{}, 1), closed: true}
+	if s.lock.take(s.base+lockExtension, now) != nil {
+		return nil, false
+	}
+	// Only now nobody else changes it.
+	parts, _ := spoolsIn(dir, func(other string) bool { return other == name })
+	if s.parts = parts[name]; len(s.parts) == 0 {
+		s.lock.remove()
+		return nil, false
+	}
+	s.end = s.parts[len(s.parts)-1].end
+	s.Touch(now)
+	return s, true
+}
+
+// Remove deletes the spool and lets go of it.
+func (s *Spool) Remove() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closeFiles()
+	for _, p := range s.parts {
+		os.Remove(p.path)
+	}
+	s.lock.remove()
+}

@@ -1,0 +1,157 @@
+package record
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"os"
+	"time"
+)
+
+const lockExtension = ".lock"
+
+// A Mark says of a spool how far sending it is. Where it cannot be read it is the zero value, and
+// everything is sent again that the other side does not have.
+type Mark struct {
+	Created time.Time `json:"created"` // when the capture began
+	Stream  time.Time `json:"stream"`  // when the stream was made that has it
+	Seq     uint64    `json:"seq"`     // number of the last message there
+	At      int64     `json:"at"`      // the other side has what is before it, or it had its time there
+	Most    int64     `json:"most"`    // the most that the other side ever had
+	Sent    bool      `json:"sent"`    // the capture has ended, and the other side has all of it
+}
+
+// markSize is what a mark takes in its file, whatever stands in it.
+const markSize = 512
+
+// lockFile is the file NAME.lock of a spool.
+type lockFile struct {
+	f     *os.File
+	path  string
+	known bool // the file system has locks; where it has none, the file's time tells that somebody is there
+}
+
+// errHeld is a spool that somebody is at.
+var errHeld = errors.New("another program is at it")
+
+func (l *lockFile) create(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL|noFollow, 0o600)
+	if err != nil {
+		return err
+	}
+	l.f, l.path = f, path
+	if err := own(f); err != nil {
+		return err
+	}
+	held, err := tryLock(f, exclusive)
+	if l.known = err == nil; held {
+		return errHeld
+	}
+	return nil
+}
+
+// take opens the file of a spool that was left and locks it.
+func (l *lockFile) take(path string, now time.Time) (err error) {
+	*l, err = openFree(path, os.O_RDWR|os.O_CREATE, exclusive, now)
+	return err
+}
+
+// look opens the file of a spool that nobody is at.
+func look(path string, now time.Time) (lockFile, error) {
+	return openFree(path, os.O_RDONLY, shared, now)
+}
+
+func openFree(path string, flags, kind int, now time.Time) (l lockFile, err error) {
+	f, err := os.OpenFile(path, flags|noFollow|noWait, 0o600)
+	if err != nil {
+		return l, err
+	}
+	info, err := f.Stat()
+	if err == nil {
+		held, without := tryLock(f, kind)
+		if l = (lockFile{f, path, without == nil}); info.Mode().IsRegular() && isFree(held, without, now.Sub(info.ModTime())) {
+			return l, nil
+		}
+		err = errHeld
+	}
+	f.Close()
+	return lockFile{}, err
+}
+
+// quietTime is how long nobody has touched the lock of a spool that nobody is at, where there are no
+// locks: whoever is at it does so much more often.
+const quietTime = 10 * time.Minute
+
+// isFree reports whether nobody is at a spool. age is that of its lock's last change.
+func isFree(held bool, unlockable error, age time.Duration) bool {
+	if unlockable != nil {
+		return age > quietTime
+	}
+	return !held
+}
+
+func (l *lockFile) read() (m Mark) {
+	text := make([]byte, markSize)
+	n, _ := l.f.ReadAt(text, 0)
+	if json.Unmarshal(bytes.TrimSpace(text[:n]), &m) != nil {
+		return Mark{}
+	}
+	return m
+}
+
+func (l *lockFile) write(m Mark) error {
+	text, err := json.Marshal(m)
+	if err != nil {
+		return err
+	}
+	text = append(text, bytes.Repeat([]byte(" "), max(1, markSize-len(text))-1)...)
+	_, err = l.f.WriteAt(append(text, '\n'), 0)
+	return err
+}
+
+func (l *lockFile) close() {
+	if l.f != nil {
+		l.f.Close()
+		l.f = nil
+	}
+}
+
+func (l *lockFile) remove() {
+	if l.f == nil {
+		return
+	}
+	if mustClose {
+		l.close()
+	}
+	os.Remove(l.path)
+	l.close()
+}
+
+// Mark is how far sending is.
+func (s *Spool) Mark() Mark {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.lock.f == nil {
+		return Mark{}
+	}
+	return s.lock.read()
+}
+
+// SetMark keeps how far sending is, for who sends the spool next.
+func (s *Spool) SetMark(m Mark) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.lock.f == nil {
+		return os.ErrClosed
+	}
+	return s.lock.write(m)
+}
+
+// Touch shows that somebody is at the spool, where a lock cannot. It is called every few seconds.
+func (s *Spool) Touch(now time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.lock.f != nil && !s.lock.known {
+		_ = os.Chtimes(s.lock.path, now, now) // else it may be taken in a while
+	}
+}
