@@ -228,7 +228,6 @@ func (s *sender) find(ctx context.Context, l *link) error {
 // reach takes where the hub is.
 func (s *sender) reach(at int64, seq uint64, stream time.Time) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.at, s.seq, s.stream = at, seq, stream
 	if seq > 0 {
 		s.most = max(s.most, at)
@@ -236,8 +235,9 @@ func (s *sender) reach(at int64, seq uint64, stream time.Time) {
 	if s.had < 0 {
 		s.had = at
 	}
-	_ = s.mark(false) // else the next run has to ask for more, or sends something again
 	s.ring()
+	s.mu.Unlock()
+	_ = s.mark(false) // else the next run has to ask for more, or sends something again
 }
 
 // mark keeps where the hub is for who sends the spool next.
@@ -248,9 +248,7 @@ func (s *sender) mark(sent bool) error {
 // release lets go of the spool. What was sent is not sent again, even when the hub lets go of it.
 func (s *sender) release(sent bool) (err error) {
 	if sent {
-		s.mu.Lock()
 		err = s.mark(true)
-		s.mu.Unlock()
 	}
 	s.spool.Release()
 	return err

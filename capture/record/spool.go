@@ -30,7 +30,7 @@ type Spool struct {
 	lock    lockFile
 	syncs   sync.WaitGroup // of segments that are whole
 
-	mu     sync.Mutex
+	mu     sync.Mutex // who writes reads parts, end and last without it
 	parts  []part
 	end    int64
 	last   *os.File // being written; nil where the spool was left
@@ -123,6 +123,8 @@ func (s *Spool) next() error {
 		os.Remove(path)
 		return err
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if whole := s.last; whole != nil {
 		s.syncs.Go(func() {
 			_ = whole.Sync() // what a power failure takes of it is a hole
@@ -133,10 +135,9 @@ func (s *Spool) next() error {
 	return nil
 }
 
-// Write appends whole lines: all of them, or nothing.
+// Write appends whole lines: all of them, or nothing. Only one goroutine writes, and nobody else waits
+// for the disk that it writes to.
 func (s *Spool) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	size := s.end - s.parts[len(s.parts)-1].start
 	if size > 0 && size+int64(len(p)) > s.segment {
 		if err := s.next(); err != nil {
@@ -148,6 +149,8 @@ func (s *Spool) Write(p []byte) (int, error) {
 	if err != nil && n > 0 && s.last.Truncate(size) == nil && seekTo(s.last, size) == nil {
 		n = 0
 	} // else it stays, as the beginning of a line that is damaged
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.end += int64(n)
 	s.parts[len(s.parts)-1].end = s.end
 	s.shrink()
@@ -271,5 +274,5 @@ func (s *Spool) closeFiles() {
 			f.Close()
 		}
 	}
-	s.last, s.reader = nil, nil
+	s.reader = nil
 }

@@ -140,11 +140,12 @@ func (s *Spool) Mark() Mark {
 // SetMark keeps how far sending is, for who sends the spool next.
 func (s *Spool) SetMark(m Mark) error {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.lock.f == nil {
+	lock := s.lock
+	s.mu.Unlock()
+	if lock.f == nil {
 		return os.ErrClosed
 	}
-	return s.lock.write(m)
+	return lock.write(m) // nobody waits for it who asks for something else
 }
 
 // Touch shows that somebody is at the spool, where a lock cannot. It is called every few seconds.
