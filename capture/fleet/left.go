@@ -2,12 +2,14 @@ package fleet
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"sync"
 	"time"
 
@@ -169,28 +171,26 @@ func (l *left) close(name string, s *sender, err error) {
 	l.index.add(s)
 }
 
-// progress adds how far that is; the error is why something of it is not sent just now.
-func (l *left) progress(to *PublishState) (trouble error) {
+// progress adds how far that is.
+func (l *left) progress(to *PublishState) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	whose := ""
 	if l.now != nil {
-		whose = l.now.spool.Name()
-		l.waits[whose], _, trouble = l.now.progress()
+		name, trouble := l.now.spool.Name(), error(nil)
+		if l.waits[name], _, trouble = l.now.progress(); trouble != nil {
+			l.stuck[name] = trouble
+		}
 	}
 	for _, one := range l.all {
 		to.Left += l.waits[one.Name]
-		if trouble == nil && l.stuck[one.Name] != nil {
-			whose, trouble = one.Name, l.stuck[one.Name]
+		if trouble := l.stuck[one.Name]; trouble != nil && to.LeftTrouble == "" {
+			what, remedy := inWords(trouble)
+			to.LeftTrouble, to.Remedy = one.Name+": "+what, cmp.Or(to.Remedy, remedy)
 		}
 	}
 	to.Spooled += to.Left
-	to.LeftLosses = append(to.LeftLosses, l.losses...)
+	to.LeftLosses = slices.Clone(l.losses)
 	to.Index.join(l.index)
-	if trouble != nil {
-		return fmt.Errorf("%s, which an earlier run left: %w", whose, plainReason(trouble))
-	}
-	return nil
 }
 
 // tellCalls makes the index of what was left and is sent now. Calls that are in it already are there

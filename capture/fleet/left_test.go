@@ -251,7 +251,7 @@ func TestLeftStuck(t *testing.T) {
 	name := strings.TrimSuffix(filepath.Base(large.Path), record.Extension)
 	eventually(t, "it is told what is not", func() bool {
 		s := next.Progress()
-		return strings.HasPrefix(s.Trouble, name+", which an earlier run left: ") && s.Left > 0
+		return strings.HasPrefix(s.LeftTrouble, name+": ") && s.Trouble == "" && s.Left > 0
 	})
 	closeNow(next)
 	if left := record.LeftSpools(filepath.Dir(large.Path), time.Now(), func(string) bool { return true }); !slices.ContainsFunc(left, func(l record.LeftSpool) bool { return l.Name == name && l.Waits > 0 }) {

@@ -11,13 +11,16 @@ import (
 
 // PublishState is how far a publisher is.
 type PublishState struct {
-	Spooled    int64  // bytes that the hub does not have
-	Left       int64  // those of them that earlier runs left
-	Losses     Losses // what nobody will ever have
-	LeftLosses Losses // the same, of what earlier runs left
-	Trouble    string // why the hub does not get them just now
-	Remedy     string // what would help, if that is known
-	Index      IndexState
+	Spooled int64  // bytes that the hub does not have, with those that earlier runs left
+	Losses  Losses // what nobody will ever have of our capture
+	Trouble string // why the hub does not get it just now
+	Remedy  string // what would help, if that is known
+
+	Left        int64 // the same of what earlier runs left
+	LeftLosses  Losses
+	LeftTrouble string // "" where that is ours
+
+	Index IndexState
 }
 
 // Losses are bytes that a hub will never have, by why.

@@ -177,20 +177,24 @@ func (p *Publisher) Progress() (s PublishState) {
 	spooled, lost, trouble := p.ours.progress()
 	s.Spooled, s.Losses = spooled, lost
 	s.Index.add(p.ours)
-	if troubled := p.left.progress(&s); trouble == nil {
-		trouble = troubled
-	}
 	if trouble != nil {
 		s.Trouble, s.Remedy = inWords(trouble)
 	}
+	p.left.progress(&s)
 	if !p.link.IsConnected() {
-		s.Trouble, s.Remedy = errDown.Error(), ""
+		s.Trouble, s.Remedy, s.LeftTrouble = errDown.Error(), "", ""
 		if p.linkDown != nil {
 			why, remedy := inWords(p.linkDown)
 			s.Trouble, s.Remedy = s.Trouble+": "+why, remedy
 		}
 	}
 	return s
+}
+
+// Waits is how many bytes of its capture the hub does not have yet.
+func (p *Publisher) Waits() int64 {
+	spooled, _, _ := p.ours.progress()
+	return spooled
 }
 
 // Close ends the capture and waits until the hub has it, or ctx ends. What it does not have then

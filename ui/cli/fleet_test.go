@@ -47,6 +47,7 @@ func TestFleetRefused(t *testing.T) {
 		{[]string{"proxy", "--publish", "nats://hub:4222", "--hub-token", "hunter2pw"}, "the command line is no place for it"},
 		{[]string{"proxy", "--publish", "nats://hub:4222", "--spool-limit", "x"}, "no size"},
 		{[]string{log, "--publish", "nats://hub:4222"}, "toolscope -f FILE --publish URL"},
+		{[]string{"-f", "nats://hub:4222", "--publish", "nats://hub:4222"}, "what a hub has is not sent to one again"},
 		{[]string{"print", "nats://me:hunter2pw@hub:4222"}, "a secret has no place in an address"},
 		{[]string{"print", "nats://hub:4222?hots=a"}, "there are host, agent, model, status, since and until"},
 		{[]string{"print", "--count", "nats://hub:4222"}, "--summary does"},
@@ -131,7 +132,8 @@ func TestPublish(t *testing.T) {
 	}
 }
 
-// TestPublishNoHub: a proxy without its hub listens at once, and says at the end what waits.
+// TestPublishNoHub: a proxy without its hub listens at once, says so in a moment, and at the end what
+// waits.
 func TestPublishNoHub(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -148,6 +150,7 @@ func TestPublishNoHub(t *testing.T) {
 		t.Fatal(err)
 	}
 	resp.Body.Close()
+	p.untilShown("--publish: the hub does not get what is seen: the hub is not reached")
 	if got := p.ended(syscall.SIGTERM); !strings.Contains(got.stderr, "are sent by the next run: the hub is not reached") {
 		t.Error(got)
 	}

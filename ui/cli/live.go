@@ -203,19 +203,20 @@ func (a *app) endLive(l *live) {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
 	defer cancel()
 	err := l.finish(ctx)
-	if l.rec == nil && l.traced != nil {
+	if l.rec == nil && l.sent == nil && l.traced != nil {
 		l.traced.boxes = append(l.traced.boxes, l.arrived) // no recording tells of what it had no room for
 	}
 	traced := make(chan struct{})
 	go func() { defer close(traced); l.traced.finish() }()
+	if s := l.arrived.State(); s.Gaps+s.Left > 0 && (l.rec != nil || l.sent != nil) {
+		err = errors.Join(fmt.Errorf("the capture has gaps: %s were not recorded", sizeText(s.Lost)), err)
+	}
+	of := "--publish"
 	if l.rec != nil {
-		err = errors.Join(err, l.rec.Close(ctx))
-		if s := l.arrived.State(); s.Gaps+s.Left > 0 {
-			err = errors.Join(fmt.Errorf("the capture has gaps: %s were not recorded", sizeText(s.Lost)), err)
-		}
-		if err != nil {
-			err = fmt.Errorf("--record: %w", err)
-		}
+		of, err = "--record", errors.Join(err, l.rec.Close(ctx))
+	}
+	if err != nil && (l.rec != nil || l.sent != nil) {
+		err = fmt.Errorf("%s: %w", of, err)
 	}
 	if l.sent != nil {
 		err = errors.Join(err, l.sent.end(ctx, a))

@@ -3,9 +3,11 @@ package cli
 import (
 	"context"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"toolscope/capture"
+	"toolscope/capture/fleet"
 	"toolscope/capture/record"
 	"toolscope/ui"
 )
@@ -28,6 +30,9 @@ func (a *app) open(ctx context.Context, args []string) error {
 	}
 	if a.sends.to != "" && (!a.follow || len(paths) == 0) {
 		return usagef("--publish: what is sent is a file that is followed\ntoolscope -f FILE --publish URL")
+	}
+	if a.sends.to != "" && slices.ContainsFunc(paths, fleet.IsAddress) {
+		return usagef("--publish: what a hub has is not sent to one again\nwanted is a FILE, as in toolscope -f FILE --publish URL")
 	}
 	if list := recents(); len(paths) == 0 && a.onScreen() && len(list) > 0 {
 		return a.choose(ctx, list)
@@ -52,12 +57,15 @@ func (a *app) open(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	src, end, err := a.publishing(src)
+	src, end, err := a.publishing(ctx, src)
 	if err != nil {
 		return err
 	}
-	defer end()
 	defer a.tellViews()
+	defer func() {
+		cancel() // what is still read ends before it is sent
+		end()
+	}()
 	return a.watch(ctx, src, a.speed, ui.Options{Source: title(paths), Prepare: prepare, Prices: prices, Hosts: a.hostStates(), Status: func() []ui.Word {
 		return append(far.words(), a.fleetWords()...)
 	}})
@@ -111,5 +119,6 @@ func (a *app) watch(ctx context.Context, src capture.Source, speed float64, o ui
 		player := capture.NewPlayer(speed)
 		src, o.Playback = capture.Paced(ctx, src, player), player
 	}
+	defer in.Close(nil) // who fills it waits for nobody then
 	return a.show(o, func() { in.fill(src) })
 }

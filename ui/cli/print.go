@@ -126,11 +126,14 @@ func (a *app) printFollowed(ctx context.Context, paths []string, p printer) erro
 		return err
 	}
 	path := paths[0]
-	src, end, err := a.publishing(src)
+	src, end, err := a.publishing(ctx, src)
 	if err != nil {
 		return err
 	}
 	defer end()
+	if a.sending != nil {
+		defer a.sending.watch(a)()
+	}
 	if len(paths) > 1 || capture.IsPlace(path) || fleet.IsAddress(path) {
 		path = "" // the heads of the exchanges tell
 	}

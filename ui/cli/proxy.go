@@ -266,6 +266,9 @@ func (r *running) show(ctx context.Context, prices *price.Table) error {
 func (r *running) print(served <-chan error, p printer) error {
 	defer quitQuietly()()
 	defer r.uncatch()
+	if r.sent != nil {
+		defer r.sent.watch(r.app)()
+	}
 	printed := make(chan error, 1)
 	r.start(here)
 	go func() {

@@ -2,11 +2,14 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -46,6 +49,11 @@ const mostLinger = 5 * time.Second
 type publication struct {
 	*fleet.Publisher
 	server string
+	limit  int64 // of the spool
+	notes  publishNotes
+
+	fed  chan struct{} // closed when nothing more comes of what is followed
+	feed atomic.Bool   // something is followed
 }
 
 // publish begins to send, nil where nobody asks for that.
@@ -91,6 +99,8 @@ func (a *app) publish(f *publishFlags, began time.Time, by string) (*publication
 			return nil, err
 		}
 	}
+	to := &publication{server: of.Server, limit: o.Limit, fed: make(chan struct{})}
+	o.Say = to.notes.add
 	p, warning, err := fleet.Publish(began, o)
 	if warning != "" {
 		a.notef("--spool: %s", warning)
@@ -98,23 +108,47 @@ func (a *app) publish(f *publishFlags, began time.Time, by string) (*publication
 	if err != nil {
 		return nil, fmt.Errorf("--publish: %w", err)
 	}
-	return &publication{p, of.Server}, nil
+	to.Publisher = p
+	return to, nil
 }
 
 // end sends what is left and says what could not be sent.
 func (p *publication) end(ctx context.Context, a *app) error {
 	err := p.Close(ctx)
-	if s := p.Progress(); s.Spooled > 0 {
-		a.notef("--publish: %s wait in %s, and are sent by the next run: %s", sizeText(s.Spooled), p.Path, s.Trouble)
-		if s.Remedy != "" {
-			a.notef("%s", s.Remedy)
-		}
+	p.notes.tell(a)
+	for _, text := range p.waits() {
+		noteLines(a, text)
 	}
 	p.tellIndex(a)
 	if err != nil {
 		return fmt.Errorf("--publish: %w", err)
 	}
 	return nil
+}
+
+// waits are what the hub does not have at the end, and why.
+func (p *publication) waits() (all []string) {
+	s := p.Progress()
+	told := func(n int64, where, why string) {
+		if n > 0 {
+			all = append(all, fmt.Sprintf("%s %s, and are sent by the next run%s", sizeText(n), where, either(why != "", ": "+why, "")))
+		}
+	}
+	told(s.Spooled-s.Left, "wait in "+p.Path, s.Trouble)
+	told(s.Left, "that earlier runs left wait in "+filepath.Dir(p.Path), cmp.Or(s.LeftTrouble, s.Trouble))
+	if n := len(all); n > 0 && s.Remedy != "" {
+		all[n-1] += "\n" + s.Remedy
+	}
+	return all
+}
+
+// noteLines notes what may have a line that says what to do.
+func noteLines(a *app, text string) {
+	first, how, _ := strings.Cut(text, "\n")
+	a.notef("--publish: %s", first)
+	if how != "" {
+		a.notef("%s", how)
+	}
 }
 
 // words are how sending is going.
@@ -127,11 +161,14 @@ func (p *publication) words() (words []ui.Word) {
 	for _, lost := range slices.Concat(s.Losses, s.LeftLosses) {
 		alarm("LOST " + sizeText(lost.Bytes) + ": they " + lost.Why)
 	}
-	text := "to " + p.server
-	if s.Trouble != "" {
-		text += ": " + s.Trouble
+	text, trouble := "to "+p.server, s.Trouble
+	if trouble == "" && s.LeftTrouble != "" {
+		trouble = "left by an earlier run, " + s.LeftTrouble
 	}
-	if s.Trouble != "" || s.Spooled > 1<<20 {
+	if trouble != "" {
+		text += ": " + trouble
+	}
+	if trouble != "" || s.Spooled > 1<<20 {
 		text += ", " + sizeText(s.Spooled) + " wait"
 	}
 	return append(words, ui.Word{Text: text})
@@ -140,18 +177,31 @@ func (p *publication) words() (words []ui.Word) {
 // mostQueued is how many bytes of a file may wait for the spool.
 const mostQueued = 16 << 20
 
+// isFull reports whether a file should wait: for the disk, or for the hub, before the spool has to let
+// go of what the hub does not have.
+func (p *publication) isFull() bool {
+	queued := p.State().Queued
+	return queued > mostQueued || p.Waits()+int64(queued) > p.limit/2
+}
+
+// fedTime is how long the end waits for what is followed to end.
+const fedTime = 2 * time.Second
+
 // published is a source that is sent as it is read, without its secrets. Whoever looks at it sees it
-// as it is.
-func published(src capture.Source, to *publication, r *redact.Redactor) capture.Source {
+// as it is. It is read no faster than it can be sent, until ctx ends.
+func published(ctx context.Context, src capture.Source, to *publication, r *redact.Redactor) capture.Source {
 	put := func(all []redact.Clean) {
 		for _, c := range all {
-			for to.State().Queued > mostQueued { // a file can wait
+			for to.isFull() && ctx.Err() == nil {
 				time.Sleep(time.Millisecond)
 			}
 			to.Put(c)
 		}
 	}
 	return func(yield func(capture.Record, error) bool) {
+		if !to.feed.Swap(true) {
+			defer close(to.fed)
+		}
 		defer func() { put(r.Flush()) }()
 		for rec, err := range src {
 			if err == nil {
@@ -166,8 +216,9 @@ func published(src capture.Source, to *publication, r *redact.Redactor) capture.
 	}
 }
 
-// publishing begins to send what is followed, if that is asked for. end ends that.
-func (a *app) publishing(src capture.Source) (_ capture.Source, end func(), err error) {
+// publishing begins to send what is followed until ctx ends, if that is asked for. end ends that, and
+// is called when ctx has ended.
+func (a *app) publishing(ctx context.Context, src capture.Source) (_ capture.Source, end func(), err error) {
 	if a.sends.to == "" {
 		return src, func() {}, nil
 	}
@@ -176,9 +227,15 @@ func (a *app) publishing(src capture.Source) (_ capture.Source, end func(), err 
 		return nil, nil, err
 	}
 	r := newRedactor()
-	return published(src, a.sending, r), func() {
+	return published(ctx, src, a.sending, r), func() {
 		ctx, cancel := context.WithTimeout(context.Background(), closeTime)
 		defer cancel()
+		if a.sending.feed.Load() {
+			select {
+			case <-a.sending.fed: // all of it, the redactor's tail too
+			case <-time.After(fedTime):
+			}
+		}
 		err := a.sending.end(ctx, a)
 		if err != nil {
 			a.complain(err)
@@ -188,6 +245,6 @@ func (a *app) publishing(src capture.Source) (_ capture.Source, end func(), err 
 		} else if err == nil {
 			return
 		}
-		a.code = max(a.code, exitGaps)
+		a.code = exitGaps // whatever else ended the program
 	}, nil
 }

@@ -1,0 +1,259 @@
+//go:build linux && !nohub
+
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"toolscope/capture"
+	"toolscope/capture/mailbox"
+	"toolscope/capture/record"
+)
+
+// publishesTo is an app that sends what it follows.
+func publishesTo(t *testing.T, url, spool, limit string) (a *app, so func() outcome) {
+	t.Helper()
+	a, so = appOf(t)
+	a.sends = publishFlags{to: url, host: "web1", agent: "log", spool: spool, limit: limit, linger: time.Millisecond, noIndex: true}
+	return a, so
+}
+
+// noted reports whether something that changes is to be told at each second.
+func noted(troubles ...string) (all string) {
+	var c change
+	for second, trouble := range troubles {
+		if c.news(time.Unix(int64(second), 0), trouble) {
+			all += fmt.Sprintf("%d%s ", second, trouble)
+		}
+	}
+	return all
+}
+
+// TestChange: what changes is told once, when it has lasted, and what goes to and fro less and less
+// often.
+func TestChange(t *testing.T) {
+	seconds := func(n int, troubles ...string) (all []string) {
+		for i := range n {
+			all = append(all, troubles[i%len(troubles)])
+		}
+		return all
+	}
+	if got := noted(append(seconds(3, "a"), seconds(40, "")...)...); got != "2a 12 " {
+		t.Error(got)
+	}
+	if got := noted(append(seconds(30, "a"), seconds(30, "b")...)...); got != "2a 32b " {
+		t.Error(got)
+	}
+	if got := noted(seconds(1000, "", "a")...); got != "" {
+		t.Error(got)
+	}
+	if got := noted(seconds(100_000, "", "", "", "a", "a", "a")...); strings.Count(got, " ") > 180 || strings.Count(got, " ") < 100 {
+		t.Errorf("%d notes in 28 hours: %s", strings.Count(got, " "), got)
+	}
+	if got := noted(append(append(seconds(20, "a"), seconds(1000, "")...), seconds(20, "a")...)...); got != "2a 22 1022a " {
+		t.Error(got)
+	}
+}
+
+// TestPublishNotes: while it goes on it is told once why the hub gets nothing, and at the end what
+// waits, and what earlier runs left.
+func TestPublishNotes(t *testing.T) {
+	spool := t.TempDir()
+	a, so := publishesTo(t, "nats://"+nobodyAt(t), spool, "1MB")
+	p, err := a.publish(&a.sends, time.Now(), "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now()
+	p.look(now)
+	p.notes.tell(a)
+	if got := so(); got.stderr != "" {
+		t.Errorf("it is told before it has lasted: %s", got.stderr)
+	}
+	lines := 0
+	for n := range 400 {
+		for _, c := range newRedactor().Take(capture.Record{Exchange: 1, Data: []byte(fmt.Sprintf("%01000d", n))}) {
+			p.Put(c)
+			lines++
+		}
+	}
+	for p.State().Records+p.State().Lost < int64(lines) {
+		time.Sleep(time.Millisecond)
+	}
+	for i := range 100 {
+		p.look(now.Add(time.Duration(i) * time.Second))
+		p.notes.tell(a)
+	}
+	if got := so().stderr; strings.Count(got, "the hub does not get what is seen: the hub is not reached") != 1 || strings.Count(got, "\n") > 2 {
+		t.Error(got)
+	}
+	a.sending = p
+	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
+	defer cancel()
+	if err := p.end(ctx, a); err != nil {
+		t.Error(err)
+	}
+	if got := so().stderr; !strings.Contains(got, " wait in "+p.Path+", and are sent by the next run: the hub is not reached") || strings.Contains(got, "earlier runs") {
+		t.Error(got)
+	}
+	next, err := a.publish(&a.sends, time.Now(), "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := next.end(ctx, a); err != nil {
+		t.Error(err)
+	}
+	if got := so().stderr; !strings.Contains(got, " that earlier runs left wait in "+filepath.Dir(p.Path)+", and are sent by the next run: the hub is not reached") {
+		t.Error(got)
+	}
+}
+
+// TestFollowedWaits: a file that is larger than the spool's limit is read no faster than the hub takes
+// it, and nothing of it is lost.
+func TestFollowedWaits(t *testing.T) {
+	addr := nobodyAt(t)
+	a, so := publishesTo(t, "nats://"+addr, t.TempDir(), "1MB")
+	const records = 3000
+	read := make(chan int, records)
+	src := func(yield func(capture.Record, error) bool) {
+		for n := range records {
+			read <- n
+			if !yield(capture.Record{Exchange: 1, Data: []byte(strings.Repeat("word ", 200))}, nil) {
+				return
+			}
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	from, end, err := a.publishing(ctx, src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		for range from {
+		}
+	}()
+	for !a.sending.isFull() {
+		time.Sleep(time.Millisecond)
+	}
+	if n := len(read); n == records {
+		t.Error("all of it is read while nobody takes it")
+	}
+	aHub(t, addr)
+	<-over
+	cancel()
+	end()
+	if got := so(); got.code != 0 || strings.Contains(got.stderr, "lost") || strings.Contains(got.stderr, "never reached") {
+		t.Error(got)
+	}
+}
+
+// TestFollowedStops: who waits for a hub ends when that is wanted.
+func TestFollowedStops(t *testing.T) {
+	a, so := publishesTo(t, "nats://"+nobodyAt(t), t.TempDir(), "1MB")
+	ctx, cancel := context.WithCancel(context.Background())
+	from, end, err := a.publishing(ctx, func(yield func(capture.Record, error) bool) {
+		for ctx.Err() == nil && yield(capture.Record{Exchange: 1, Data: []byte("word word ")}, nil) {
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		for range from {
+		}
+	}()
+	for !a.sending.isFull() {
+		time.Sleep(time.Millisecond)
+	}
+	cancel()
+	<-over
+	end()
+	if got := so(); got.code != 0 || !strings.Contains(got.stderr, "are sent by the next run") {
+		t.Error(got)
+	}
+}
+
+// TestFollowedTail: what is read when the end is wanted gets to the hub, the redactor's tail too.
+func TestFollowedTail(t *testing.T) {
+	url, _ := aHub(t, "127.0.0.1:0")
+	spool := t.TempDir()
+	a, so := publishesTo(t, url, spool, "1MB")
+	ctx, cancel := context.WithCancel(context.Background())
+	from, end, err := a.publishing(ctx, func(yield func(capture.Record, error) bool) {
+		<-ctx.Done()
+		time.Sleep(50 * time.Millisecond) // what follows takes a while to end
+		yield(capture.Record{Exchange: 1, Data: []byte("the last word sk-ant-api03-")}, nil)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		for range from {
+		}
+	}()
+	for !a.sending.feed.Load() {
+		time.Sleep(time.Millisecond)
+	}
+	cancel()
+	end()
+	text := ""
+	_ = filepath.WalkDir(spool, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && filepath.Ext(path) == record.Extension {
+			b, _ := os.ReadFile(path)
+			text += string(b)
+		}
+		return nil
+	})
+	if got := so(); got.code != 0 || got.stderr != "" || !strings.Contains(text, "the last word") || !strings.Contains(text, "sk-ant-api03-") {
+		t.Errorf("%+v\n%s", got, text)
+	}
+}
+
+// TestPublishedGaps: a run that sends what lacks something ends with 3, whatever else ended it: where
+// more came than could be looked at, and where something was not written.
+func TestPublishedGaps(t *testing.T) {
+	a, so := publishesTo(t, "nats://"+nobodyAt(t), t.TempDir(), "1MB")
+	l := newLive(newRedactor(), time.Now())
+	l.arrived = mailbox.New(record.Rules(5_000, "were not recorded: the queue is full"))
+	var err error
+	if l.sent, err = a.publish(&a.sends, l.began, "test"); err != nil {
+		t.Fatal(err)
+	}
+	for n := range 10 {
+		l.take(capture.Record{Exchange: 1, Data: piece(n*1000, 1000)})
+	}
+	a.code = 143
+	a.endLive(l)
+	if got := so(); got.code != exitGaps || !strings.Contains(got.stderr, "--publish: the capture has gaps: ") || strings.Contains(got.stderr, "--record") {
+		t.Error(got)
+	}
+
+	a, so = publishesTo(t, "nats://"+nobodyAt(t), t.TempDir(), "1MB")
+	from, end, err := a.publishing(context.Background(), func(yield func(capture.Record, error) bool) {
+		yield(capture.Record{Exchange: 0, Data: []byte("no capture has such a record")}, nil)
+		yield(capture.Record{}, errors.New("it ends"))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range from {
+	}
+	a.code = 143
+	end()
+	if got := so(); got.code != exitGaps || !strings.Contains(got.stderr, "the capture has gaps") {
+		t.Error(got)
+	}
+}
