@@ -36,7 +36,6 @@ var severals = []string{
 	"flow %d, at byte %d, is %d bytes long: more than %d are not read",
 	"gap: %d bytes of %s/%s %s",
 	"gap: %d bytes of the capture %s",
-	"%w: the hub has %d bytes of it, and there are %d",
 	"gap: %d bytes of exchange %d %s",
 	"gap: %d bytes of exchange %d were not recorded: %s",
 	"gap: %d bytes of the body in %s were not recorded: they cannot be searched for secrets (%v)",

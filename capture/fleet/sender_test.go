@@ -116,6 +116,32 @@ func TestPatience(t *testing.T) {
 	_ = p.Close(ctx)
 }
 
+// TestForeign: who finds that somebody else sends the capture says so, and does not wait at the end for
+// what cannot come.
+func TestForeign(t *testing.T) {
+	h := newHub(t, nil)
+	p := publish(t, h.sending(t, "a"))
+	one(t, p, 1, 0, 2)
+	_, end, _ := p.ours.spool.Span()
+	msg := nats.NewMsg(p.ours.subject)
+	msg.Header.Set(headSpan, span{end, end + 100_000}.String())
+	msg.Data = []byte("x")
+	if _, err := h.admin().PublishMsg(context.Background(), msg); err != nil {
+		t.Fatal(err)
+	}
+	put(p, 1, 2)
+	eventually(t, "it finds that", func() bool { return strings.HasPrefix(p.Progress().Trouble, "somebody else sends this capture") })
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	_ = p.Close(ctx)
+	if ctx.Err() != nil {
+		t.Error("it waits for as long as it may")
+	}
+	if s := p.Progress(); s.Spooled == 0 || !strings.HasPrefix(s.Trouble, "somebody else") {
+		t.Errorf("%+v", s)
+	}
+}
+
 // TestTroubleKept: what kept the hub from having everything is told after the end as it was before.
 func TestTroubleKept(t *testing.T) {
 	h := newHub(t, nil)
