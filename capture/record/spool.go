@@ -20,7 +20,7 @@ import (
 // NAME.tsc.OFFSET: one behind the other they are the capture. When all of them are larger than its
 // limit, the oldest goes, sent or not.
 //
-// Whoever writes to it, or sends what another program left of it, has NAME.lock locked: from before
+// Whoever writes to it, or sends what another program left of it, has .NAME.lock locked: from before
 // there is a segment until it is let go of. How far sending is stands in that file, see [Mark].
 type Spool struct {
 	base    string // path without extension
@@ -66,7 +66,7 @@ func CreateSpool(dir, name string, limit int64, created time.Time, by string) (r
 		return nil, nil, "", err
 	}
 	s = &Spool{base: filepath.Join(dir, name), limit: limit, segment: max(limit/8, leastSegment), bell: make(chan struct{}, 1)}
-	err = s.lock.create(s.base + lockExtension)
+	err = s.lock.create(lockPath(dir, name))
 	if err == nil {
 		err = cmp.Or(s.lock.write(Mark{Created: created}), s.next())
 	}

@@ -157,7 +157,7 @@ func TestSpoolTaken(t *testing.T) {
 // TestSpoolLeftTorn: of what a power failure cut, all is read that is there.
 func TestSpoolLeftTorn(t *testing.T) {
 	dir := t.TempDir()
-	for name, text := range map[string]string{"a.tsc": "0123456", "a.tsc.10": "ABCDE", "a.tsc.12": "cdefg", "a.tsc.x": "?", "a.lock": "{"} {
+	for name, text := range map[string]string{"a.tsc": "0123456", "a.tsc.10": "ABCDE", "a.tsc.12": "cdefg", "a.tsc.x": "?", ".a.lock": "{"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -26,7 +26,7 @@ func LeftSpools(dir string, now time.Time, isOurs func(name string) bool) (left 
 	for name, its := range parts {
 		one := LeftSpool{Name: name, Written: written[name]}
 		var mark Mark
-		if lock, err := look(filepath.Join(dir, name+lockExtension), now); err == nil {
+		if lock, err := look(lockPath(dir, name), now); err == nil {
 			mark = lock.read()
 			lock.close()
 		} else if !errors.Is(err, fs.ErrNotExist) {
@@ -87,7 +87,7 @@ func segmentOf(file string) (name string, start int64, ok bool) {
 // nothing of it is there any more.
 func TakeSpool(dir, name string, now time.Time) (s *Spool, ok bool) {
 	s = &Spool{base: filepath.Join(dir, name), bell: make(chan struct{}, 1), closed: true}
-	if s.lock.take(s.base+lockExtension, now) != nil {
+	if s.lock.take(lockPath(dir, name), now) != nil {
 		return nil, false
 	}
 	// Only now nobody else changes it.

@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+	"path/filepath"
 	"time"
 )
 
-const lockExtension = ".lock"
+// lockPath is where the lock of a spool stands, hidden from who opens all that is in its folder.
+func lockPath(dir, name string) string { return filepath.Join(dir, "."+name+".lock") }
 
 // A Mark says of a spool how far sending it is. Where it cannot be read it is the zero value, and
 // everything is sent again that the other side does not have.
@@ -24,7 +26,7 @@ type Mark struct {
 // markSize is what a mark takes in its file, whatever stands in it.
 const markSize = 512
 
-// lockFile is the file NAME.lock of a spool.
+// lockFile is the file .NAME.lock of a spool.
 type lockFile struct {
 	f     *os.File
 	path  string
