@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 	"sync"
@@ -13,7 +12,6 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"toolscope/capture/record"
-	"toolscope/stream/count"
 )
 
 const (
@@ -24,18 +22,6 @@ const (
 )
 
 var errDown = errors.New("the hub is not reached")
-
-// foreignError is a capture of which the hub has more than was written here.
-type foreignError struct{ has, are int64 }
-
-func (e *foreignError) Error() string {
-	return fmt.Sprintf("somebody else sends this capture: the hub has %s of it, and there are %d", count.Of(e.has, "byte"), e.are)
-}
-
-func isForeign(err error) bool {
-	var foreign *foreignError
-	return errors.As(err, &foreign)
-}
 
 // sender sends one spool, one message at a time. The hub says where to go on whenever that is not
 // known for sure: at first, after an error, and on a new connection.
@@ -199,61 +185,6 @@ func (s *sender) step(ctx context.Context, l *link) error {
 	return s.send(ctx, l)
 }
 
-// find asks the hub where to go on.
-func (s *sender) find(ctx context.Context, l *link) error {
-	seq, has, err := l.last(ctx, s.subject)
-	if err != nil {
-		return err
-	}
-	_, end, _ := s.spool.Span()
-	if has.to > end {
-		return &foreignError{has.to, end}
-	}
-	at, stream := has.to, s.stream
-	if seq == 0 || stream.IsZero() {
-		e, err := l.extent(ctx)
-		if err != nil {
-			return err
-		}
-		// Nothing was sent, or it had its time: the hub had it, and whoever wanted it could read it.
-		if seq == 0 && (s.seq == 0 || e.created.Equal(stream) && e.first > s.seq) {
-			at = s.at
-		}
-		stream = e.created
-	}
-	s.reach(at, seq, stream)
-	return nil
-}
-
-// reach takes where the hub is.
-func (s *sender) reach(at int64, seq uint64, stream time.Time) {
-	s.mu.Lock()
-	s.at, s.seq, s.stream = at, seq, stream
-	if seq > 0 {
-		s.most = max(s.most, at)
-	}
-	if s.had < 0 {
-		s.had = at
-	}
-	s.ring()
-	s.mu.Unlock()
-	_ = s.mark(false) // else the next run has to ask for more, or sends something again
-}
-
-// mark keeps where the hub is for who sends the spool next.
-func (s *sender) mark(sent bool) error {
-	return s.spool.SetMark(record.Mark{Created: s.began, Stream: s.stream, Seq: s.seq, At: s.at, Most: s.most, Sent: sent})
-}
-
-// release lets go of the spool. What was sent is not sent again, even when the hub lets go of it.
-func (s *sender) release(sent bool) (err error) {
-	if sent {
-		err = s.mark(true)
-	}
-	s.spool.Release()
-	return err
-}
-
 // send sends the next slice.
 func (s *sender) send(ctx context.Context, l *link) error {
 	_, end, _ := s.spool.Span()
@@ -282,23 +213,6 @@ func (s *sender) send(ctx context.Context, l *link) error {
 	}
 	s.reach(s.at+int64(len(p)), seq, s.stream)
 	return nil
-}
-
-// skip goes on behind what is not there any more.
-func (s *sender) skip(h *record.Hole) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	from := max(s.at, s.missed)
-	if had := min(s.most, h.To); from < had {
-		s.losses.add(had-from, "are gone: the hub forgot them, and the spool has them no more")
-		from = had
-	}
-	if from < h.To {
-		s.losses.add(h.To-from, "never reached the hub: "+h.Error())
-	}
-	s.missed = max(s.missed, h.To)
-	s.at = h.To
-	s.ring()
 }
 
 func (s *sender) message(p []byte, end int64) *nats.Msg {
