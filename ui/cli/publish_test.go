@@ -16,6 +16,7 @@ import (
 	"toolscope/capture"
 	"toolscope/capture/mailbox"
 	"toolscope/capture/record"
+	"toolscope/capture/redact"
 )
 
 // publishesTo is an app that sends what it follows.
@@ -113,6 +114,45 @@ func TestPublishNotes(t *testing.T) {
 	}
 	if got := so().stderr; !strings.Contains(got, " that earlier runs left wait in "+filepath.Dir(p.Path)+", and are sent by the next run: the hub is not reached") {
 		t.Error(got)
+	}
+}
+
+// TestPublishLoss: what is lost is told when it is known, once, and that the hub is there again.
+func TestPublishLoss(t *testing.T) {
+	addr := nobodyAt(t)
+	a, so := publishesTo(t, "nats://"+addr, t.TempDir(), "1MB")
+	p, err := a.publish(&a.sends, time.Now(), "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range 2000 {
+		for _, c := range redact.KeepAll().Take(capture.Record{Exchange: 1, Data: fmt.Appendf(nil, "%01000d", n)}) {
+			p.Put(c)
+		}
+	}
+	for p.State().Records < 2000 {
+		time.Sleep(time.Millisecond)
+	}
+	now := time.Now()
+	for i := range 100 {
+		p.look(now.Add(time.Duration(i) * time.Second))
+	}
+	aHub(t, addr)
+	for p.Progress().Spooled > 0 || p.Progress().Trouble != "" {
+		time.Sleep(time.Millisecond)
+	}
+	for i := range 100 {
+		p.look(now.Add(time.Duration(100+i) * time.Second))
+	}
+	p.notes.tell(a)
+	const lost = "--publish: from here on bytes are lost: they never reached the hub: the spool was full\n"
+	if got := so().stderr; strings.Count(got, lost) != 1 || strings.Count(got, "--publish: what is seen reaches the hub again\n") != 1 || strings.Count(got, "\n") != 3 {
+		t.Error(got)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
+	defer cancel()
+	if err := p.end(ctx, a); err == nil || !strings.Contains(err.Error(), "of the capture never reached the hub: the spool was full") {
+		t.Error(err)
 	}
 }
 

@@ -62,10 +62,10 @@ func (p *publication) watch(a *app) (stop func()) {
 func (p *publication) look(now time.Time) {
 	n, s := &p.notes, p.Progress()
 	if n.hub.news(now, s.Trouble) {
-		n.add(either(s.Trouble != "", "the hub does not get what is seen: "+s.Trouble+either(s.Remedy != "", "\n"+s.Remedy, ""), "the hub gets what is seen"))
+		n.add(either(s.Trouble != "", "the hub does not get what is seen: "+s.Trouble+either(s.Remedy != "", "\n"+s.Remedy, ""), "what is seen reaches the hub again"))
 	}
 	if n.left.news(now, s.LeftTrouble) {
-		n.add("what earlier runs left " + either(s.LeftTrouble != "", "is not sent: "+s.LeftTrouble, "is sent"))
+		n.add("what earlier runs left " + either(s.LeftTrouble != "", "is not sent: "+s.LeftTrouble, "can be sent again"))
 	}
 	if trouble := p.State().Trouble; n.spool.news(now, trouble) {
 		n.add(either(trouble != "", "what is sent has gaps from here on: "+trouble, "nothing more is missing of what is sent"))
