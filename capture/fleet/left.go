@@ -27,7 +27,7 @@ const (
 // keeps no other from being sent.
 type left struct {
 	o       *Sending
-	began   time.Time
+	keep    time.Duration      // what was sent is kept for so long
 	all     []record.LeftSpool // the oldest first
 	renewed chan struct{}      // rings when there is a new connection
 
@@ -41,7 +41,7 @@ type left struct {
 }
 
 func findLeft(o *Sending, began time.Time) *left {
-	l := &left{o: o, began: began, renewed: bell(), waits: map[string]int64{}, stuck: map[string]error{}, counted: map[string]bool{}}
+	l := &left{o: o, keep: keepSent, renewed: bell(), waits: map[string]int64{}, stuck: map[string]error{}, counted: map[string]bool{}}
 	l.all = record.LeftSpools(o.Spool, began, func(name string) bool {
 		_, ok := spoolOrigin(name)
 		return ok
@@ -65,10 +65,10 @@ func (l *left) renew() {
 	}
 }
 
-// run sends all of it. A hub that forgets it within a while is told again.
+// run sends all of it. A hub that forgets it within a while is told again; then it is deleted.
 func (l *left) run(ctx context.Context, to *link) {
-	over := time.After(keepSent)
-	for next, pause := l.all, leftPause; len(next) > 0 || over != nil; pause = min(2*pause, leftPauseMost) {
+	over := time.After(l.keep + leftPauseMost)
+	for next, pause := l.all, leftPause; ; pause = min(2*pause, leftPauseMost) {
 		var stuck []record.LeftSpool
 		for _, one := range next {
 			if ctx.Err() != nil {
@@ -79,15 +79,18 @@ func (l *left) run(ctx context.Context, to *link) {
 			}
 		}
 		var again <-chan time.Time
-		if next = stuck; len(stuck) > 0 {
+		switch next = stuck; {
+		case len(stuck) > 0:
 			again = time.After(pause)
+		case over == nil:
+			return
 		}
 		select {
 		case <-ctx.Done():
 			return
 		case <-again:
 		case <-over:
-			over = nil
+			over, next = nil, l.all
 		case <-l.renewed:
 			if pause = leftPause; over != nil {
 				next = l.all
@@ -104,7 +107,7 @@ func (l *left) send(ctx context.Context, to *link, one record.LeftSpool) (done b
 		l.forget(one.Name)
 		return true
 	}
-	if spool.Mark().Sent && l.began.Sub(one.Written) > keepSent {
+	if sent := spool.Mark().Sent; !sent.IsZero() && time.Since(sent) > l.keep {
 		spool.Remove()
 		l.forget(one.Name)
 		return true
@@ -127,7 +130,7 @@ func (l *left) send(ctx context.Context, to *link, one record.LeftSpool) (done b
 		l.say("of %s, which an earlier run left, the hub has %s more than the disk: there is nothing to send", one.Name, count.Of(foreign.has-foreign.are, "byte"))
 	}
 	l.close(one.Name, s, err)
-	if unmarked := s.release(err == nil); unmarked != nil {
+	if unmarked := s.release(err == nil, time.Now()); unmarked != nil {
 		l.say("%s, which an earlier run left, may be sent again: %v", one.Name, plainReason(unmarked))
 	}
 	return err == nil

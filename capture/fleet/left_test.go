@@ -18,7 +18,10 @@ import (
 )
 
 // killed has a spool that was sent look as if its program had been killed.
-func killed(t *testing.T, p *Publisher) {
+func killed(t *testing.T, p *Publisher) { wasSent(t, p, time.Time{}) }
+
+// wasSent has a spool look as if it was sent at a time.
+func wasSent(t *testing.T, p *Publisher, at time.Time) {
 	t.Helper()
 	s, ok := record.TakeSpool(filepath.Dir(p.Path), strings.TrimSuffix(filepath.Base(p.Path), record.Extension), time.Now())
 	if !ok {
@@ -26,7 +29,7 @@ func killed(t *testing.T, p *Publisher) {
 	}
 	defer s.Release()
 	m := s.Mark()
-	m.Sent = false
+	m.Sent = at
 	if err := s.SetMark(m); err != nil {
 		t.Fatal(err)
 	}
@@ -144,6 +147,43 @@ func TestLeftExpired(t *testing.T) {
 	})
 	if h.holds()[p.ours.subject] != nil {
 		t.Error("it is told again what had its time")
+	}
+}
+
+// TestLeftDeleted: what was sent is deleted after a while, by this run or the next one; not before, and
+// not because it was written long ago.
+func TestLeftDeleted(t *testing.T) {
+	addr := freePort(t)
+	o := Sending{Server: "nats://" + addr, Host: "a", Agent: "main", Spool: t.TempDir(), Limit: 1 << 30, By: "test"}
+	p := publish(t, o)
+	put(p, 1, 0)
+	closeNow(p)
+	long := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(p.Path, long, long); err != nil {
+		t.Fatal(err)
+	}
+	h := newHub(t, func(h *HubOptions) { h.Listen = addr })
+	there := func() bool { _, err := os.Stat(p.Path); return err == nil }
+	for range 2 {
+		next := publish(t, o)
+		eventually(t, "it is sent", func() bool { return len(h.holds()) > 0 && next.Progress().Left == 0 })
+		closeNow(next)
+		if !there() {
+			t.Fatal("it is deleted at once")
+		}
+	}
+	o.Spool = filepath.Dir(p.Path)
+	l := findLeft(&o, time.Now())
+	l.keep = -leftPauseMost // over
+	to, err := dial(h.URL(), Auth{}, true, func() {}, func(error) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer to.Close()
+	eventually(t, "it is connected", to.IsConnected)
+	l.run(context.Background(), to)
+	if there() {
+		t.Error("it is still there")
 	}
 }
 

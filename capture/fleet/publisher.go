@@ -256,7 +256,7 @@ func (p *Publisher) Close(ctx context.Context) error {
 	p.final = &state
 	p.mu.Unlock()
 	p.link.Close()
-	if unmarked := p.ours.release(sent); unmarked != nil {
+	if unmarked := p.ours.release(sent, time.Now()); unmarked != nil {
 		err = errors.Join(err, fmt.Errorf("the next run may send again what was sent: %w", plainReason(unmarked)))
 	}
 	return errors.Join(err, state.Losses.error("the capture"), state.LeftLosses.error("what earlier runs left"))

@@ -30,6 +30,7 @@ type sender struct {
 	spool   *record.Spool
 	subject string
 	began   time.Time     // the capture
+	sent    time.Time     // when an earlier run had sent all of it
 	linger  time.Duration // how long what has come waits for more
 	tries   int           // it may fail so often in a row while there is a connection, 0 for any number
 	renewed chan struct{} // rings when an error may be over
@@ -53,7 +54,7 @@ func newSender(s *record.Spool, o origin, linger time.Duration) *sender {
 	m := s.Mark()
 	return &sender{
 		of: o, spool: s, linger: linger, had: -1, renewed: bell(), at: m.At, seq: m.Seq, most: m.Most, stream: m.Stream,
-		subject: captureSubject(bytesKind, o.host, o.agent, o.id), began: m.Created,
+		subject: captureSubject(bytesKind, o.host, o.agent, o.id), began: m.Created, sent: m.Sent,
 	}
 }
 

@@ -60,18 +60,21 @@ func (s *sender) reach(at int64, seq uint64, stream time.Time) {
 	}
 	s.ring()
 	s.mu.Unlock()
-	_ = s.mark(false) // else the next run has to ask for more, or sends something again
+	_ = s.mark(time.Time{}) // else the next run has to ask for more, or sends something again
 }
 
 // mark keeps where the hub is for who sends the spool next.
-func (s *sender) mark(sent bool) error {
+func (s *sender) mark(sent time.Time) error {
 	return s.spool.SetMark(record.Mark{Created: s.began, Stream: s.stream, Seq: s.seq, At: s.at, Most: s.most, Sent: sent})
 }
 
 // release lets go of the spool. What was sent is not sent again, even when the hub lets go of it.
-func (s *sender) release(sent bool) (err error) {
+func (s *sender) release(sent bool, now time.Time) (err error) {
 	if sent {
-		err = s.mark(true)
+		if _, end, _ := s.spool.Span(); !s.sent.IsZero() && s.had == end {
+			now = s.sent // an earlier run sent it
+		}
+		err = s.mark(now)
 	}
 	s.spool.Release()
 	return err

@@ -125,7 +125,7 @@ func TestSpoolTaken(t *testing.T) {
 		}
 	}
 	want, _ := s.rest(t, 0)
-	mark := Mark{Created: noon, Stream: noon.Add(time.Hour), Seq: 7, At: 5_000, Most: 6_000}
+	mark := Mark{Created: noon, Stream: noon.Add(time.Hour), Seq: 7, At: 5_000, Most: 6_000, Sent: noon.Add(time.Minute)}
 	if err := s.SetMark(mark); err != nil {
 		t.Fatal(err)
 	}

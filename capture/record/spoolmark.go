@@ -20,7 +20,7 @@ type Mark struct {
 	Seq     uint64    `json:"seq"`     // number of the last message there
 	At      int64     `json:"at"`      // the other side has what is before it, or it had its time there
 	Most    int64     `json:"most"`    // the most that the other side ever had
-	Sent    bool      `json:"sent"`    // the capture has ended, and the other side has all of it
+	Sent    time.Time `json:"sent"`    // when the other side had all of a capture that has ended; zero before that
 }
 
 // markSize is what a mark takes in its file, whatever stands in it.
