@@ -28,6 +28,7 @@ const (
 type left struct {
 	o       *Sending
 	keep    time.Duration      // what was sent is kept for so long
+	look    time.Duration      // and looked for after so long
 	all     []record.LeftSpool // the oldest first
 	renewed chan struct{}      // rings when there is a new connection
 
@@ -41,7 +42,7 @@ type left struct {
 }
 
 func findLeft(o *Sending, began time.Time) *left {
-	l := &left{o: o, keep: keepSent, renewed: bell(), waits: map[string]int64{}, stuck: map[string]error{}, counted: map[string]bool{}}
+	l := &left{o: o, keep: keepSent, look: keepSent + leftPauseMost, renewed: bell(), waits: map[string]int64{}, stuck: map[string]error{}, counted: map[string]bool{}}
 	l.all = record.LeftSpools(o.Spool, began, func(name string) bool {
 		_, ok := spoolOrigin(name)
 		return ok
@@ -67,7 +68,7 @@ func (l *left) renew() {
 
 // run sends all of it. A hub that forgets it within a while is told again; then it is deleted.
 func (l *left) run(ctx context.Context, to *link) {
-	over := time.After(l.keep + leftPauseMost)
+	over := time.After(l.look)
 	for next, pause := l.all, leftPause; ; pause = min(2*pause, leftPauseMost) {
 		var stuck []record.LeftSpool
 		for _, one := range next {

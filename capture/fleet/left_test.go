@@ -174,7 +174,8 @@ func TestLeftDeleted(t *testing.T) {
 	}
 	o.Spool = filepath.Dir(p.Path)
 	l := findLeft(&o, time.Now())
-	l.keep = -leftPauseMost // over
+	wasSent(t, p, time.Now())
+	l.keep, l.look = 200*time.Millisecond, 300*time.Millisecond // not at once
 	to, err := dial(h.URL(), Auth{}, true, func() {}, func(error) {})
 	if err != nil {
 		t.Fatal(err)
