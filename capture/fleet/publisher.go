@@ -113,31 +113,6 @@ func (p *Publisher) start() {
 		}
 	})
 	p.all.Go(p.tellHealth)
-	go p.lookDown() // nobody waits for it: the library may let it wait
-}
-
-// lookDown finds out why there is no connection where the library tells nobody: when a hub does not let
-// us in.
-func (p *Publisher) lookDown() {
-	tick := time.NewTicker(again)
-	defer tick.Stop()
-	for {
-		select {
-		case <-p.ctx.Done():
-			return
-		case <-tick.C:
-		}
-		if p.link.IsConnected() {
-			continue
-		}
-		if err := p.link.LastError(); err != nil {
-			p.mu.Lock()
-			if !p.link.IsConnected() {
-				p.linkDown = err
-			}
-			p.mu.Unlock()
-		}
-	}
 }
 
 // renew has every sender ask where it is. It is called for each connection.
