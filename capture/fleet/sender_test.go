@@ -159,19 +159,3 @@ func TestTroubleKept(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 }
-
-// TestRefused: who is not let in is told so.
-func TestRefused(t *testing.T) {
-	auth := filepath.Join(t.TempDir(), "auth.conf")
-	if err := os.WriteFile(auth, []byte(`authorization { token: "one that nobody knows" }`), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	listen := freePort(t)
-	h, err := StartHub(context.Background(), HubOptions{Listen: listen, Store: t.TempDir(), Keep: time.Hour, KeepBytes: 1 << 30, Auth: auth, Log: func(string) {}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer h.Close()
-	p := publish(t, Sending{Server: "nats://" + listen, Host: "a", Agent: "main", Spool: t.TempDir(), Limit: 1 << 30, By: "test"})
-	eventually(t, "it is told why", func() bool { return p.Progress().Trouble == "the hub is not reached: Authorization Violation" })
-}
