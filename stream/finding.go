@@ -77,14 +77,6 @@ func (d *Diagnosis) Declared() *Diagnosis {
 	return d
 }
 
-// Who is who did it, in words. What code would do with the beginning of a call, nobody was seen to do.
-func (d *Diagnosis) Who() string {
-	if d.Declared() == EarlyWrong {
-		return "code that runs so"
-	}
-	return d.By.String()
-}
-
 // Finding is the diagnosis made: the message says, in a sentence, what happened and what goes wrong
 // because of it.
 func (d *Diagnosis) Finding(format string, args ...any) Finding {
@@ -112,6 +104,14 @@ func (f *Finding) InShort() string {
 		return f.Here
 	}
 	return f.Diagnosis.InShort()
+}
+
+// Who is who did it, in words. What code would do with the beginning of a call, nobody was seen to do.
+func (f *Finding) Who() string {
+	if f.Declared() == EarlyWrong {
+		return "code that runs so"
+	}
+	return f.By.String()
 }
 
 // InShort is what it is, in a few words.

@@ -128,3 +128,20 @@ func TestPrintGap(t *testing.T) {
 		}
 	}
 }
+
+// TestBlameIsToldAsItIs: who cut a call short is the same in every form of check and export: of a capture
+// that ends too early it is the capture, and not the provider.
+func TestBlameIsToldAsItIs(t *testing.T) {
+	whole, err := demos.ReadFile("demo/parallel.tsc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.SplitAfter(string(whole), "\n")
+	half := saved(t, "half.tsc", strings.Join(lines[:len(lines)*6/10], ""))
+	for _, args := range [][]string{{"check", half}, {"check", half, "--format", "jsonl"}, {"export", half, "--as", "md"}} {
+		got := command(t, nil, args...)
+		if !strings.Contains(got.stdout, "ARGS_CUT") || strings.Contains(got.stdout, "provider)") || strings.Contains(got.stdout, `"by":"provider"`) {
+			t.Errorf("%v:\n%s", args, got.stdout)
+		}
+	}
+}
