@@ -111,8 +111,11 @@ func (f *Feed) Write(recs []Record, p []byte) ([]Record, error) {
 	}
 	for i := range recs[n:] {
 		r := &recs[n+i]
-		if r.Head != nil {
-			r.Head.Run, r.Head.Origin = f.run, f.of
+		if r.Head != nil { // what it was followed as there is a name of that machine's, which two of them may have
+			r.Head.File, r.Head.Run, r.Head.Origin = f.c.file, f.run, f.of
+		}
+		if r.OfSource() && r.Note != "" {
+			r.Note = f.c.file + ": " + r.Note
 		}
 		if f.over = f.over || f.c.wanted != nil && r.End != ""; r.End == "" || !f.torn {
 			continue

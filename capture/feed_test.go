@@ -65,6 +65,16 @@ func TestFeedGoesOn(t *testing.T) {
 	}
 }
 
+// TestFeedNamesItsMachine: what came of a file of another machine, and what is said of the source there, has
+// the machine's name.
+func TestFeedNamesItsMachine(t *testing.T) {
+	got := write(t, started(t, new(Feeds), "a"), Record{Exchange: 1, At: NoTime, Note: "waiting for proxy.log"},
+		Record{Exchange: 1, Head: &Head{File: "logs/proxy.log", Status: 200}, Data: []byte("x")})
+	if len(got) != 2 || got[0].Note != "a/main: waiting for proxy.log" || got[1].Head.File != "a/main" || got[1].Note != "" {
+		t.Errorf("%+v", got)
+	}
+}
+
 // TestFeedMissOrder: what is said of a gap comes in the order of the exchanges.
 func TestFeedMissOrder(t *testing.T) {
 	f := started(t, new(Feeds), "a")

@@ -106,7 +106,7 @@ func TestFeedLongLine(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	got := write(bad, append([]byte("\n"), line("after")...))
-	if !strings.HasPrefix(got, "damaged line 3 at byte ") || !strings.Contains(got, "(too long): xxx") || !strings.HasSuffix(got, fmt.Sprintf("of %d bytes)after", 256<<20)) {
+	if !strings.HasPrefix(got, "bad/a: damaged line 3 at byte ") || !strings.Contains(got, "(too long): xxx") || !strings.HasSuffix(got, fmt.Sprintf("of %d bytes)after", 256<<20)) {
 		t.Errorf("%.100q…%.100q", got, got[max(0, len(got)-100):])
 	}
 	if n := cap(bad.c.line); n > giantLine {
