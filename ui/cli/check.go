@@ -213,7 +213,25 @@ func (a *app) checkSource(src capture.Source, path string, in *providers.Inspect
 	return err
 }
 
-func (c *checker) find(f report.Finding) { c.Findings = append(c.Findings, f) }
+func (c *checker) find(f report.Finding) {
+	if f.Turn > 0 {
+		f.Machine = c.machine(f.Turn)
+	}
+	c.Findings = append(c.Findings, f)
+}
+
+// machine is the one that a turn is of, if that is another than this.
+func (c *checker) machine(turn int) string {
+	turns := c.in.Session().Turns
+	if turn > len(turns) {
+		return ""
+	}
+	x := c.in.Exchange(turns[turn-1].Exchange)
+	if x == nil || x.Head.Origin == nil {
+		return ""
+	}
+	return x.Head.Origin.Host + "/" + x.Head.Origin.Agent
+}
 
 // file is that being read, as its findings name it.
 func (c *checker) file() string { return c.Files[len(c.Files)-1].Name }

@@ -102,6 +102,7 @@ func findingLine(f *report.Finding) *object {
 	o := new(object)
 	o.text("type", "finding")
 	o.some("file", f.File)
+	o.some("machine", f.Machine)
 	if f.Turn > 0 {
 		o.int("turn", f.Turn)
 	}

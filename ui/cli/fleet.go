@@ -139,6 +139,13 @@ func isEndless(paths []string) bool {
 	return false
 }
 
+// isTime reports whether a path is an address that wants what came in some time. In that there may be
+// nothing.
+func isTime(path string) bool {
+	of, err := fleet.ParseAddress(path)
+	return fleet.IsAddress(path) && err == nil && !of.Since.IsZero()
+}
+
 // openOne opens a path to be read to its end. It may be an address that has one.
 func (a *app) openOne(ctx context.Context, path string, o capture.Options) (capture.Source, error) {
 	switch {

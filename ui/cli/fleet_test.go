@@ -127,6 +127,11 @@ func TestPublish(t *testing.T) {
 	if got := command(t, nil, "export", url+"?until=now&host=web1", "--as", "jsonl"); got.code != 0 || !strings.Contains(got.stdout, "get_weather") {
 		t.Error(got)
 	}
+	for _, args := range [][]string{{"print"}, {"check"}} {
+		if got := command(t, nil, append(args, url+"?since=1ns&until=now")...); got.code != 0 || !strings.Contains(got.stderr, "nothing came in that time") {
+			t.Errorf("%v, of a time in which nothing came: %+v", args, got)
+		}
+	}
 	if got := command(t, nil, "print", url+"?until=now&host=web2"); got.code != 1 || !strings.Contains(got.stderr, "no bytes came") {
 		t.Error(got)
 	}
@@ -200,8 +205,8 @@ func TestPrintGaps(t *testing.T) {
 	if got := command(t, nil, "print", url+"?until=now"); got.code != exitGaps || !strings.Contains(got.stderr, "bytes of captures never came, in 1 gap") || !strings.Contains(got.stdout, "get_weather") {
 		t.Errorf("exit code %d\n%s", got.code, got.stderr)
 	}
-	if got := command(t, nil, "check", url+"?until=now"); got.code != exitTrouble || !strings.Contains(got.stderr, "never came") {
-		t.Errorf("exit code %d\n%s", got.code, got.stderr)
+	if got := command(t, nil, "check", url+"?until=now"); got.code != exitTrouble || !strings.Contains(got.stderr, "never came") || !strings.Contains(got.stdout, " of a/b") {
+		t.Errorf("exit code %d\n%s%s", got.code, got.stderr, got.stdout)
 	}
 }
 

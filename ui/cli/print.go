@@ -229,6 +229,9 @@ func (a *app) notes(path string, in *providers.Inspector, known bool) {
 	case a.among():
 		a.strangers = append(a.strangers, path)
 		return
+	case len(turns) == 0 && len(in.Exchanges()) == 0 && in.Others.Count == 0 && isTime(path):
+		a.notef("%s: nothing came in that time", path)
+		return
 	case len(turns) == 0:
 		a.notef("%s: nothing to show: %s", path, empty(in))
 	default:

@@ -47,6 +47,7 @@ type Turn struct {
 type Finding struct {
 	stream.Finding
 	File       string // "" where it is of all files
+	Machine    string // another one that it is of, with what ran there; "" where it is of this one
 	Turn, Call int    // from 1; 0 where it is of the file, of the turn
 	Tool       string // the name of the call
 	ID         string // of the call
@@ -97,6 +98,9 @@ func (f *Finding) where() string {
 	words := ""
 	if f.Turn > 0 {
 		words = display.Format("turn %d", f.Turn).String()
+	}
+	if f.Turn > 0 && f.Machine != "" {
+		words += display.Format(" of %s", f.Machine).String()
 	}
 	if f.Call > 0 {
 		words += display.Format(", call %d", f.Call).String()
