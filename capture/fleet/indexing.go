@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"runtime"
 	"slices"
 	"strconv"
 	"sync"
@@ -178,6 +179,7 @@ func (x *indexing) read(has int64) {
 		if err != nil {
 			x.trouble(err)
 		}
+		runtime.Gosched() // the traffic, which runs in the same process, goes first
 	}
 	x.take(x.to.Calls(false), false)
 }
