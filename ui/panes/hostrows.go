@@ -25,7 +25,7 @@ type hostRows struct {
 // hostTurns are the turns of one machine, "" for this one.
 type hostTurns struct {
 	name   string
-	agents []string // what its captures are called there; not more than are told
+	agents []string // what its captures are called there, by name; not more than are told
 	at     int      // among the hosts
 	turns  []*stream.Turn
 	gone   int
@@ -77,8 +77,8 @@ func (r *hostRows) extend(v *providers.View, again bool) (known int) {
 		name, agent := hostOf(v, t)
 		h := r.named(name)
 		h.turns = append(h.turns, t)
-		if !slices.Contains(h.agents, agent) && len(h.agents) <= mostAgents {
-			h.agents = append(h.agents, agent)
+		if at, told := slices.BinarySearch(h.agents, agent); !told && len(h.agents) <= mostAgents {
+			h.agents = slices.Insert(h.agents, at, agent)
 		}
 		touched[h] = true
 	}

@@ -23,9 +23,7 @@ func TestHostRows(t *testing.T) {
 	for step := range 300 {
 		for range random.IntN(3) {
 			name := fmt.Sprintf("h%d", random.IntN(1+step/20))
-			if of[name] == nil {
-				of[name] = &stream.Machine{Host: name, Agent: "a"}
-			}
+			of[name] = &stream.Machine{Host: name, Agent: string(rune('d' - random.IntN(4)))}
 			in.Write(stream.Record{Exchange: 1 + in.View().Events() + 1000*step + random.IntN(900), Head: &stream.Head{File: name, Origin: of[name], Status: 200},
 				Data: []byte(`{"id":"x","object":"chat.completion","model":"m","choices":[{"index":0,"message":{"role":"assistant","tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{\"a\""}}]},"finish_reason":"tool_calls"}]}`), End: true})
 		}
@@ -49,6 +47,9 @@ func TestHostRows(t *testing.T) {
 		bad := []int{0}
 		for _, name := range names {
 			h := rows.named(name)
+			if !slices.IsSorted(h.agents) || len(slices.Compact(slices.Clone(h.agents))) < len(h.agents) {
+				t.Fatalf("agents %v", h.agents)
+			}
 			want = append(want, line{name, -1, 0})
 			ill := 0
 			for _, turn := range v.Session().Turns {
