@@ -66,9 +66,11 @@ func CreateSpool(dir, name string, limit int64, created time.Time, by string) (r
 		return nil, nil, "", err
 	}
 	s = &Spool{base: filepath.Join(dir, name), limit: limit, segment: max(limit/8, leastSegment), bell: make(chan struct{}, 1)}
-	err = s.lock.create(lockPath(dir, name))
+	if err = s.lock.create(lockPath(dir, name)); err == nil {
+		err = s.lock.write(Mark{Created: created})
+	}
 	if err == nil {
-		err = cmp.Or(s.lock.write(Mark{Created: created}), s.next())
+		err = s.next()
 	}
 	if err != nil {
 		s.lock.remove()
