@@ -14,7 +14,6 @@ import (
 // it is only said of several. The gaps are of records, and their words belong to the format of captures.
 var severals = []string{
 	"%d bytes are too long for an entry: more than %d are not held",
-	"%d bytes of the response were not seen, %s: whether it is whole is not known",
 	"%d files are called %s already",
 	"%d members differ",
 	"%d objects in one call: parallel calls were merged",
@@ -43,7 +42,6 @@ var severals = []string{
 	"gap: a WebSocket message of %d bytes was not recorded: it is too long",
 	"input was told as %d tokens and is %d now: the last count is what is billed",
 	"interaction %d, at byte %d, is longer than %d bytes and not read",
-	"it begins behind %d bytes of the response that were not seen: it may have begun in them",
 	"line %d has %d bytes: lines of more than %d are not looked at",
 	"lines are cut at %d bytes, by who wrote the log: what stood behind is not there",
 	"more than %d texts at once may be cut in the middle of a secret",

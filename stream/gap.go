@@ -27,7 +27,7 @@ func (t *Turn) gap(e Event, n int) {
 	} else { // one finding, however many gaps
 		t.Findings = slices.Clone(t.Findings) // the past has it as it was
 		i := slices.IndexFunc(t.Findings, func(f Finding) bool { return f.Diagnosis == RecordGap })
-		t.Findings[i].Message = fmt.Sprintf("%s of the response, in %s, passed and were not recorded: of what was not sealed before them nothing is known", count.Of(t.Missed, "byte"), count.Of(t.gaps, "place"))
+		t.Findings[i].Message = fmt.Sprintf("%s, in %s, passed and were not recorded: of what was not sealed before them nothing is known", count.Of(t.Missed, "byte"), count.Of(t.gaps, "place"))
 	}
 	t.reach(sweepGap, AllChoices, func(c *Call) {
 		if c.phase <= PhaseOpen {
@@ -48,14 +48,22 @@ func (c *Call) miss(event int, bytes int64) {
 	if len(c.args.s) > 0 {
 		where = "after " + count.Of(len(c.args.s), "byte") + " of its arguments"
 	}
-	c.findOnce(RecordGap, event, "%d bytes of the response were not seen, %s: whether it is whole is not known", bytes, where)
+	c.findOnce(RecordGap, event, "%s were not seen, %s: whether it is whole is not known", unseenBytes(bytes), where)
 }
 
 // openUnseen makes a call that begins behind a gap Unseen: what looks like its beginning may be its
 // middle.
 func (c *Call) openUnseen(event int, bytes int64) {
 	c.phase, c.settled = PhaseUnseen, true
-	c.findOnce(RecordGap, event, "it begins behind %d bytes of the response that were not seen: it may have begun in them", bytes)
+	c.findOnce(RecordGap, event, "it begins behind %s that were not seen: it may have begun in them", unseenBytes(bytes))
+}
+
+// unseenBytes is how many bytes, in words. Where nobody knows how many a gap has, it has one.
+func unseenBytes(n int64) string {
+	if n <= 1 {
+		return "some bytes"
+	}
+	return count.Of(n, "byte")
 }
 
 // applyBehindGap handles an event about a call in a turn of which bytes were not seen. A slot may
