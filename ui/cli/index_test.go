@@ -4,6 +4,7 @@ package cli
 
 import (
 	"context"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -45,6 +46,7 @@ func publishedTo(t *testing.T, url string, args ...string) (spool string, got ou
 		if err != nil {
 			t.Fatal(err)
 		}
+		_, _ = io.Copy(io.Discard, resp.Body) // the next answer comes when this one is over
 		resp.Body.Close()
 	}
 	got = p.ended(syscall.SIGTERM)
