@@ -177,15 +177,7 @@ func TestFollowedWaits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	over := make(chan struct{})
-	go func() {
-		defer close(over)
-		for range from {
-		}
-	}()
-	for !a.sending.isFull() {
-		time.Sleep(time.Millisecond)
-	}
+	over := readUntilFull(a, from)
 	if n := len(read); n == records {
 		t.Error("all of it is read while nobody takes it")
 	}
@@ -196,6 +188,21 @@ func TestFollowedWaits(t *testing.T) {
 	if got := so(); got.code != 0 || strings.Contains(got.stderr, "lost") || strings.Contains(got.stderr, "never reached") {
 		t.Error(got)
 	}
+}
+
+// readUntilFull begins to read what is published, and returns once no more has room. over is closed when
+// all of it was read.
+func readUntilFull(a *app, from capture.Source) (over chan struct{}) {
+	over = make(chan struct{})
+	go func() {
+		defer close(over)
+		for range from {
+		}
+	}()
+	for !a.sending.isFull() {
+		time.Sleep(time.Millisecond)
+	}
+	return over
 }
 
 // TestFollowedStops: who waits for a hub ends when that is wanted.
@@ -209,15 +216,7 @@ func TestFollowedStops(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	over := make(chan struct{})
-	go func() {
-		defer close(over)
-		for range from {
-		}
-	}()
-	for !a.sending.isFull() {
-		time.Sleep(time.Millisecond)
-	}
+	over := readUntilFull(a, from)
 	cancel()
 	<-over
 	end()
