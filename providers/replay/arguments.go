@@ -87,6 +87,10 @@ func (c *coercion) malformed(p *dialect.Part, f *facts, sent *Sent) []byte {
 	all := span{0, len(f.raw)}
 	switch act {
 	case keep:
+		if c.To.Form != dialect.TextForm && f.syntax != stream.SyntaxOther && f.syntax != stream.SyntaxDouble {
+			sent.Outcome = Unknown // no JSON, where only JSON can stand
+			return nil
+		}
 		return f.raw
 	case wrap, wrapAny:
 		c.loseAt(all, ArgsWrapped.loss("what the model wrote is put into {%q: …}", c.Policy.key))

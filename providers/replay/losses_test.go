@@ -1,9 +1,11 @@
 package replay_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
+	"toolscope/providers"
 	"toolscope/providers/dialect"
 	"toolscope/providers/replay"
 )
@@ -260,6 +262,32 @@ func TestOwnThings(t *testing.T) {
 		p := replay.Conversation([]dialect.Message{{Role: dialect.Assistant, Parts: []dialect.Part{test.part}}}, test.to).Preview(test.to, policy(t, "preserve"))
 		if len(p.Losses) > 0 || p.Refused != "" || !strings.Contains(body(p), test.want) {
 			t.Errorf("%s: %s, refused %q: %s", name, codes(p.Losses), p.Refused, body(p))
+		}
+	}
+}
+
+// TestOwnThingsBroken: broken arguments of a tool that the provider runs are not put where only JSON
+// can stand: what a client sends of them is not known.
+func TestOwnThingsBroken(t *testing.T) {
+	for _, to := range providers.Targets() {
+		for _, args := range []string{`{"a":1`, `[[`, `x`} {
+			p := dialect.Part{Kind: dialect.CallPart, Tool: "server", Name: "web_search", ID: "srvtoolu_1", Args: []byte(args), Server: true}
+			src := replay.Conversation([]dialect.Message{{Role: dialect.Assistant, Parts: []dialect.Part{p}}}, to)
+			for i := range replay.Policies {
+				by := &replay.Policies[i]
+				if !by.Knows(src.From, to) {
+					continue
+				}
+				got := src.Preview(to, by)
+				for _, message := range got.Body {
+					if !json.Valid(message) {
+						t.Errorf("to %s under %s: %s", to.Name, by.Name, message)
+					}
+				}
+				if to.Name == "anthropic" && by.Name == "ai-sdk" && got.Outcome != replay.Unknown {
+					t.Errorf("to %s under %s: %s, %s", to.Name, by.Name, got.Outcome, body(got))
+				}
+			}
 		}
 	}
 }
