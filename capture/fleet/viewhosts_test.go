@@ -215,8 +215,8 @@ func TestLag(t *testing.T) {
 	}
 }
 
-// TestNotes: of one capture something is said once a second, with how much was left out; all of it is counted,
-// and no number of messages makes the count turn over.
+// TestNotes: of one capture something is said once a second, and of one that goes wrong all day long seldom, with how
+// much was left out; all of it is counted, and no number of messages makes the count turn over.
 func TestNotes(t *testing.T) {
 	now := time.Now()
 	v := bare(&now)
@@ -232,6 +232,21 @@ func TestNotes(t *testing.T) {
 	v.lose(a, 1, "never came")
 	if note := v.recs[len(v.recs)-1].Note; !strings.Contains(note, "before this 999 notes of it left out") {
 		t.Error(note)
+	}
+	before := len(v.recs)
+	for range 24 * 3600 {
+		now = now.Add(sayEvery)
+		v.lose(a, 1, "never came")
+	}
+	if n := len(v.recs) - before; n < 24*12 || n > 24*12+10 {
+		t.Errorf("%d notes in a day of one a second", n)
+	}
+	now = now.Add(time.Hour)
+	v.lose(a, 1, "never came")
+	now = now.Add(sayEvery)
+	v.lose(a, 1, "never came")
+	if note := v.recs[len(v.recs)-1].Note; strings.Contains(note, "before this") || len(v.recs) < before+24*12+2 {
+		t.Errorf("after a quiet hour the second one is not said: %q", note)
 	}
 	if _, err := parseSpan(fmt.Sprintf("%d-%d", int64(1<<62), int64(1<<62+1))); err == nil {
 		t.Error("a span beyond any capture is one")

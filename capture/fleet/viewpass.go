@@ -140,11 +140,16 @@ func (v *View) take(ctx context.Context, msg jetstream.Msg, meta *jetstream.MsgM
 // told is what was said last of a capture.
 type told struct {
 	at   time.Time
-	more int // that was not said since
+	wait time.Duration // until something may be said again
+	more int           // that was not said since
 }
 
-// sayEvery is how often something is said of one capture. All of it is counted.
-const sayEvery = time.Second
+// Something is said of one capture once in sayEvery; of one that goes wrong all the time twice as seldom
+// each time, down to once in saySeldom. All of it is counted.
+const (
+	sayEvery  = time.Second
+	saySeldom = 5 * time.Minute
+)
 
 // say adds a note about the source.
 func (v *View) say(text string) {
@@ -158,14 +163,19 @@ func (v *View) sayOf(of origin, text string) {
 		t = &told{}
 		v.told[of] = t
 	}
-	if now.Sub(t.at) < sayEvery {
+	quiet := now.Sub(t.at)
+	if quiet < t.wait {
 		t.more++
 		return
 	}
 	if t.more > 0 {
 		text += fmt.Sprintf(" (before this %s of it left out)", count.Of(t.more, "note"))
 	}
-	*t = told{at: now}
+	wait := sayEvery
+	if quiet < 2*t.wait {
+		wait = min(2*t.wait, saySeldom)
+	}
+	*t = told{at: now, wait: wait}
 	v.say(text)
 }
 
