@@ -22,6 +22,7 @@ type State struct {
 	Lost    int64         // bytes of captures that never came
 	Gaps    int64         // places where they are missing
 	Missed  int64         // messages that the hub let go of unread
+	Perhaps int64         // messages that it let go of, and that may have been wanted
 	Forgot  int64         // times that the hub forgot what was still to be read
 	Spoilt  int64         // messages that make no sense
 	Newer   int64         // messages of another version
@@ -29,8 +30,10 @@ type State struct {
 	Trouble string        // what else keeps the view from reading
 }
 
-// Whole reports whether nothing is missing of what was wanted.
-func (s *State) Whole() bool { return s.Lost == 0 && s.Missed == 0 && s.Forgot == 0 && s.Spoilt == 0 }
+// Whole reports whether nothing is missing of what was wanted, as far as anybody knows.
+func (s *State) Whole() bool {
+	return s.Lost == 0 && s.Missed == 0 && s.Perhaps == 0 && s.Forgot == 0 && s.Spoilt == 0
+}
 
 // Host is a machine that sends.
 type Host struct {

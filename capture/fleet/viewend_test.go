@@ -177,6 +177,8 @@ func TestUntilExpiredOfSome(t *testing.T) {
 	<-v.over
 	if n := 20 - v.n.Load(); n == 0 || v.err != nil || !strings.Contains(v.note, fmt.Sprintf("before they were read: at most %d messages", n)) {
 		t.Errorf("%d of 20 records were read: %q, %v", v.n.Load(), v.note, v.err)
+	} else if s := v.State(); s.Perhaps != n || s.Whole() {
+		t.Errorf("%+v", s)
 	}
 }
 

@@ -145,6 +145,9 @@ func (v *View) expired(e extent) bool {
 	if v.some == nil && !v.readsAll() && v.waits > 0 && e.first > v.read.seq+1 {
 		n := min(v.waits, e.first-v.read.seq-1)
 		v.waits = 0
+		v.mu.Lock()
+		v.state.Perhaps += int64(n)
+		v.mu.Unlock()
 		v.say(fmt.Sprintf("gap: the hub let go of messages before they were read: at most %s", count.Of(int64(n), "message")))
 	}
 	if !v.readsAll() || v.passed == 0 || e.first <= v.passed+1 {

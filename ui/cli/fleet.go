@@ -102,6 +102,9 @@ func missingWords(s *fleet.State) string {
 	if s.Missed > 0 {
 		words = append(words, fmt.Sprintf("the hub let go of %s unread", count.Of(int(s.Missed), "message")))
 	}
+	if s.Perhaps > 0 {
+		words = append(words, fmt.Sprintf("the hub let go of at most %s unread", count.Of(int(s.Perhaps), "message")))
+	}
 	if s.Forgot > 0 {
 		words = append(words, "the hub forgot what was still to be read")
 	}

@@ -72,6 +72,8 @@ func stateWords(s fleet.State) (words []ui.Word) {
 		alarm("GAP " + sizeText(s.Lost))
 	case s.Missed > 0:
 		alarm("GAP " + count.Of(int(s.Missed), "message"))
+	case s.Perhaps > 0:
+		alarm("GAP of at most " + count.Of(int(s.Perhaps), "message"))
 	case s.Forgot > 0:
 		alarm("GAP: the hub forgot")
 	default:
