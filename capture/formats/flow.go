@@ -62,6 +62,8 @@ type flowReader struct {
 	flows  int
 	first  string // the key that they begin with, as it stands
 	broken bool   // what comes is no flow, until one is found
+	from   int64  // where that begins
+	told   bool   // and that it is more than space was said
 }
 
 func (r *flowReader) Write(recs []capture.Record, p []byte, _ time.Duration) ([]capture.Record, error) {
@@ -123,22 +125,33 @@ func (r *flowReader) seek(p []byte) []byte {
 		if size, _ := netstringSize(p); size > 0 {
 			from = bytes.IndexByte(p, ':')
 		}
-		if len(bytes.TrimSpace(p)) > 0 {
-			r.note(true, "at byte %d no flow begins, where one should", r.at)
-		}
+		r.broken, r.from, r.told = true, r.at, false
 	}
-	r.broken = true
 	for _, at := range flowBegin.FindAllSubmatchIndex(p[from:], -1) {
 		if r.first == "" || string(p[from+at[2]:from+at[3]]) == r.first {
+			begin := from + at[0] + 1
+			r.passOver(p[:begin])
 			r.broken = false
-			return p[from+at[0]+1:]
+			return p[begin:]
 		}
 	}
-	return p[max(from, len(p)-flowTail):]
+	begin := max(from, len(p)-flowTail)
+	r.passOver(p[:begin])
+	return p[begin:]
+}
+
+// passOver tells of what is no flow, once. Space between flows is nothing to tell of.
+func (r *flowReader) passOver(p []byte) {
+	if !r.told && len(bytes.TrimSpace(p)) > 0 {
+		r.told = true
+		r.note(true, "at byte %d no flow begins, where one should", r.from)
+	}
 }
 
 func (r *flowReader) Close(recs []capture.Record, _ capture.End, _ string, _ time.Duration) []capture.Record {
-	if !r.broken && (r.skip > 0 || len(bytes.TrimSpace(r.held)) > 0) {
+	if r.broken {
+		r.passOver(r.held)
+	} else if r.skip > 0 || len(bytes.TrimSpace(r.held)) > 0 {
 		r.note(true, "the file ends inside flow %d, which begins at byte %d", r.flows+1, r.at)
 	}
 	return r.close(recs)

@@ -190,6 +190,33 @@ func TestRecordedIsCut(t *testing.T) {
 	})
 }
 
+// TestNoFlow: what stands between flows and is more than space is told once for each such place, however
+// the file comes.
+func TestNoFlow(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("testdata", "all.flow"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	junk := strings.Repeat("no flow\n", 20)
+	for _, test := range []struct {
+		text string
+		want int
+	}{
+		{"\n  p", 1}, {"\n \n", 0}, {string(text), 0}, {"\n" + string(text) + "\n", 0}, {string(text) + "\n\n" + string(text), 0},
+		{junk + string(text) + "\n" + junk + string(text), 2}, {string(text) + strings.Repeat(" ", 200) + "x", 1},
+	} {
+		whole := story(readParts(t, flow, []byte(test.text)))
+		if n := strings.Count(whole, "no flow begins"); n != test.want {
+			t.Errorf("%.40q: told %d times, wanted %d:\n%s", test.text, n, test.want, whole)
+		}
+		for _, size := range []int{1, 7, 64, 1000} {
+			if got := story(readParts(t, flow, bytewise([]byte(test.text), size)...)); got != whole {
+				t.Errorf("%.40q in pieces of %d:\n%s\nwhole:\n%s", test.text, size, got, whole)
+			}
+		}
+	}
+}
+
 func FuzzRecorded(f *testing.F) {
 	for i, r := range recorded {
 		for _, name := range r.files {
