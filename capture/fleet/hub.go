@@ -114,7 +114,9 @@ func (o *HubOptions) authorization() (conf *server.Options, inside []nats.Option
 	if conf, err = server.ProcessConfigFile(o.Auth); err != nil {
 		return nil, nil, fmt.Errorf("--auth: %w", err)
 	}
-	switch {
+	switch port := otherPort(conf); {
+	case port != "":
+		return nil, nil, fmt.Errorf("--auth %s: it opens another port, that of %s, which --public and the certificate say nothing of\n%s; any NATS server with JetStream is a hub as well", o.Auth, port, wantedAuth)
 	case len(conf.Accounts) > 0 || len(conf.TrustedOperators) > 0:
 		return nil, nil, fmt.Errorf("--auth %s: accounts and operators are for a server of your own\n%s; any NATS server with JetStream is a hub as well", o.Auth, wantedAuth)
 	case o.Public && conf.NoAuthUser != "":
@@ -138,6 +140,22 @@ func (o *HubOptions) authorization() (conf *server.Options, inside []nats.Option
 		return nil, nil, fmt.Errorf("--auth %s: it lets in everybody: no key, no password and no token is in it\n%s", o.Auth, wantedAuth)
 	}
 	return conf, inside, nil
+}
+
+// otherPort is what a server would listen for beside its clients, "" for nothing.
+func otherPort(conf *server.Options) string {
+	for _, p := range []struct {
+		name string
+		port int
+	}{
+		{"http", conf.HTTPPort}, {"https", conf.HTTPSPort}, {"prof_port", conf.ProfPort}, {"cluster", conf.Cluster.Port}, {"gateway", conf.Gateway.Port},
+		{"leafnodes", conf.LeafNode.Port}, {"websocket", conf.Websocket.Port}, {"mqtt", conf.MQTT.Port},
+	} {
+		if p.port != 0 {
+			return p.name
+		}
+	}
+	return ""
 }
 
 // stream makes the streams, or has them as the options say.

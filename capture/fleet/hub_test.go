@@ -16,7 +16,7 @@ import (
 )
 
 // TestHubAuth: a hub does not start with a file that names nobody, as it would let in everybody; in
-// public nobody gets in without a name either.
+// public nobody gets in without a name either. Nor does one with other doors.
 func TestHubAuth(t *testing.T) {
 	_, public := keyOf(t)
 	for _, c := range []struct {
@@ -34,6 +34,15 @@ func TestHubAuth(t *testing.T) {
 		{"authorization { users: [ { nkey: " + public + " } ] }", true, ""},
 		{"authorization { user: a, password: b }", true, ""},
 		{"authorization { token: abc }", true, ""},
+		{"http: 8222\nauthorization { token: abc }", true, "that of http,"},
+		{"https_port: 8222\nauthorization { token: abc }", false, "that of https,"},
+		{"prof_port: 8222\nauthorization { token: abc }", false, "that of prof_port,"},
+		{"cluster { name: a, port: 6222 }\nauthorization { token: abc }", false, "that of cluster,"},
+		{"gateway { name: a, port: 7222 }\nauthorization { token: abc }", false, "that of gateway,"},
+		{"leafnodes { port: 7422 }\nauthorization { token: abc }", false, "that of leafnodes,"},
+		{"websocket { port: 8443, no_tls: true }\nauthorization { token: abc }", false, "that of websocket,"},
+		{"server_name: a\nmqtt { port: 1883 }\nauthorization { token: abc }", false, "that of mqtt,"},
+		{"authorization { token: abc }\nmax_payload: 4MB", false, ""},
 	} {
 		file := filepath.Join(t.TempDir(), "auth.conf")
 		if err := os.WriteFile(file, []byte(c.text), 0o600); err != nil {
