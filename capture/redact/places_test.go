@@ -241,6 +241,35 @@ func TestWithheld(t *testing.T) {
 	}
 }
 
+// TestUnnamedCoding: a body in a coding that no header names is searched however its first bytes come, and
+// one that only might begin like one comes whole, in its order.
+func TestUnnamedCoding(t *testing.T) {
+	key := canaries["anthropic-key"]
+	for _, test := range []struct{ body, want string }{
+		{string(gzipped("it is " + key)), "it is [redacted:"}, {"(is it " + key, "(is it [redacted:"}, {"(", "("}, {"\x1f", "\x1f"}, {"\x1f(", "\x1f("},
+	} {
+		for _, size := range []int{1, 2, 1000} {
+			if got := through(withCodings(), test.body, size); !strings.HasPrefix(got, test.want) || strings.Contains(got, key) {
+				t.Errorf("%.20q in pieces of %d: %q", test.body, size, got)
+			}
+		}
+	}
+	r := withCodings()
+	recs := take(r, capture.Record{Exchange: 1, Data: []byte("(")})
+	recs = append(recs, take(r, capture.Record{Exchange: 1, Lost: 1, Data: []byte("\xb5 a")})...)
+	recs = append(recs, take(r, capture.Record{Exchange: 1, End: capture.EndEOF})...)
+	var told string
+	for _, rec := range recs {
+		if rec.Lost > 0 {
+			told += "…"
+		}
+		told += string(rec.Data)
+	}
+	if told != "(…\xb5 a" {
+		t.Errorf("%q: %+v", told, recs)
+	}
+}
+
 func TestDecodedBodySaysSo(t *testing.T) {
 	r := withCodings()
 	h := http.Header{"Content-Encoding": {"gzip"}, "Content-Length": {"40"}, "X": {"y"}}

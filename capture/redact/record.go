@@ -22,6 +22,7 @@ type side struct {
 	broken   error         // why it cannot be decoded
 	withheld int           // bytes that are not passed on for that reason
 	begun    bool          // bytes of the body have come
+	opening  []byte        // the first byte, where the next one says how the body is read
 	whole    bool          // a record is a message, and is passed on as a whole
 	duplex   bool          // both sides go on at once, in lines that are complete texts
 	at       time.Duration // of the latest record
@@ -94,7 +95,7 @@ func (r *Redactor) Take(rec capture.Record) []Clean {
 		delete(r.sides, request)
 		return s.close(out, rec)
 	}
-	s.marks = append(s.marks, mark{rec, s.text.end()})
+	s.marks = append(s.marks, mark{rec, s.text.end() + int64(len(s.opening))})
 	if line {
 		return s.yield(out)
 	}
@@ -153,6 +154,9 @@ func (r *Redactor) head(s *side, rec *capture.Record) {
 
 func (r *Redactor) decode(s *side, header http.Header, coding string) {
 	s.coding = r.text(coding)
+	for i := range s.marks { // the first byte is none of the text
+		s.marks[i].to = min(s.marks[i].to, s.text.end())
+	}
 	if r.options.Decode == nil {
 		s.broken = fmt.Errorf("no decoder")
 		return
@@ -168,9 +172,34 @@ func (s *side) receive(r *Redactor, p []byte) {
 	if len(p) == 0 {
 		return
 	}
-	if !s.begun && s.coding == "" && !s.whole && packed(p) {
-		r.decode(s, nil, "a compressed form that no header names")
+	if !s.begun {
+		if len(s.opening) > 0 {
+			p = append(s.opening, p...)
+			s.opening = nil
+		}
+		if s.coding == "" && !s.whole {
+			switch is, maybe := packed(p); {
+			case is:
+				r.decode(s, nil, "a compressed form that no header names")
+			case maybe:
+				s.opening = bytes.Clone(p)
+				return
+			}
+		}
 	}
+	s.take(p)
+}
+
+// open has a body begin that is too short to know more of.
+func (s *side) open() {
+	if len(s.opening) > 0 {
+		s.take(s.opening)
+		s.opening = nil
+	}
+}
+
+// take takes bytes of a body of which it is known how it is read.
+func (s *side) take(p []byte) {
 	s.begun = true
 	switch {
 	case s.broken != nil:
@@ -189,6 +218,7 @@ func (s *side) receive(r *Redactor, p []byte) {
 // miss is told that bytes of the body are missing here. What follows of a body that is coded, or in
 // messages, cannot be read any more, and so not searched.
 func (s *side) miss() {
+	s.open()
 	_, framed := s.text.(*messages)
 	if s.broken != nil || s.decoder == nil && !framed {
 		return
@@ -199,13 +229,18 @@ func (s *side) miss() {
 	}
 }
 
-// packed reports whether bytes begin as gzip and zstd do.
-func packed(p []byte) bool {
-	return len(p) > 1 && (p[0] == 0x1f && p[1] == 0x8b || p[0] == 0x28 && p[1] == 0xb5)
+// packed reports whether bytes begin as gzip and zstd do, or may when there are more of them.
+func packed(p []byte) (is, maybe bool) {
+	for _, begins := range []string{"\x1f\x8b", "\x28\xb5"} {
+		is = is || bytes.HasPrefix(p, []byte(begins))
+		maybe = maybe || string(p) == begins[:1]
+	}
+	return is, maybe
 }
 
 // undecoded takes what the decoder holds, and says what was withheld.
 func (s *side) undecoded() string {
+	s.open()
 	if s.decoder != nil && s.broken == nil && s.begun {
 		rest, err := s.decoder.Close()
 		s.text.write(bytes.Clone(rest))
