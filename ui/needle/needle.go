@@ -14,7 +14,8 @@ type Needle struct {
 	rare  int  // where the byte of it is that is looked for first
 }
 
-// New is what is looked for without regard to case, if it has no capitals itself.
+// New is what is looked for without regard to case, if it has no capitals itself. Here and elsewhere that is
+// the case of A-Z, so that no byte moves.
 func New(query string) Needle { return of(query, query == lower(query)) }
 
 // Fold is what is looked for without regard to case.
@@ -33,7 +34,7 @@ func of(query string, fold bool) Needle {
 // Len is how many bytes it has.
 func (n *Needle) Len() int { return len(n.query) }
 
-// lower lowers A-Z alone, so that no byte moves.
+// lower lowers A-Z alone.
 func lower(text string) string {
 	low := []byte(text)
 	for i, c := range low {

@@ -12,6 +12,9 @@ func FuzzAll(f *testing.F) {
 	f.Add("...zzZz", "zz", true)
 	f.Add("x", "", true)
 	f.Add("", "x", false)
+	f.Add("\xffK\u212a", "k", false)
+	f.Add("A\xff", "a\xff", false)
+	f.Add("\u00c9A", "\u00c9a", false)
 	f.Fuzz(func(t *testing.T, text, query string, fold bool) {
 		n := New(query)
 		if fold {

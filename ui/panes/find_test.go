@@ -52,37 +52,3 @@ func TestFindMany(t *testing.T) {
 		t.Errorf("%d hits, want %d", len(got), want)
 	}
 }
-
-// FuzzFind finds what lowering both and looking at each place finds.
-func FuzzFind(f *testing.F) {
-	f.Add([]byte("Oslo oslo OSLO"), "oslo")
-	f.Add([]byte("aAaAa"), "aa")
-	f.Add([]byte{0xff, 'K', 0xe2, 0x84, 0xaa}, "k")
-	f.Fuzz(func(t *testing.T, text []byte, query string) {
-		low := func(b []byte) []byte {
-			out := bytes.Clone(b)
-			for i, c := range out {
-				if 'A' <= c && c <= 'Z' {
-					out[i] += 'a' - 'A'
-				}
-			}
-			return out
-		}
-		in, q := text, []byte(query)
-		if bytes.Equal(q, bytes.ToLower(q)) {
-			in = low(text)
-		}
-		var want []int
-		for at := 0; len(q) > 0 && at+len(q) <= len(in); {
-			if i := bytes.Index(in[at:], q); i < 0 {
-				break
-			} else {
-				want = append(want, at+i)
-				at += i + len(q)
-			}
-		}
-		if got := FindAll(text, query); !slices.Equal(got, want) {
-			t.Errorf("%q in %q: %v, want %v", query, text, got, want)
-		}
-	})
-}
