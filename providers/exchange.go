@@ -59,6 +59,9 @@ type held struct {
 // Broke says, in words, why the exchange ended, "" where it ended as it should.
 func (x *Exchange) Broke() string { return x.why }
 
+// Own reports whether toolscope gave the answer itself: no provider did.
+func (x *Exchange) Own() bool { return x.own }
+
 // learn merges what is newly known from outside the bytes.
 func (x *Exchange) learn(h *stream.Head) {
 	now := *x.Head

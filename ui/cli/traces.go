@@ -143,7 +143,10 @@ func traced(v *providers.View, t *stream.Turn, file string) *report.Traced {
 	if x == nil {
 		return of
 	}
-	of.URL, of.Status, of.Asked, of.At, of.Nth = x.Head.URL, x.Head.Status, v.AskedModel(t.Exchange), x.AskedAt(t), x.Nth(t)
+	of.URL, of.Own, of.Asked, of.At, of.Nth = x.Head.URL, x.Own(), v.AskedModel(t.Exchange), x.AskedAt(t), x.Nth(t)
+	if !of.Own { // nobody else said 502
+		of.Status = x.Head.Status
+	}
 	of.Streams = dialect.Raw(x.RequestOf(t)).Get("stream").IsTrue() || strings.Contains(strings.ToLower(x.Path()), "stream")
 	if x.Head.Origin != nil {
 		of.Machine = *x.Head.Origin

@@ -135,6 +135,20 @@ func TestTraceOnlyTurns(t *testing.T) {
 	}
 }
 
+// TestTraceOwnAnswer: what toolscope answered, as no provider did, is told as no answer of the provider's.
+func TestTraceOwnAnswer(t *testing.T) {
+	file := saved(t, "a.tsc", `{"toolscope":1,"created":"2026-11-20T10:00:00Z","by":"test"}
+{"x":1,"t":0,"side":"request","head":{"method":"POST","url":"https://api.openai.com/v1/chat/completions","start":"2026-11-20T10:00:00Z"},"d":"{\"model\":\"gpt-x\",\"messages\":[]}"}
+{"x":1,"t":5,"head":{"status":502},"by":"toolscope","note":"the proxy itself gave this answer: no answer"}
+{"x":1,"t":5,"d":"toolscope proxy: no answer\n"}
+{"x":1,"t":5,"end":"eof","why":"no answer","by":"network"}
+`)
+	out := command(t, nil, "export", file, "--as", "otlp")
+	if !strings.Contains(out.stdout, `"NO_ANSWER"`) || strings.Contains(out.stdout, "status_code") || strings.Contains(out.stdout, `"502"`) {
+		t.Errorf("%+v", out)
+	}
+}
+
 // TestTraceLosses: a span that the collector does not have, and bytes that no span tells of, have exit
 // code 3, also after a signal.
 func TestTraceLosses(t *testing.T) {

@@ -20,7 +20,8 @@ type Traced struct {
 	Machine stream.Machine // that it was seen on
 	File    string         // it comes from
 	URL     string         // that was asked
-	Status  int            // of HTTP, 0 where it is not known
+	Status  int            // of HTTP that the provider answered with, 0 where it is not known
+	Own     bool           // toolscope answered in the provider's place
 	Asked   string         // the model that the request names
 	Streams bool           // it asks for an answer in pieces
 	Parent  string         // traceparent of the request
@@ -54,12 +55,15 @@ func (tr *Tracer) Spans(of *Traced) []Span {
 		a.text(semAgent, said.name(t.Ask.Title)) // a model may have given it
 	}
 	s.Began, s.Ended = of.clock(begin(of)), of.clock(max(t.OpenedAt, t.ClosedAt))
+	if s.Ended.Before(s.Began) {
+		s.Ended = s.Began // nothing came after the request, and nobody knows when it was given up
+	}
 	if s.Began.IsZero() && tr.Now != nil {
 		s.Began = tr.Now()
 		s.Ended = s.Began
 		a.text(ownClock, "not known: this is when it was read")
 	}
-	if p := t.Phase(); (p == stream.TurnAborted || p == stream.TurnRejected) && t.EndedBy != stream.Client {
+	if of.failed() {
 		s.Failed, s.Failure = true, said.content(t.Failure)
 		a.text(semError, of.fault())
 	}

@@ -172,3 +172,36 @@ func TestLargeTexts(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 }
+
+// TestUnanswered: the span of a request of which nothing more came ends when it began, not in 1970, and so
+// are its findings then.
+func TestUnanswered(t *testing.T) {
+	s := new(stream.Session)
+	s.Apply(stream.Event{Kind: stream.Failure, At: stream.NoTime, Text: "x", What: &stream.Failed{By: stream.Network}})
+	s.Apply(stream.Event{Kind: stream.TurnClose, At: stream.NoTime, Code: stream.CloseCut, What: &stream.Ending{By: stream.Network}})
+	of := said("r", "", "f", "{}")
+	of.Turn, of.At = s.Turns[0], time.Second
+	turn := (&Tracer{}).Spans(of)[0]
+	if at := time.Unix(1_000_001, 0); !turn.Began.Equal(at) || !turn.Ended.Equal(at) || len(turn.Events) != 1 || !turn.Events[0].At.Equal(at) {
+		t.Errorf("%+v", turn)
+	}
+}
+
+// TestFailed: an answer failed where its provider or the network ended it, and where toolscope answered in
+// their place; not where the client left, or no more of it was seen.
+func TestFailed(t *testing.T) {
+	for _, test := range []struct {
+		by     stream.Culprit
+		own    bool
+		failed any
+	}{{stream.Client, false, nil}, {stream.Toolscope, false, nil}, {stream.Toolscope, true, "aborted"}, {stream.Network, false, "aborted"}, {stream.Provider, false, "aborted"}} {
+		s := new(stream.Session)
+		s.Apply(stream.Event{Kind: stream.TurnOpen})
+		s.Apply(stream.Event{Kind: stream.TurnClose, Code: stream.CloseCut, Text: "x", What: &stream.Ending{By: test.by}})
+		of := said("r", "", "f", "{}")
+		of.Turn, of.Own = s.Turns[0], test.own
+		if turn := (&Tracer{}).Spans(of)[0]; turn.Failed != (test.failed != nil) || has(&turn, semError) != test.failed {
+			t.Errorf("%+v: %+v", test, turn)
+		}
+	}
+}

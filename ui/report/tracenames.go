@@ -102,6 +102,16 @@ func (of *Traced) seller() string {
 	return flavours[of.Turn.Dialect]
 }
 
+// failed reports whether an answer did not end as it should, or none came. Where the client ended it, or
+// toolscope saw no more of it, nobody knows that anything failed.
+func (of *Traced) failed() bool {
+	t := of.Turn
+	if p := t.Phase(); p != stream.TurnAborted && p != stream.TurnRejected {
+		return false
+	}
+	return t.EndedBy != stream.Client && (t.EndedBy != stream.Toolscope || of.Own)
+}
+
 // fault is the class of what a turn failed with.
 func (of *Traced) fault() string {
 	if of.Status >= 400 {
