@@ -16,7 +16,8 @@ const (
 	toldFile = "otlp-told"
 	// keepTold is how often that is written.
 	keepTold = time.Second
-	// catchUp is how long a hub that ends may take to read what it has.
+	// catchUp is how much of tellTime a hub that ends may take to read what it has. What it does not tell in
+	// that time the next start does.
 	catchUp = 2 * time.Second
 )
 
@@ -40,6 +41,7 @@ func (a *app) watchHub(hub *fleet.Hub, t *tracing, store string, began time.Time
 	h := &hubTraces{tracing: t, file: filepath.Join(store, toldFile)}
 	t.patient = true // the hub keeps what is to be read
 	ctx, cancel := context.WithCancel(context.Background())
+	t.until = ctx.Done()
 	h.at = h.since(began)
 	if h.view, err = hub.Watch(ctx, h.at); err == nil {
 		err = h.keep() // the next start goes on from there, even if this one is killed
@@ -55,9 +57,11 @@ func (a *app) watchHub(hub *fleet.Hub, t *tracing, store string, began time.Time
 		h.keepOn(ctx, a)
 	}()
 	return func() {
-		soon, over := context.WithTimeout(ctx, catchUp)
+		all, over := context.WithTimeout(context.Background(), tellTime)
+		defer over()
+		soon, read := context.WithTimeout(all, catchUp)
 		h.view.AwaitRead(soon)
-		over()
+		read()
 		cancel()
 		<-t.done
 		<-kept
@@ -66,7 +70,8 @@ func (a *app) watchHub(hub *fleet.Hub, t *tracing, store string, began time.Time
 			a.code = exitGaps
 		}
 		h.look()
-		t.end(a)
+		t.Close(all)
+		t.tell(a)
 		_ = h.keep() // else some are told twice
 	}, nil
 }

@@ -4,6 +4,7 @@ package cli
 
 import (
 	"compress/gzip"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -82,8 +83,14 @@ func (c *collected) wait(t *testing.T, want int) (told int) {
 // putAnswer publishes an exchange with one call, and waits until the hub has it.
 func putAnswer(t *testing.T, p *fleet.Publisher, exchange int) {
 	t.Helper()
+	put(t, p, exchange, []byte(anthropicAnswer))
+}
+
+// put publishes an exchange that is answered so, and waits until the hub has it.
+func put(t *testing.T, p *fleet.Publisher, exchange int, answer []byte) {
+	t.Helper()
 	keep := redact.KeepAll()
-	r := capture.Record{Exchange: exchange, Head: &capture.Head{URL: "/v1/messages", Status: 200, Start: time.Now()}, Data: []byte(anthropicAnswer), End: capture.EndEOF}
+	r := capture.Record{Exchange: exchange, Head: &capture.Head{URL: "/v1/messages", Status: 200, Start: time.Now()}, Data: answer, End: capture.EndEOF}
 	for _, c := range keep.Take(r) {
 		p.Put(c)
 	}
@@ -131,4 +138,37 @@ func TestHubTraces(t *testing.T) {
 		t.Errorf("%d spans are told after a start that went on", again)
 	}
 	hub.signal(syscall.SIGTERM)
+}
+
+// TestHubTracesEnd: a hub that ends does not wait for a collector as long as that takes something: what it
+// does not tell now, the next start does.
+func TestHubTracesEnd(t *testing.T) {
+	t.Parallel()
+	var told atomic.Int32
+	slow := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		told.Add(1)
+		time.Sleep(3 * time.Second)
+	}))
+	t.Cleanup(slow.Close)
+	addr := nobodyAt(t)
+	hub := hubAt(t, addr, t.TempDir(), "--otlp", slow.URL)
+	p, _, err := fleet.Publish(time.Now(), fleet.Sending{Server: "nats://" + addr, Host: "a", Agent: "b", Spool: t.TempDir(), Limit: 64 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close(t.Context())
+	const calls = 5000 // for ten requests
+	var answer []string
+	for i := range calls {
+		answer = append(answer, fmt.Sprintf(`{"id":"c","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"tool_calls":[{"index":%d,"id":"c%d","type":"function","function":{"name":"f","arguments":"{}"}}]}}]}`, i, i))
+	}
+	put(t, p, 1, chat(append(answer, finishChunk, "[DONE]")...))
+	for end := time.Now().Add(20 * time.Second); told.Load() == 0; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("it tells nothing")
+		}
+	}
+	hub.signal(syscall.SIGTERM)
+	hub.wantExit(exitGaps)
 }

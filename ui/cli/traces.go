@@ -48,9 +48,10 @@ type tracing struct {
 	in       *inbox                         // of what comes from the network; nil where somebody else reads
 	boxes    []*mailbox.Box[capture.Record] // what they had no room for is in no span
 	done     chan struct{}
-	patient  bool        // what is read can wait
-	told     atomic.Bool // what the collector does not have
-	holds    atomic.Bool // of what follow read a turn that has ended waits to be told
+	patient  bool            // what is read can wait for the collector
+	until    <-chan struct{} // that is closed; nil for as long as it takes
+	told     atomic.Bool     // what the collector does not have
+	holds    atomic.Bool     // of what follow read a turn that has ended waits to be told
 }
 
 // traces begins to tell a collector, nil where nobody asks for that. say is told when that fails; it
@@ -178,7 +179,7 @@ func (t *tracing) turn(v *providers.View, file string, of *stream.Turn) {
 		t.redactor.URL(x.Head.URL)
 	}
 	if t.patient {
-		t.Await()
+		t.Await(t.until)
 	}
 	t.Put(t.Spans(about))
 }

@@ -21,7 +21,7 @@ func New(Options) (*Sender, error) {
 func (*Sender) Put([]report.Span) {}
 
 // Await does nothing.
-func (*Sender) Await() {}
+func (*Sender) Await(<-chan struct{}) {}
 
 // State is that of nothing.
 func (*Sender) State() State { return State{} }

@@ -89,22 +89,22 @@ func (s *Sender) Put(spans []report.Span) {
 	}
 }
 
-// Await waits until half of the room is free, for who can wait. It does not wait for a collector that
-// stands still.
-func (s *Sender) Await() {
+// Await waits until half of the room is free, for who can wait, and no longer than until end is closed,
+// which may be nil. It does not wait for a collector that stands still.
+func (s *Sender) Await(end <-chan struct{}) {
 	for {
 		s.mu.Lock()
 		free := s.room >= s.options.Room/2
 		s.mu.Unlock()
-		if free || !s.move() {
+		if free || !s.move(end) {
 			return
 		}
 	}
 }
 
-// move waits until spans are counted that waited. It reports whether they were, before the collector had
-// stood still for too long.
-func (s *Sender) move() bool {
+// move waits until spans are counted that waited. It reports whether they were, before end was closed or
+// the collector had stood still for too long.
+func (s *Sender) move(end <-chan struct{}) bool {
 	s.mu.Lock()
 	moved, left := s.moved, s.options.Still-time.Since(s.since)
 	s.mu.Unlock()
@@ -116,6 +116,8 @@ func (s *Sender) move() bool {
 		return true
 	case <-s.done:
 		return true
+	case <-end:
+		return false
 	case <-time.After(left):
 		return false
 	}
@@ -144,7 +146,7 @@ func (s *Sender) Finish() {
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() {
 		defer cancel()
-		for s.move() && s.State().Waiting > 0 {
+		for s.move(nil) && s.State().Waiting > 0 {
 		}
 	}()
 	s.Close(ctx)

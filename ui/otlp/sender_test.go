@@ -131,7 +131,7 @@ func TestAskedAgain(t *testing.T) {
 	s := sender(t, Options{Endpoint: url, Say: func(string) { said.Add(1) }})
 	s.Put(spans(10, 10))
 	for s.State().Waiting > 0 {
-		s.move()
+		s.move(nil)
 	}
 	if state := closed(t, s, time.Minute); state.Taken != 10 || got.Load() != 10 || state.Trouble != "" || said.Load() != 1 {
 		t.Errorf("%+v, said %d times", state, said.Load())
@@ -186,7 +186,7 @@ func TestAwait(t *testing.T) {
 	url, got := counted(t, func(n int, w http.ResponseWriter) { w.WriteHeader(map[bool]int{true: 429, false: 200}[n == 1]) })
 	s := sender(t, Options{Endpoint: url, Room: 20_000})
 	for _, one := range spans(300, 1000) {
-		s.Await()
+		s.Await(nil)
 		s.Put([]report.Span{one})
 	}
 	if state := closed(t, s, time.Minute); state.Taken != 300 || got.Load() != 300 {
@@ -195,12 +195,27 @@ func TestAwait(t *testing.T) {
 	url, _ = counted(t, func(_ int, w http.ResponseWriter) { w.WriteHeader(503) })
 	s = sender(t, Options{Endpoint: url, Room: 20_000, Still: 50 * time.Millisecond})
 	for _, one := range spans(300, 1000) {
-		s.Await()
+		s.Await(nil)
 		s.Put([]report.Span{one})
 	}
 	if state := closed(t, s, time.Millisecond); state.Missing() != 300 || state.Dropped == 0 {
 		t.Errorf("%+v", state)
 	}
+}
+
+// TestAwaitEnd: who waits for a collector that is busy waits no longer than until its own end.
+func TestAwaitEnd(t *testing.T) {
+	release, end := make(chan struct{}), make(chan struct{})
+	url, _ := counted(t, func(_ int, w http.ResponseWriter) { <-release })
+	s := sender(t, Options{Endpoint: url, Room: 20_000, Still: time.Hour})
+	s.Put(spans(300, 1000))
+	close(end)
+	s.Await(end)
+	if s.State().Waiting == 0 {
+		t.Error("it waited for the collector")
+	}
+	close(release)
+	closed(t, s, time.Minute)
 }
 
 // TestGone: one that nobody answers, and one that takes a connection and says nothing, hold nobody up:
