@@ -5,6 +5,7 @@ package otlp
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"mime"
 	"net/http"
@@ -38,33 +39,36 @@ func (a *answer) final() bool {
 	return true
 }
 
-// answerOf reads an answer. Failed is why its body did not come in full: one that says it has the spans
-// has them nevertheless.
-func answerOf(res *http.Response, body []byte, failed error, now time.Time) answer {
+// answerOf reads an answer. Failed is why its body is not there in full: one that says it has the spans
+// has them nevertheless, if it speaks the protocol. Hide takes out of its words what it must not say.
+func answerOf(res *http.Response, body []byte, failed error, now time.Time, hide func(string) string) answer {
 	a := answer{status: res.StatusCode}
-	switch {
+	switch kind := mediaType(res); {
 	case a.status/100 == 3:
 		a.why = res.Status + ": redirects are not followed; --otlp has to name what takes spans itself"
 	case a.status/100 != 2:
-		a.why = strings.TrimSpace(res.Status + " " + said(res, body))
+		a.why = strings.TrimSpace(res.Status + " " + short(hide(said(kind, body))))
 		a.after = retryAfter(res.Header.Get("Retry-After"), now)
-	case failed != nil:
+	case failed != nil && (kind == protobuf || kind == jsonKind || kind == "" || len(body) == 0):
 		a.why = fmt.Sprintf("%s, and the rest of the answer did not come: %s", res.Status, failed)
+		if tooLong := new(http.MaxBytesError); errors.As(failed, &tooLong) {
+			a.why = fmt.Sprintf("%s, and the rest of the answer was not read: it has more than %d bytes", res.Status, tooLong.Limit)
+		}
 	case len(body) > 0:
-		a.partial(res, body)
+		a.partial(res.Status, kind, body, hide)
 	}
 	return a
 }
 
 // partial reads what a collector says that has taken a request, or a part of it:
 // https://opentelemetry.io/docs/specs/otlp/#partial-success-1
-func (a *answer) partial(res *http.Response, body []byte) {
+func (a *answer) partial(status, kind string, body []byte, hide func(string) string) {
 	var words string
 	var err error
-	switch kind := mediaType(res); kind {
+	switch kind {
 	case protobuf, "":
 		a.rejected, words, err = partialOf(body)
-	case "application/json":
+	case jsonKind:
 		var told struct {
 			Partial struct {
 				Rejected json.Number `json:"rejectedSpans"`
@@ -79,10 +83,10 @@ func (a *answer) partial(res *http.Response, body []byte) {
 		err = fmt.Errorf("a body of the type %.100q", kind)
 	}
 	a.rejected = max(a.rejected, 0)
-	words = short([]byte(words))
+	words = short(hide(words))
 	switch {
 	case err != nil:
-		a.refused, a.rejected, a.why = true, 0, fmt.Sprintf("%s, but no collector says that: %s", res.Status, err)
+		a.refused, a.rejected, a.why = true, 0, fmt.Sprintf("%s, but no collector says that: %s", status, err)
 	case a.rejected > 0:
 		a.why = "rejected: " + cmp.Or(words, "it does not say why")
 	case words != "":
@@ -103,22 +107,22 @@ func retryAfter(text string, now time.Time) time.Duration {
 
 // said are the words of an error, "" where they are no text. An error is a Status of protobuf, whose
 // second field is the words.
-func said(res *http.Response, body []byte) string {
-	switch mediaType(res) {
+func said(kind string, body []byte) string {
+	switch kind {
 	case protobuf:
 		text, _, _ := field(body, 2)
-		return short(text)
-	case "text/plain", "application/json":
-		return short(body)
+		return string(text)
+	case "text/plain", jsonKind:
+		return string(body)
 	}
 	return ""
 }
 
-// mostSaid is how many bytes of an error's words are kept.
+// mostSaid is how many bytes of an answer's words are kept.
 const mostSaid = 200
 
-func short(text []byte) string {
-	return strings.TrimSpace(strings.ToValidUTF8(string(text[:min(len(text), mostSaid)]), ""))
+func short(text string) string {
+	return strings.TrimSpace(strings.ToValidUTF8(text[:min(len(text), mostSaid)], ""))
 }
 
 func mediaType(res *http.Response) string {

@@ -101,6 +101,60 @@ func TestBrokenOff(t *testing.T) {
 	}
 }
 
+// TestPageOfHTML: a page of HTML is no answer, however long it is and wherever it breaks off. What is too
+// long to be read is said to be that.
+func TestPageOfHTML(t *testing.T) {
+	for kind, want := range map[string]State{
+		"text/html": {Refused: 1, Trouble: `200 OK, but no collector says that: a body of the type "text/html"`},
+		protobuf:    {Taken: 1, Trouble: "200 OK, and the rest of the answer was not read: it has more than 4194304 bytes"},
+	} {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", kind)
+			_, _ = io.WriteString(w, strings.Repeat("x", mostAnswer+1))
+		}))
+		to := sender(t, Options{Endpoint: s.URL})
+		to.Put(spans(1, 10))
+		if state := closed(t, to, time.Minute); state != want {
+			t.Errorf("%s: %+v", kind, state)
+		}
+		s.Close()
+	}
+}
+
+// TestSecretsSaidBack: what a collector says of the key that it was sent is told without it, also where only
+// the beginning of its words is told.
+func TestSecretsSaidBack(t *testing.T) {
+	getenv := func(name string) string {
+		return map[string]string{headersOfAll: "Authorization=Bearer%20geheim-geheim,X-N=401"}[name]
+	}
+	for status, words := range map[int]string{
+		401: "no such key: Bearer geheim-geheim", 403: "no such key: geheim-geheim", 400: strings.Repeat("x", mostSaid-6) + "geheim-geheim", 200: "soon no more: geheim-geheim",
+	} {
+		for _, kind := range []string{protobuf, "text/plain", "application/json"} {
+			body := words
+			switch {
+			case status == 200 && kind == protobuf:
+				body = partial(0, words)
+			case status == 200:
+				body = `{"partialSuccess":{"errorMessage":"` + words + `"}}`
+			case kind == protobuf:
+				body = string(protowire.AppendString(protowire.AppendTag(nil, 2, protowire.BytesType), words))
+			}
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("Content-Type", kind)
+				w.WriteHeader(status)
+				_, _ = io.WriteString(w, body)
+			}))
+			to := sender(t, Options{Endpoint: s.URL, Getenv: getenv})
+			to.Put(spans(1, 10))
+			if state := closed(t, to, time.Minute); strings.Contains(state.Trouble, "gehei") || !strings.Contains(state.Trouble, words[:10]) && !(status == 200 && kind == "text/plain") || status == 401 && !strings.HasPrefix(state.Trouble, "401 ") {
+				t.Errorf("%d, %s: %+v", status, kind, state)
+			}
+			s.Close()
+		}
+	}
+}
+
 // TestRetryAfter: a collector asks for a time to wait in seconds or by a date, and for 5 minutes at most.
 func TestRetryAfter(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)

@@ -18,8 +18,11 @@ import (
 	"toolscope/ui/report"
 )
 
-// protobuf is the type of what is posted, and of what comes back.
-const protobuf = "application/x-protobuf"
+// protobuf is the type of what is posted, and of what comes back; from some that is JSON.
+const (
+	protobuf = "application/x-protobuf"
+	jsonKind = "application/json"
+)
 
 // mostAnswer is how much of an answer is read: https://opentelemetry.io/docs/specs/otlp/#otlphttp-response
 const mostAnswer = 4 << 20
@@ -29,12 +32,13 @@ const mostAnswer = 4 << 20
 type poster struct {
 	url     string
 	headers http.Header
-	version string // of the program
+	hide    func(string) string // takes the values of those out of a text
+	version string              // of the program
 	client  http.Client
 }
 
 func newPoster(to *url.URL, headers http.Header, version string) *poster {
-	return &poster{url: to.String(), headers: headers, version: version, client: http.Client{
+	return &poster{url: to.String(), headers: headers, hide: hideValues(headers), version: version, client: http.Client{
 		Transport: http.DefaultTransport.(*http.Transport).Clone(), Timeout: patience,
 		// Headers are for the one who was named, and a POST that is sent elsewhere becomes a GET.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -53,7 +57,7 @@ func (p *poster) post(ctx context.Context, spans []report.Span) answer {
 	}
 	defer res.Body.Close()
 	body, err := io.ReadAll(http.MaxBytesReader(nil, res.Body, mostAnswer))
-	return answerOf(res, body, err, time.Now())
+	return answerOf(res, body, err, time.Now(), p.hide)
 }
 
 func (p *poster) request(ctx context.Context, spans []report.Span) (*http.Request, error) {
