@@ -101,10 +101,14 @@ func (a *app) traceKey(text string) (key []byte, err error) {
 	return key, nil
 }
 
-// sayTraces says that the collector does not take what it is told. The screen has that among its own
-// words, and is not written over.
+// sayTraces says that the collector does not take what it is told, less and less often where that goes to
+// and fro. The screen has that among its own words, and is not written over.
 func (a *app) sayTraces(to string) func(string) {
+	var pace seldom
 	return func(why string) {
+		if !pace.may(time.Now()) {
+			return
+		}
 		text := fmt.Sprintf("--otlp %s: %s; what is not taken is tried again, or counted", safeAddress(to), why)
 		if a.drawing.Load() {
 			a.journal.Note(time.Now(), text)
@@ -112,6 +116,25 @@ func (a *app) sayTraces(to string) func(string) {
 		}
 		a.notef("%s", text)
 	}
+}
+
+// seldom is when something was said last that may come again and again.
+type seldom struct {
+	at    time.Time
+	pause time.Duration // before it is said again
+}
+
+// may reports whether it may be said now, and takes that it is.
+func (s *seldom) may(now time.Time) bool {
+	quiet := now.Sub(s.at)
+	if quiet < s.pause {
+		return false
+	}
+	if quiet > pauseMost {
+		s.pause = 0
+	}
+	s.at, s.pause = now, min(max(2*s.pause, pauseFirst), pauseMost)
+	return true
 }
 
 func tracesTo(f *traceFlags) string {

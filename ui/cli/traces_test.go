@@ -192,8 +192,35 @@ func TestTraceTroubleOnScreen(t *testing.T) {
 		t.Errorf("%+v, noted %q", out, noted)
 	}
 	a.drawing.Store(false)
-	say("gone again")
+	a.sayTraces("http://c")("gone again")
 	if out := so(); !strings.Contains(out.stderr, "gone again") {
+		t.Errorf("%+v", out)
+	}
+}
+
+// TestTraceTroubleAllDay: of a collector that takes something and nothing in turn something is said ever more
+// seldom, and at once again when it was well for long.
+func TestTraceTroubleAllDay(t *testing.T) {
+	var s seldom
+	at, told := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC), 0
+	for range 24 * 60 * 60 {
+		at = at.Add(time.Second)
+		if s.may(at) {
+			told++
+		}
+	}
+	if told < 144 || told > 155 { // each 10 minutes, and some at first
+		t.Errorf("said %d times", told)
+	}
+	if at = at.Add(time.Hour); !s.may(at) || s.may(at.Add(9*time.Second)) || !s.may(at.Add(11*time.Second)) {
+		t.Error("it is said late after an hour of quiet")
+	}
+	a, so := appOf(t)
+	say := a.sayTraces("http://c")
+	for range 100 {
+		say("busy")
+	}
+	if out := so(); strings.Count(out.stderr, "busy") != 1 {
 		t.Errorf("%+v", out)
 	}
 }
