@@ -46,7 +46,7 @@ func explain(l lines, code string) error {
 	d := all[i]
 	l.linef("%s", d.Code)
 	l.linef("  severity  %s", grades(d))
-	l.linef("  by        %s", d.By)
+	l.linef("  by        %s, unless the finding names another", d.By)
 	l.prose("  means     ", d.Means)
 	l.prose("  do        ", d.Do)
 	for _, k := range replay.Kinds {

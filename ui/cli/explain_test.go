@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"toolscope/providers"
+	"toolscope/stream"
 )
 
 // TestFindingsHelp: the page has every code with its grades and its culprit, and fits a terminal.
@@ -31,7 +32,7 @@ func TestExplain(t *testing.T) {
 		same(t, 0, "exit code", got.code, 0)
 		wantNarrow(t, got.stdout)
 		flat := strings.Join(strings.Fields(got.stdout), " ")
-		want := d.Code + " severity " + grades(d) + " by " + d.By.String() + " means " + d.Means + " do " + d.Do
+		want := d.Code + " severity " + grades(d) + " by " + d.By.String() + ", unless the finding names another means " + d.Means + " do " + d.Do
 		if !strings.HasPrefix(flat, want) {
 			t.Errorf("%s\nwant %s", flat, want)
 		}
@@ -68,6 +69,14 @@ func TestCulprits(t *testing.T) {
 		got[f.Code] = f.By
 	}
 	same(t, 0, "by", got["ID_MISSING"], "gateway")
+	page := command(t, nil, "help", "jsonl").stdout
+	_, words, _ := strings.Cut(page, "who did it in by")
+	words, _, _ = strings.Cut(words, "EARLY_WRONG")
+	for _, who := range stream.Culprits {
+		if !strings.Contains(words, who.String()) {
+			t.Errorf("the page on jsonl does not say that by may be %s: %s", who, words)
+		}
+	}
 }
 
 const chunkWithoutIndex = `data: {"id":"c","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"tool_calls":[{"function":{"name":"f","arguments":"{}"}}]}}]}

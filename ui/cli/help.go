@@ -294,7 +294,7 @@ func clientWords(p *replay.Policy) string {
 }
 
 func findingsHelp(l lines) {
-	l.prose("", "Findings: what can be found, how bad it is, who did it, and what it means. Losses of replay are found when a later request shows them. explain CODE tells one in full.")
+	l.prose("", "Findings: what can be found, how bad it is, who did it unless the finding names another, and what it means. Losses of replay are found when a later request shows them. explain CODE tells one in full.")
 	for _, d := range byCode(providers.Findings()) {
 		l.linef("")
 		l.linef("  %-26s %-18s %s", d.Code, grades(d), d.By)

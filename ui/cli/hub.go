@@ -17,14 +17,14 @@ const hubHelp = `Takes what proxies and followed logs of many machines publish, 
 while, and has any number of screens watch it: a NATS server with JetStream, in
 one program. Any other one will do as well.
 
-  toolscope hub                                        on one machine
-  toolscope proxy --publish nats://hub:4222            on each of the others
-  toolscope open 'nats://hub:4222?since=15m'           all of them, on a screen
-  toolscope print 'nats://hub:4222?host=a&until=now' --format jsonl
+  toolscope hub                                         for this machine alone
+  toolscope proxy --publish nats://127.0.0.1:4222       each proxy on it
+  toolscope open 'nats://127.0.0.1:4222?since=15m'      all of them, on a screen
+  toolscope print 'nats://127.0.0.1:4222?until=now' --format jsonl
 
-Only this machine can connect, unless --public, which wants --auth, --tls-cert
-and --tls-key. --new-key makes the key of a machine or of who views; 'toolscope
-help fleet' has the permissions to give it.`
+Other machines can connect, to tls://hub:4222, only with --public, which wants
+--auth, --tls-cert and --tls-key. --new-key makes the key of a machine or of who
+views; 'toolscope help fleet' has the permissions to give it.`
 
 // hubCommandFlags are those of a hub.
 type hubCommandFlags struct {
