@@ -70,7 +70,7 @@ func (x *Exchange) choose(e dialect.Evidence, last bool) {
 	case best != nil && (score.Points >= dialect.Likely || last):
 	case seen != nil:
 		best, score = seen, dialect.Score{Why: "the shape of a frame"}
-	case last && len(x.pending) > 0 && x.asksNothing():
+	case last && len(x.pending) > 0 && x.AsksNothing():
 		best, score = &plain, dialect.Score{Why: "nothing was sent to be answered"}
 	case last && len(x.pending) > 0:
 		x.Guess = x.guess()

@@ -38,14 +38,14 @@ func (x *Exchange) isPlain() bool {
 // noWebSocket are how servers say that they have none.
 var noWebSocket = []int{404, 405, 426, 501}
 
-// asksNothing reports whether the request brings nothing that a model could answer.
-func (x *Exchange) asksNothing() bool {
+// AsksNothing reports whether the request brings nothing that a model could answer.
+func (x *Exchange) AsksNothing() bool {
 	return (x.Head.Method == "GET" || x.Head.Method == "DELETE") && !x.asks.upgrades && x.in.forcedFor(x.Number) == nil
 }
 
 // endPlain ends the turn of an exchange in which no model answers.
 func (x *Exchange) endPlain() {
-	if x.decoder == nil && x.why == "" && x.Head.Status != 0 && !x.own && (x.isPlain() || x.asksNothing() && x.Head.Status < 400) {
+	if x.decoder == nil && x.why == "" && x.Head.Status != 0 && !x.own && (x.isPlain() || x.AsksNothing() && x.Head.Status < 400) {
 		x.use(&plain, "its method and path")
 	}
 	if x.Dialect != &plain {

@@ -182,9 +182,12 @@ func traced(v *providers.View, t *stream.Turn, file string) *report.Traced {
 }
 
 // hasSpan reports whether a collector is told of a turn: not where no model was asked, or toolscope itself
-// refused.
+// refused. Of a request that asks nothing, a model answered only where its answer says so.
 func hasSpan(x *providers.Exchange, of *stream.Turn) bool {
-	return recognised(x, of) && !panes.IsPlain(of) && (x == nil || x.Refused() == "")
+	if x != nil && (x.Refused() != "" || x.AsksNothing() && (x.Head.Status == 0 || x.Head.Status >= 400)) {
+		return false
+	}
+	return recognised(x, of) && !panes.IsPlain(of)
 }
 
 // turn tells of a turn that has ended, or of which nothing more comes.

@@ -122,15 +122,18 @@ func TestTraceOnlyTurns(t *testing.T) {
 		exchange(2, "POST", "/v1/embeddings", `{"model":"e","input":"x"}`, `{"object":"list","model":"e","data":[]}`, "") +
 		exchange(3, "POST", "/v1/chat/completions", `{"model":"gpt-refused","messages":[]}`, "no", `,"why":"refused: no such path","by":"toolscope"`) +
 		exchange(4, "POST", "/v1/chat/completions", `{"model":"gpt-x","stream":true,"messages":[]}`, `{"id":"c","object":"chat.completion","model":"gpt-x","choices":[{"index":0,"message":{"role":"assistant","content":"hi"},"finish_reason":"stop"}]}`, "")
+	failed := exchange(5, "GET", "/v1/responses/r/input_items", "", `{"error":{"message":"boom"}}`, "") +
+		exchange(6, "DELETE", "/v1/responses/r", "", "no", `,"why":"no answer: nobody there","by":"toolscope"`)
+	text += strings.ReplaceAll(failed, `"status":200`, `"status":500`) + exchange(7, "GET", "/v1/responses/r", "", `{"id":"r","object":"response","model":"gpt-y","status":"completed","output":[]}`, "")
 	url, got := collects(t, always(200))
 	file := saved(t, "a.tsc", text)
 	if out := command(t, nil, "print", file, "--otlp", url); out.code != 0 {
 		t.Fatal(out)
 	}
-	if out := command(t, nil, "export", file, "--as", "otlp"); strings.Count(out.stdout, "toolscope.turn.phase") != 1 || out.code != 0 {
+	if out := command(t, nil, "export", file, "--as", "otlp"); strings.Count(out.stdout, "toolscope.turn.phase") != 2 || out.code != 0 {
 		t.Errorf("exported are %s", out.stdout)
 	}
-	if all := got(); strings.Count(all, "toolscope.turn.phase") != 1 || !strings.Contains(all, "chat gpt-x") || !strings.Contains(all, "gen_ai.request.stream") {
+	if all := got(); strings.Count(all, "toolscope.turn.phase") != 2 || !strings.Contains(all, "chat gpt-y") || !strings.Contains(all, "chat gpt-x") || !strings.Contains(all, "gen_ai.request.stream") {
 		t.Errorf("%q", all)
 	}
 }
