@@ -157,7 +157,7 @@ func thisMachine(f *publishFlags) (m stream.Machine) {
 
 // traced is a turn with what its trace needs.
 func traced(v *providers.View, t *stream.Turn, file string) *report.Traced {
-	of := &report.Traced{Turn: t, File: file, At: stream.NoTime}
+	of := &report.Traced{Turn: t, File: file, At: stream.NoTime, Latest: stream.NoTime}
 	of.Clock = func(at time.Duration) time.Time {
 		clock, _ := v.Clock(t.Exchange, at) // zero where nobody knows
 		return clock
@@ -168,6 +168,9 @@ func traced(v *providers.View, t *stream.Turn, file string) *report.Traced {
 		return of
 	}
 	of.URL, of.Own, of.Asked, of.At, of.Nth = x.Head.URL, x.Own(), v.AskedModel(t.Exchange), x.AskedAt(t), x.Nth(t)
+	if n := x.Response.Records(); n > 0 {
+		_, of.Latest = x.Response.Record(n - 1)
+	}
 	if !of.Own { // nobody else said 502
 		of.Status = x.Head.Status
 	}

@@ -152,6 +152,22 @@ func TestTraceOwnAnswer(t *testing.T) {
 	}
 }
 
+// TestTraceGivenUp: a turn that is given up, as its machine is not heard of any more, lasts until the latest of
+// it came, and its calls lie within it.
+func TestTraceGivenUp(t *testing.T) {
+	text, body := string(chat(`{"id":"c","object":"chat.completion.chunk","model":"gpt-x","choices":[{"index":0,"delta":{"content":"I look."}}]}`)), string(chat(toolChunk(`{"city":`)))
+	file := saved(t, "a.tsc", `{"toolscope":1,"created":"2026-11-20T10:00:00Z","by":"test"}
+{"x":1,"t":0,"side":"request","head":{"method":"POST","url":"https://api.openai.com/v1/chat/completions","start":"2026-11-20T10:00:00Z"},"d":"{\"model\":\"gpt-x\",\"messages\":[]}"}
+{"x":1,"t":5,"head":{"status":200,"header":{"Content-Type":["text/event-stream"]}},"d":`+quoted(text)+`}
+{"x":1,"t":2000,"d":`+quoted(body)+`}
+{"x":1,"end":"cut","why":"nothing was heard of it","by":"toolscope"}
+`)
+	out := command(t, nil, "export", file, "--as", "otlp")
+	if !strings.Contains(out.stdout, "STOPPED_HERE") || strings.Count(out.stdout, `"endTimeUnixNano": "1795168802000000000"`) != 2 {
+		t.Errorf("%+v", out)
+	}
+}
+
 // TestTraceLosses: a span that the collector does not have, and bytes that no span tells of, have exit
 // code 3, also after a signal.
 func TestTraceLosses(t *testing.T) {

@@ -27,6 +27,7 @@ type Traced struct {
 	Parent  string         // traceparent of the request
 	State   string         // its tracestate
 	At      time.Duration  // when the request began, or NoTime
+	Latest  time.Duration  // when the latest bytes came of its exchange, or NoTime
 	Nth     int            // of its exchange
 
 	Clock func(time.Duration) time.Time // zero where nobody knows what the clock said
@@ -54,9 +55,9 @@ func (tr *Tracer) Spans(of *Traced) []Span {
 		a.text(ownParty, said.name(t.Ask.Agent))
 		a.text(semAgent, said.name(t.Ask.Title)) // a model may have given it
 	}
-	s.Began, s.Ended = of.clock(begin(of)), of.clock(max(t.OpenedAt, t.ClosedAt))
+	s.Began, s.Ended = of.clock(begin(of)), of.clock(end(of))
 	if s.Ended.Before(s.Began) {
-		s.Ended = s.Began // nothing came after the request, and nobody knows when it was given up
+		s.Ended = s.Began // nothing came after the request
 	}
 	if s.Began.IsZero() && tr.Now != nil {
 		s.Began = tr.Now()
@@ -84,6 +85,15 @@ func begin(of *Traced) time.Duration {
 		return of.At
 	}
 	return of.Turn.OpenedAt
+}
+
+// end is when a turn ended. Of one that was given up, as nothing more came of it, nobody knows when: then
+// it is when the latest came.
+func end(of *Traced) time.Duration {
+	if of.Turn.ClosedAt >= 0 {
+		return max(of.Turn.OpenedAt, of.Turn.ClosedAt)
+	}
+	return max(of.Turn.OpenedAt, of.Latest)
 }
 
 // clock is what the clock said, zero where nobody knows.

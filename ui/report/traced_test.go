@@ -187,6 +187,23 @@ func TestUnanswered(t *testing.T) {
 	}
 }
 
+// TestGivenUp: the span of a turn that was given up, as nobody knows when, has all in it that came.
+func TestGivenUp(t *testing.T) {
+	s := new(stream.Session)
+	for _, e := range []stream.Event{
+		{Kind: stream.TurnOpen, At: 1}, {Kind: stream.CallOpen, At: 2, What: &stream.CallInfo{ID: "call_1", Name: "f", Kind: "function"}}, {Kind: stream.Args, At: 3, Text: "{"},
+		{Kind: stream.TurnClose, At: stream.NoTime, Code: stream.CloseCut, What: &stream.Ending{By: stream.Toolscope}},
+	} {
+		s.Apply(e)
+	}
+	of := said("r", "", "f", "{}")
+	of.Turn, of.Latest = s.Turns[0], 4
+	turn := (&Tracer{}).Spans(of)[0]
+	if want := of.Clock(4); !turn.Ended.Equal(want) || len(turn.Events) != 0 && !turn.Events[0].At.Equal(want) {
+		t.Errorf("it ends at %s: %+v", turn.Ended, turn)
+	}
+}
+
 // TestFailed: an answer failed where its provider or the network ended it, and where toolscope answered in
 // their place; not where the client left, or no more of it was seen.
 func TestFailed(t *testing.T) {
