@@ -32,11 +32,16 @@ func (a *app) printCommand() *cobra.Command {
 			if a.counting {
 				return a.count(cmd.Context(), paths)
 			}
-			if a.tracing, err = a.traces(&traces, stream.Machine{}, nil); err != nil {
+			var say func(string)
+			endless := a.follow || isEndless(paths)
+			if endless { // otherwise the end comes soon enough, and says it
+				say = a.sayTraces(traces.to)
+			}
+			if a.tracing, err = a.traces(&traces, stream.Machine{}, say); err != nil {
 				return err
 			}
 			if a.tracing != nil {
-				a.tracing.patient = !a.follow && !isEndless(paths)
+				a.tracing.patient = !endless
 			}
 			defer a.tracing.end(a)
 			return a.print(cmd.Context(), paths)

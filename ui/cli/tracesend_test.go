@@ -8,6 +8,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // TestTraceFollowed: what is followed ends with a signal, or with who reads what is printed; the
@@ -41,4 +42,22 @@ func TestTraceFollowed(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestTraceFollowedTrouble: of a file that is followed the end may be days away: that the collector takes
+// nothing is said while it goes on.
+func TestTraceFollowedTrouble(t *testing.T) {
+	t.Parallel()
+	url, _ := collects(t, always(http.StatusServiceUnavailable))
+	said, w := pipe(t)
+	p := start(t, launch{args: []string{"print", "-f", saved(t, "a.sse", string(turnOf("first"))), "--otlp", url}, stderr: w})
+	w.Close()
+	if err := said.SetReadDeadline(time.Now().Add(20 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	if line, err := bufio.NewReader(said).ReadString('\n'); err != nil || !strings.Contains(line, "503 Service Unavailable; what is not taken is tried again") {
+		t.Errorf("%q, %v", line, err)
+	}
+	p.signal(syscall.SIGINT)
+	p.wantExit(exitGaps)
 }
