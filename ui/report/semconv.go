@@ -48,7 +48,7 @@ const (
 	ownMissed   = "toolscope.turn.missed.bytes"
 	ownCalls    = "toolscope.turn.calls"
 	ownClock    = "toolscope.clock" // why the times are not those of the exchange
-	ownCut      = "toolscope.cut"   // the span was too large: texts of it are cut
+	ownCut      = "toolscope.cut"   // texts of the span were too long, and are cut
 
 	ownCallStatus = "toolscope.call.status"
 	ownCallPhase  = "toolscope.call.phase"

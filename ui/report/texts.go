@@ -48,6 +48,19 @@ func (s *texts) name(name string) string {
 	return strings.ToValidUTF8(name[:min(len(name), mostName)], "")
 }
 
+// mostWord is how many bytes a word has at most.
+const mostWord = 256
+
+// word is what a provider or a client calls something: no text that was said, but nothing keeps it from being
+// as long as one.
+func (s *texts) word(word string) string {
+	if len(word) <= mostWord {
+		return word
+	}
+	s.cut = true
+	return strings.ToValidUTF8(word[:mostWord], "")
+}
+
 // isOdd reports whether plain names have no such letter.
 func isOdd(c rune) bool {
 	return (c < '0' || c > '9') && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') && !strings.ContainsRune("_.:/-", c)
@@ -96,7 +109,7 @@ func (s *texts) message(t *stream.Turn) string {
 	}
 	for _, c := range t.Calls {
 		args := s.content(string(c.Args()))
-		p := part{Type: "tool_call", ID: c.ID, Name: s.name(c.Name), Arguments: args}
+		p := part{Type: "tool_call", ID: s.word(c.ID), Name: s.name(c.Name), Arguments: args}
 		if c.Syntax() == stream.SyntaxObject && json.Valid([]byte(args)) {
 			p.Arguments = json.RawMessage(args)
 		}
@@ -105,7 +118,7 @@ func (s *texts) message(t *stream.Turn) string {
 	if len(parts) == 0 {
 		return ""
 	}
-	text, err := json.Marshal([]map[string]any{{"role": "assistant", "parts": parts, "finish_reason": t.Finish}})
+	text, err := json.Marshal([]map[string]any{{"role": "assistant", "parts": parts, "finish_reason": s.word(t.Finish)}})
 	if err != nil {
 		return ""
 	}

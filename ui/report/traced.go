@@ -47,10 +47,10 @@ type Tracer struct {
 // wherever it was read: they are named by when its request was sent, to where, and what answered.
 func (tr *Tracer) Spans(of *Traced) []Span {
 	t, said := of.Turn, &texts{tr: tr, room: mostTexts}
-	s := Span{Name: strings.TrimSpace(of.operation() + " " + cmp.Or(of.Asked, t.Model)), Client: true, Machine: of.Machine}
+	s := Span{Name: strings.TrimSpace(of.operation() + " " + said.word(cmp.Or(of.Asked, t.Model))), Client: true, Machine: of.Machine}
 	s.Trace, s.ID = of.names()
 	of.below(&s)
-	a := of.attributes()
+	a := of.attributes(said)
 	if t.Ask != nil {
 		a.text(ownParty, said.name(t.Ask.Agent))
 		a.text(semAgent, said.name(t.Ask.Title)) // a model may have given it
@@ -104,23 +104,23 @@ func (of *Traced) clock(at time.Duration) (clock time.Time) {
 	return of.Clock(at)
 }
 
-func (of *Traced) attributes() (a attributes) {
+func (of *Traced) attributes(said *texts) (a attributes) {
 	t := of.Turn
 	a.text(ownSemconv, semconv)
 	a.text(semOperation, of.operation())
 	a.text(semProvider, of.seller())
-	a.text(semAsked, of.Asked)
+	a.text(semAsked, said.word(of.Asked))
 	a.yes(semStream, of.Streams)
-	a.text(semModel, t.Model)
-	a.text(semResponse, t.ID)
-	a.list(semFinish, t.Finish)
+	a.text(semModel, said.word(t.Model))
+	a.text(semResponse, said.word(t.ID))
+	a.list(semFinish, said.word(t.Finish))
 	a.count(semInput, t.Usage.Input)
 	a.count(semOutput, t.Usage.Output)
 	a.count(semReasoning, t.Usage.Reasoning)
 	a.count(semCacheRead, t.Usage.CacheRead)
 	a.count(semCacheWrite, t.Usage.CacheWrite)
 	if u, err := url.Parse(of.URL); err == nil && u.Host != "" {
-		a.text(semServer, u.Hostname())
+		a.text(semServer, said.word(u.Hostname()))
 		port, err := strconv.ParseInt(cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme]), 10, 64)
 		if err == nil {
 			a.number(semPort, port)
@@ -130,7 +130,7 @@ func (of *Traced) attributes() (a attributes) {
 		a.number(semStatus, int64(of.Status))
 	}
 	if t.Ask != nil && !t.Ask.Unnamed {
-		a.text(semConversation, t.Ask.Session)
+		a.text(semConversation, said.word(t.Ask.Session))
 	}
 	a.text(ownProtocol, t.Dialect)
 	a.text(ownPhase, t.Phase().String())
@@ -156,7 +156,7 @@ func (tr *Tracer) call(of *Traced, in *Span, c *stream.Call) Span {
 	var a attributes
 	a.text(semTool, name)
 	a.yes(ownOddName, name == "" && c.Name != "")
-	a.text(semToolKind, c.Kind)
+	a.text(semToolKind, said.word(c.Kind))
 	a.text(semToolCall, said.name(c.ID))
 	a.text(ownCallStatus, c.Status().String())
 	a.text(ownCallPhase, c.Phase().String())

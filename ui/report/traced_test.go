@@ -168,6 +168,23 @@ func TestLargeTexts(t *testing.T) {
 			t.Error("what was said is no JSON")
 		}
 	}
+	long := strings.Repeat("é", 2_000_000)
+	of = said(long, "x", "f", "{}")
+	of.Asked, of.URL, of.Turn.Model, of.Turn.Finish, of.Turn.Ask = long, "https://"+strings.Repeat("h", 2_000_000), long, long, &stream.Ask{Session: long}
+	of.Turn.Calls[0].ID, of.Turn.Calls[0].Kind = long, long
+	for _, content := range []bool{false, true} {
+		for i, s := range (&Tracer{Content: content}).Spans(of) {
+			size := len(s.Name)
+			for _, a := range s.Attributes {
+				text, _ := a.Value.(string)
+				list, _ := a.Value.([]string)
+				size += len(text) + len(strings.Join(list, ""))
+			}
+			if size > 6000 || has(&s, ownCut) != true {
+				t.Errorf("span %d with long names has %d bytes", i, size)
+			}
+		}
+	}
 	if s := (&Tracer{Content: true}).Spans(said("r", "x", "f", "{}"))[0]; has(&s, ownCut) != nil {
 		t.Errorf("%+v", s)
 	}
