@@ -240,13 +240,18 @@ func (s *Sender) count(batch []report.Span, became State) {
 	s.trouble(became.Trouble)
 }
 
-// trouble takes why spans are not taken, "" when they are.
+// trouble takes why spans are not taken, "" when they are. At the end nobody is told: State has it.
 func (s *Sender) trouble(why string) {
 	s.mu.Lock()
 	before := s.state.Trouble
 	s.state.Trouble = why
 	s.mu.Unlock()
-	if before == "" && why != "" && s.options.Say != nil {
+	if before != "" || why == "" || s.options.Say == nil {
+		return
+	}
+	select {
+	case <-s.closing:
+	default:
 		s.options.Say(why)
 	}
 }

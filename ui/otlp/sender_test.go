@@ -232,7 +232,11 @@ func TestGone(t *testing.T) {
 	}
 	gone.Close()
 	for name, at := range map[string]string{"gone": gone.Addr().String(), "silent": silent.Addr().String()} {
-		s := sender(t, Options{Endpoint: "http://" + at})
+		s := sender(t, Options{Endpoint: "http://" + at, Say: func(why string) {
+			if name == "silent" {
+				t.Errorf("that it will be tried again is said where it will not: %s", why)
+			}
+		}})
 		s.Put(spans(1000, 100))
 		began := time.Now()
 		state := closed(t, s, time.Second)

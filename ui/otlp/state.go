@@ -18,7 +18,7 @@ type Options struct {
 	Endpoint string              // an http or https URL; "/v1/traces" follows unless the path ends with it
 	Version  string              // of the program
 	Room     int64               // bytes of spans that may wait; 0 for 64 MB
-	Say      func(string)        // is told when sending fails that did not before; may be nil
+	Say      func(string)        // is told when sending fails that did not before, until the end; may be nil
 
 	// Still is how long a collector may take and refuse nothing until nobody waits for it, but for the
 	// end; 0 for 10 s.
