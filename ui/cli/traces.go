@@ -174,7 +174,8 @@ func traced(v *providers.View, t *stream.Turn, file string) *report.Traced {
 	if !of.Own { // nobody else said 502
 		of.Status = x.Head.Status
 	}
-	of.Streams = dialect.Raw(x.RequestOf(t)).Get("stream").IsTrue() || strings.Contains(strings.ToLower(x.Path()), "stream")
+	method := strings.ToLower(x.Path()[strings.LastIndexByte(x.Path(), '/')+1:]) // as in converse-stream
+	of.Streams = dialect.Raw(x.RequestOf(t)).Get("stream").IsTrue() || strings.Contains(method, "stream")
 	if x.Head.Origin != nil {
 		of.Machine = *x.Head.Origin
 	}

@@ -138,6 +138,23 @@ func TestTraceOnlyTurns(t *testing.T) {
 	}
 }
 
+// TestTraceStreams: an answer in pieces is asked for by the request, or by what its path ends with, and not by
+// the name of a host's folder.
+func TestTraceStreams(t *testing.T) {
+	for url, want := range map[string]bool{
+		"https://h/upstream/v1/chat/completions": false, "https://bedrock-runtime.eu-west-1.amazonaws.com/model/m/converse-stream": true,
+		"https://generativelanguage.googleapis.com/v1beta/models/m:streamGenerateContent?alt=sse": true,
+	} {
+		out := command(t, nil, "export", saved(t, "a.tsc", fmt.Sprintf(`{"toolscope":1,"created":"2026-11-20T10:00:00Z","by":"test"}
+{"x":1,"t":1,"side":"request","head":{"method":"POST","url":%q,"start":"2026-11-20T10:00:00Z"},"d":"{}"}
+{"x":1,"t":5,"end":"cut","why":"no answer","by":"network"}
+`, url)), "--as", "otlp")
+		if !strings.Contains(out.stdout, "toolscope.turn.phase") || strings.Contains(out.stdout, "gen_ai.request.stream") != want {
+			t.Errorf("%s: %+v", url, out)
+		}
+	}
+}
+
 // TestTraceOwnAnswer: what toolscope answered, as no provider did, is told as no answer of the provider's.
 func TestTraceOwnAnswer(t *testing.T) {
 	file := saved(t, "a.tsc", `{"toolscope":1,"created":"2026-11-20T10:00:00Z","by":"test"}
