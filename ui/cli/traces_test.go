@@ -138,6 +138,20 @@ func TestTraceOnlyTurns(t *testing.T) {
 	}
 }
 
+// TestTracePage: the page on otlp has each attribute of our own.
+func TestTracePage(t *testing.T) {
+	page := strings.Join(strings.Fields(command(t, nil, "help", "otlp").stdout), " ")
+	all := regexp.MustCompile(`= +"(toolscope\.[a-z_.]+)"`).FindAllStringSubmatch(read(t, "../report/semconv.go"), -1)
+	if len(all) < 20 {
+		t.Fatalf("%d attributes", len(all))
+	}
+	for _, of := range all {
+		if short := " " + of[1][strings.LastIndexByte(of[1], '.'):]; !strings.Contains(page, of[1]) && !(strings.HasPrefix(of[1], "toolscope.finding.") && strings.Contains(page, short)) {
+			t.Errorf("it does not have %s", of[1])
+		}
+	}
+}
+
 // TestTraceStreams: an answer in pieces is asked for by the request, or by what its path ends with, and not by
 // the name of a host's folder.
 func TestTraceStreams(t *testing.T) {
