@@ -199,8 +199,10 @@ func TestFinish(t *testing.T) {
 		t.Errorf("%+v", state)
 	}
 	url, _ = counted(t, func(_ int, w http.ResponseWriter) { w.WriteHeader(503) })
-	s = sender(t, Options{Endpoint: url, Still: 20 * time.Millisecond})
+	turnedAway := make(chan bool, 1)
+	s = sender(t, Options{Endpoint: url, Still: 20 * time.Millisecond, Say: func(string) { turnedAway <- true }})
 	s.Put(spans(10, 10))
+	<-turnedAway
 	s.Finish()
 	if state := s.State(); state.Left != 10 || state.Waiting != 0 || !strings.HasPrefix(state.Trouble, "503 ") {
 		t.Errorf("%+v", state)
