@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"toolscope/stream/count"
 )
 
 // answer is what a collector said to a request.
@@ -52,7 +54,7 @@ func answerOf(res *http.Response, body []byte, failed error, now time.Time, hide
 	case failed != nil && (kind == protobuf || kind == jsonKind || kind == "" || len(body) == 0):
 		a.why = fmt.Sprintf("%s, and the rest of the answer did not come: %s", res.Status, failed)
 		if tooLong := new(http.MaxBytesError); errors.As(failed, &tooLong) {
-			a.why = fmt.Sprintf("%s, and the rest of the answer was not read: it has more than %d bytes", res.Status, tooLong.Limit)
+			a.why = fmt.Sprintf("%s, and the rest of the answer was not read: it has more than %s", res.Status, count.Of(tooLong.Limit, "byte"))
 		}
 	case len(body) > 0:
 		a.partial(res.Status, kind, body, hide)
