@@ -47,7 +47,7 @@ func standIn(t *testing.T, collector string, variables ...string) *machine {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"keys", "data", "bin"} {
+	for _, name := range []string{"keys", "ca", "data", "bin"} {
 		if err := os.Mkdir(filepath.Join(m.dir, name), 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -62,7 +62,7 @@ func standIn(t *testing.T, collector string, variables ...string) *machine {
 	hub, provider, proxy := freeAddress(t), freeAddress(t), freeAddress(t)
 	m.named = strings.NewReplacer(
 		"0.0.0.0:4222", hub, "hub:4222", hub, "0.0.0.0:8000", provider, "provider:8000", provider, "127.0.0.1:8080", proxy,
-		"/keys/", filepath.Join(m.dir, "keys")+"/", "/data/", filepath.Join(m.dir, "data")+"/",
+		"/keys/", filepath.Join(m.dir, "keys")+"/", "/ca/", filepath.Join(m.dir, "ca")+"/", "/data/", filepath.Join(m.dir, "data")+"/",
 		"/samples/", demo+"/", "/auth.conf", auth, "collector:4318", collector, "/run/secrets/hub-token", secret,
 	)
 	return m
@@ -107,6 +107,17 @@ func (m *machine) run(name string) {
 	cmd.Env = env
 	if out, err := cmd.CombinedOutput(); err != nil {
 		m.t.Fatalf("%s: %v\n%s", name, err, out)
+	}
+}
+
+// TestOneHasTheKey: nobody but the hub, and who makes it, can read the key of its certificate.
+func TestOneHasTheKey(t *testing.T) {
+	for _, s := range loaded(t).Services {
+		for _, v := range s.Volumes {
+			if v.Source == "keys" && s.Name != "hub" && s.Name != "certificate" {
+				t.Errorf("%s has it in %s", s.Name, v.Target)
+			}
+		}
 	}
 }
 
