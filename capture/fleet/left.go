@@ -119,9 +119,7 @@ func (l *left) send(ctx context.Context, to *link, one record.LeftSpool) (done b
 	if s.began.IsZero() {
 		s.began = createdOf(spool)
 	}
-	l.mu.Lock()
-	l.now = s
-	l.mu.Unlock()
+	l.open(one.Name, s)
 	err := s.run(ctx, to)
 	if err == nil {
 		l.tellCalls(ctx, to, s)
@@ -149,6 +147,14 @@ func (l *left) forget(name string) {
 	defer l.mu.Unlock()
 	delete(l.waits, name)
 	delete(l.stuck, name)
+}
+
+// open begins the turn of a spool. What was wrong with it is wrong until something of it is sent.
+func (l *left) open(name string, s *sender) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.now = s
+	s.stand(l.stuck[name])
 }
 
 // close takes how the turn of a spool ended. What it lacks counts when the rest is sent.
@@ -180,10 +186,8 @@ func (l *left) progress(to *PublishState) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.now != nil {
-		name, trouble := l.now.spool.Name(), error(nil)
-		if l.waits[name], _, trouble = l.now.progress(); trouble != nil {
-			l.stuck[name] = trouble
-		}
+		name := l.now.spool.Name()
+		l.waits[name], _, l.stuck[name] = l.now.progress()
 	}
 	for _, one := range l.all {
 		to.Left += l.waits[one.Name]

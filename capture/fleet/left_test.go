@@ -299,3 +299,40 @@ func TestLeftStuck(t *testing.T) {
 		t.Errorf("it does not wait for the next run: %+v", left)
 	}
 }
+
+// TestLeftReached: what kept a spool that was left from being sent is told until something of it is sent,
+// and no longer; that it is tried again is not that.
+func TestLeftReached(t *testing.T) {
+	o := Sending{Server: "nats://" + freePort(t), Host: "a", Agent: "main", Spool: t.TempDir(), Limit: 1 << 30, By: "test"}
+	p := publish(t, o)
+	put(p, 1, 0)
+	closeNow(p)
+	o.Spool = filepath.Dir(p.Path)
+	l := findLeft(&o, time.Now())
+	name := l.all[0].Name
+	spool, ok := record.TakeSpool(o.Spool, name, time.Now())
+	if !ok {
+		t.Fatal("it is not taken")
+	}
+	defer spool.Release()
+	told := func() string {
+		var s PublishState
+		l.progress(&s)
+		return s.LeftTrouble
+	}
+	want := name + ": " + errDown.Error()
+	first := newSender(spool, p.ours.of, Linger)
+	l.open(name, first)
+	first.stand(errDown)
+	if got := told(); got != want {
+		t.Errorf("at first: %q", got)
+	}
+	l.close(name, first, errDown)
+	again := newSender(spool, p.ours.of, Linger)
+	if l.open(name, again); told() != want {
+		t.Errorf("when it is tried again: %q", told())
+	}
+	if again.stand(nil); told() != "" { // as after each message that the hub took
+		t.Errorf("while it is sent: %q", told())
+	}
+}
