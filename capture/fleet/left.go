@@ -31,6 +31,7 @@ type left struct {
 	look    time.Duration      // and looked for after so long
 	all     []record.LeftSpool // the oldest first
 	renewed chan struct{}      // rings when there is a new connection
+	again   bool               // something was sent, which is to be looked at once more
 
 	mu      sync.Mutex
 	now     *sender          // whose turn it is
@@ -66,7 +67,8 @@ func (l *left) renew() {
 	}
 }
 
-// run sends all of it. A hub that forgets it within a while is told again; then it is deleted.
+// run sends all of it. A hub that forgets it within a while is told again; then it is deleted, however
+// late it was sent.
 func (l *left) run(ctx context.Context, to *link) {
 	over := time.After(l.look)
 	for next, pause := l.all, leftPause; ; pause = min(2*pause, leftPauseMost) {
@@ -78,6 +80,9 @@ func (l *left) run(ctx context.Context, to *link) {
 			if !l.send(ctx, to, one) {
 				stuck = append(stuck, one)
 			}
+		}
+		if l.again {
+			l.again, over = false, time.After(l.look)
 		}
 		var again <-chan time.Time
 		switch next = stuck; {
@@ -128,6 +133,7 @@ func (l *left) send(ctx context.Context, to *link, one record.LeftSpool) (done b
 		err = nil
 		l.say("of %s, which an earlier run left, the hub has %s more than the disk: there is nothing to send", one.Name, count.Of(foreign.has-foreign.are, "byte"))
 	}
+	l.again = l.again || err == nil && !s.wasSent()
 	l.close(one.Name, s, err)
 	if unmarked := s.release(err == nil, time.Now()); unmarked != nil {
 		l.say("%s, which an earlier run left, may be sent again: %v", one.Name, plainReason(unmarked))

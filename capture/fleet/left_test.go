@@ -188,6 +188,34 @@ func TestLeftDeleted(t *testing.T) {
 	}
 }
 
+// TestLeftDeletedLate: what is sent late, as the hub was not there, is deleted by the same run.
+func TestLeftDeletedLate(t *testing.T) {
+	addr := freePort(t)
+	o := Sending{Server: "nats://" + addr, Host: "a", Agent: "main", Spool: t.TempDir(), Limit: 1 << 30, By: "test"}
+	p := publish(t, o)
+	put(p, 1, 0)
+	closeNow(p)
+	o.Spool = filepath.Dir(p.Path)
+	l := findLeft(&o, time.Now())
+	l.keep, l.look = time.Second, 1100*time.Millisecond
+	to, err := dial(o.Server, Auth{}, true, func() {}, func(error) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer to.Close()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		l.run(context.Background(), to)
+	}()
+	time.Sleep(2 * l.look) // what was to be looked at by then was looked at
+	newHub(t, func(h *HubOptions) { h.Listen = addr })
+	<-done
+	if _, err := os.Stat(p.Path); err == nil {
+		t.Error("it is still there")
+	}
+}
+
 // TestLeftLoss: what a spool that was left had no room for is told by the run that sends the rest, and
 // a view knows it for a loss.
 func TestLeftLoss(t *testing.T) {

@@ -71,13 +71,19 @@ func (s *sender) mark(sent time.Time) error {
 // release lets go of the spool. What was sent is not sent again, even when the hub lets go of it.
 func (s *sender) release(sent bool, now time.Time) (err error) {
 	if sent {
-		if _, end, _ := s.spool.Span(); !s.sent.IsZero() && s.had == end {
-			now = s.sent // an earlier run sent it
+		if s.wasSent() {
+			now = s.sent
 		}
 		err = s.mark(now)
 	}
 	s.spool.Release()
 	return err
+}
+
+// wasSent reports whether an earlier run had sent all of it, and the hub still has it.
+func (s *sender) wasSent() bool {
+	_, end, _ := s.spool.Span()
+	return !s.sent.IsZero() && s.had == end
 }
 
 // skip goes on behind what is not there any more.
