@@ -4,6 +4,7 @@ package fleet
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -90,6 +91,27 @@ func TestSpoolOfHub(t *testing.T) {
 	fourth := publish(t, o)
 	eventually(t, "its own hub gets it", func() bool { return its.holds()[p.ours.subject] != nil })
 	closeNow(fourth)
+}
+
+// TestSpoolOfCluster: the folder of a cluster can be made, be it of many hosts with long names, and is the
+// same in whatever order they stand; that of another cluster is another one.
+func TestSpoolOfCluster(t *testing.T) {
+	hosts := func(from, to int) (all []string) {
+		for n := from; n < to; n++ {
+			all = append(all, fmt.Sprintf("nats://nats-%d.nats.observability.svc.cluster.local:4222", n))
+		}
+		return all
+	}
+	o := Sending{Server: strings.Join(hosts(0, 5), ","), Host: "a", Agent: "main", Spool: t.TempDir(), Limit: 1 << 30, By: "test"}
+	closeNow(publish(t, o))
+	turned := hosts(0, 5)
+	slices.Reverse(turned)
+	if one, other := spoolOf("", o.Server), spoolOf("", strings.Join(turned, ",")); one != other {
+		t.Errorf("%s and %s", one, other)
+	}
+	if one, other := spoolOf("", o.Server), spoolOf("", strings.Join(hosts(1, 6), ",")); one == other {
+		t.Errorf("both are %s", one)
+	}
 }
 
 func TestSpoolOrigin(t *testing.T) {

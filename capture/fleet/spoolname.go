@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"encoding/hex"
 	"net"
 	"net/url"
@@ -10,7 +11,12 @@ import (
 	"strings"
 )
 
-// spoolOf is the folder of one hub below a directory: what waits for it is for no other.
+// mostFolder is how long the name of a hub's folder is. No file system takes one of more than 255 bytes, and a
+// cluster has several hosts.
+const mostFolder = 200
+
+// spoolOf is the folder of one hub below a directory: what waits for it is for no other. One that would have
+// a long name is called by its hash, as no other is.
 func spoolOf(dir, server string) string {
 	var at []string
 	for _, one := range strings.Split(server, ",") { // of a cluster
@@ -20,7 +26,12 @@ func spoolOf(dir, server string) string {
 		at = append(at, one)
 	}
 	slices.Sort(at)
-	return filepath.Join(dir, token(strings.Join(at, ",")))
+	name := token(strings.Join(at, ","))
+	if len(name) > mostFolder {
+		sum := sha256.Sum256([]byte(name))
+		name = "%-" + hex.EncodeToString(sum[:16])
+	}
+	return filepath.Join(dir, name)
 }
 
 // spoolName is how a capture's spool is called.
