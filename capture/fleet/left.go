@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"sync"
 	"time"
@@ -222,9 +221,12 @@ func (l *left) tellCalls(ctx context.Context, to *link, s *sender) {
 	x.run(ctx, to)
 }
 
+// mostHeader is more than the first line of any capture has.
+const mostHeader = 64 << 10
+
 // createdOf is when a spool that was left began, as its first line says.
 func createdOf(s *record.Spool) time.Time {
-	line, _ := bufio.NewReader(io.NewSectionReader(s, 0, math.MaxInt64)).ReadBytes('\n')
+	line, _ := bufio.NewReader(io.NewSectionReader(s, 0, mostHeader)).ReadBytes('\n')
 	var header struct {
 		Created time.Time `json:"created"`
 	}

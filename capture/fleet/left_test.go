@@ -4,10 +4,12 @@ package fleet
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -111,6 +113,28 @@ func TestSpoolOfCluster(t *testing.T) {
 	}
 	if one, other := spoolOf("", o.Server), spoolOf("", strings.Join(hosts(1, 6), ",")); one == other {
 		t.Errorf("both are %s", one)
+	}
+}
+
+// TestLeftHuge: of a spool of which nothing tells when it began, and which has no lines, little is read
+// for that.
+func TestLeftHuge(t *testing.T) {
+	dir, name := t.TempDir(), "a.main.00112233445566778899aabbccddeeff"
+	path := filepath.Join(dir, name+record.Extension)
+	if err := errors.Join(os.WriteFile(path, nil, 0o600), os.Truncate(path, 64<<20)); err != nil {
+		t.Fatal(err)
+	}
+	s, ok := record.TakeSpool(dir, name, time.Now())
+	if !ok {
+		t.Fatal("it is not taken")
+	}
+	defer s.Release()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	began := createdOf(s)
+	runtime.ReadMemStats(&after)
+	if took := after.TotalAlloc - before.TotalAlloc; took > 8<<20 || !began.IsZero() {
+		t.Errorf("%d bytes, %v", took, began)
 	}
 }
 
