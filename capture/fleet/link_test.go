@@ -3,9 +3,11 @@
 package fleet
 
 import (
+	"bufio"
 	"context"
 	"io"
 	"net"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -39,6 +41,60 @@ func newDeaf(t *testing.T) *deaf {
 		}
 	}()
 	return d
+}
+
+// relay is what stands between a hub and who connects to it. Of what the hub says it changes each line.
+func relay(t *testing.T, hub string, change func(line string) string) (addr string) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	pass := func(c net.Conn) {
+		defer c.Close()
+		to, err := net.Dial("tcp", hub)
+		if err != nil {
+			return
+		}
+		defer to.Close()
+		go func() { _, _ = io.Copy(to, c); to.Close() }()
+		for from := bufio.NewReader(to); ; {
+			line, err := from.ReadString('\n')
+			if err != nil {
+				return
+			}
+			_, _ = io.WriteString(c, change(line))
+		}
+	}
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go pass(c)
+		}
+	}()
+	return l.Addr().String()
+}
+
+// TestNoRoom: a hub that says in between that it takes messages of less than nothing gets none and is told so.
+func TestNoRoom(t *testing.T) {
+	h := newHub(t, nil)
+	o := h.sending(t, "a")
+	info := ""
+	o.Server = "nats://" + relay(t, strings.TrimPrefix(h.URL(), "nats://"), func(line string) string {
+		switch {
+		case strings.HasPrefix(line, "INFO "):
+			info = strings.Replace(line, `"max_payload":1048576`, `"max_payload":-100`, 1)
+		case strings.HasPrefix(line, "MSG "): // the answer to where to go on
+			return info + line
+		}
+		return line
+	})
+	p := publish(t, o)
+	put(p, 1, 0)
+	toldThat(t, p, "the hub takes no messages of that length")
 }
 
 // TestNobodyWaits: to begin, to tell how it is going, and to end take no longer for a hub that

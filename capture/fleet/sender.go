@@ -193,6 +193,9 @@ func (s *sender) send(ctx context.Context, l *link) error {
 		return nil
 	}
 	room := min(mostSlice, l.MaxPayload()/2)
+	if room <= 0 {
+		return nats.ErrMaxPayload
+	}
 	p := make([]byte, min(room, end-s.at))
 	n, err := s.spool.ReadAt(p, s.at)
 	if hole := (*record.Hole)(nil); errors.As(err, &hole) {
