@@ -51,6 +51,7 @@ var said = []struct {
 	{nats.ErrNoResponders, "nobody there takes it"},
 	{nats.ErrNoServers, "nobody answers there"},
 	{nats.ErrStaleConnection, "the hub does not answer any more"},
+	{nats.ErrReconnectBufExceeded, "the connection broke"}, // none is kept for the next one
 	{nats.ErrConnectionReconnecting, "the connection broke"},
 	{nats.ErrConnectionClosed, "the connection broke"},
 	{nats.ErrDisconnected, "the connection broke"},

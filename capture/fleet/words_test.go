@@ -124,7 +124,7 @@ func TestWords(t *testing.T) {
 		"the hub ended the connection":             fmt.Errorf("read: %w", io.EOF),
 		"no such file or directory":                &os.PathError{Op: "open", Path: "x", Err: errors.New("no such file or directory")},
 		"slow consumer, messages dropped":          nats.ErrSlowConsumer,
-		"the connection broke":                     nats.ErrConnectionReconnecting,
+		"the connection broke":                     nats.ErrReconnectBufExceeded, // see TestNothingLate
 		"the hub takes no messages of that length": nats.ErrMaxPayload,
 	} {
 		if got, _ := inWords(err); got != want {
