@@ -15,6 +15,8 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/nats-io/nkeys"
+
+	"toolscope/capture/record"
 )
 
 // HasHub says that this program can be a hub.
@@ -25,6 +27,7 @@ type Hub struct {
 	server *server.Server
 	inside []nats.Option // how this process connects to it
 	scheme string
+	let    func() // lets go of its folder
 }
 
 // ready is how long a hub may take to look through its files.
@@ -36,6 +39,33 @@ func StartHub(ctx context.Context, o HubOptions) (*Hub, error) {
 	if err != nil {
 		return nil, err
 	}
+	let, err := hold(o.Store)
+	if err != nil {
+		return nil, err
+	}
+	h, err := startHub(ctx, &o, conf, inside)
+	if err != nil {
+		let()
+		return nil, err
+	}
+	h.let = let
+	return h, nil
+}
+
+// hold takes the folder of a hub: of two that write to it each one would lose what the other has.
+func hold(dir string) (let func(), err error) {
+	let, ok, err := record.HoldDir(dir)
+	if err != nil {
+		return nil, fmt.Errorf("--store %s: %w", dir, plainReason(err))
+	}
+	if !ok {
+		return nil, fmt.Errorf("--store %s: another hub keeps there what comes to it\nwanted is a folder of its own", dir)
+	}
+	return let, nil
+}
+
+// startHub starts the server and has the streams in it.
+func startHub(ctx context.Context, o *HubOptions, conf *server.Options, inside []nats.Option) (*Hub, error) {
 	s, err := server.NewServer(conf)
 	if err != nil {
 		return nil, plainReason(err)
@@ -64,7 +94,7 @@ func StartHub(ctx context.Context, o HubOptions) (*Hub, error) {
 		h.scheme = "tls"
 	}
 	if err := o.stream(ctx, s, inside); err != nil {
-		h.Close()
+		h.end()
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
@@ -194,6 +224,11 @@ func (h *Hub) Watch(ctx context.Context, since time.Time) (*View, error) {
 
 // Close ends the hub. What it acknowledged is on the disk then.
 func (h *Hub) Close() {
+	h.end()
+	h.let()
+}
+
+func (h *Hub) end() {
 	h.server.Shutdown()
 	h.server.WaitForShutdown()
 }

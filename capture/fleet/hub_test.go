@@ -92,6 +92,29 @@ func TestHubStopped(t *testing.T) {
 	}
 }
 
+// TestHubTwice: a second hub does not begin to write where one is, as what comes to one of them would be
+// gone. Who comes when it has ended has the folder.
+func TestHubTwice(t *testing.T) {
+	h := newHub(t, nil)
+	p := publish(t, h.sending(t, "a"))
+	put(p, 1, 0)
+	sent(t, p, 1)
+	o := h.o
+	o.Listen = "127.0.0.1:0"
+	other, err := StartHub(context.Background(), o)
+	if err == nil {
+		other.Close()
+		t.Fatal("there are two")
+	}
+	if want := "--store " + o.Store + ": another hub keeps there what comes to it\n"; !strings.HasPrefix(err.Error(), want) {
+		t.Error(err)
+	}
+	h.same(t, p)
+	h.Close()
+	h.start()
+	h.same(t, p)
+}
+
 // TestSmallMessages: a hub that takes small messages alone gets all there is, in more of them; a call
 // that is too long for its index is counted, and the others are told.
 func TestSmallMessages(t *testing.T) {
