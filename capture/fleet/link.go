@@ -62,6 +62,7 @@ func dial(server string, auth Auth, patient bool, renew func(), failed func(erro
 	o := []nats.Option{
 		nats.Name("toolscope"), nats.MaxReconnects(-1), nats.CustomReconnectDelay(l.delay), nats.Timeout(wait), nats.PingInterval(5 * time.Second), nats.MaxPingsOutstanding(2),
 		nats.RetryOnFailedConnect(patient), nats.IgnoreAuthErrorAbort(), nats.SetCustomDialer(l.reach), nats.SkipHostLookup(),
+		nats.FlusherTimeout(wait), // nobody else can do anything while one writes
 		nats.ReconnectBufSize(-1), // what was not sent is asked for again; nothing leaves late
 		nats.ConnectHandler(func(*nats.Conn) { l.connected() }),
 		nats.ReconnectHandler(func(*nats.Conn) { l.connected() }),
@@ -177,5 +178,17 @@ func (r *reach) Dial(network, address string) (net.Conn, error) {
 		r.forget()
 	}
 	r.forget = context.AfterFunc(r.ctx, func() { conn.Close() })
-	return conn, nil
+	return whole{conn}, nil
+}
+
+// whole is a connection that has ended when a write failed: what is sent next would be taken for the rest of
+// what was not.
+type whole struct{ net.Conn }
+
+func (w whole) Write(p []byte) (int, error) {
+	n, err := w.Conn.Write(p)
+	if err != nil {
+		w.Close()
+	}
+	return n, err
 }

@@ -221,7 +221,9 @@ func (p *Publisher) Close(ctx context.Context) error {
 		}
 	}
 	p.cancel()
+	stalled := time.AfterFunc(time.Second, p.link.reach.stop) // who writes to the connection hears of nothing else
 	p.all.Wait()
+	stalled.Stop()
 	sent := isClosed(p.sent)
 	if sent {
 		p.tellOver()
