@@ -8,7 +8,9 @@ import (
 	"fmt"
 	"math"
 	"net"
+	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -24,10 +26,17 @@ const HasHub = true
 
 // A Hub is a NATS server in this process, with the streams of captures and of their index.
 type Hub struct {
-	server *server.Server
+	o      HubOptions
+	conf   *server.Options
 	inside []nats.Option // how this process connects to it
-	scheme string
-	let    func() // lets go of its folder
+	log    *hubLog
+	url    string
+	let    func()        // lets go of its folder
+	end    func()        // has it not begin anew any more
+	healed chan struct{} // closed when it does not
+
+	mu     sync.Mutex
+	server *server.Server // another one after each time that it began anew
 }
 
 // ready is how long a hub may take to look through its files.
@@ -43,12 +52,19 @@ func StartHub(ctx context.Context, o HubOptions) (*Hub, error) {
 	if err != nil {
 		return nil, err
 	}
-	h, err := startHub(ctx, &o, conf, inside)
-	if err != nil {
+	h := &Hub{o: o, conf: conf, inside: inside, let: let, log: &hubLog{say: o.Log, failed: make(chan error, 1), stuck: make(chan string, 1)}, healed: make(chan struct{})}
+	if err := h.start(ctx); err != nil {
 		let()
 		return nil, err
 	}
-	h.let = let
+	scheme := "nats"
+	if o.Cert != "" {
+		scheme = "tls"
+	}
+	h.url = scheme + "://" + h.server.Addr().String()
+	conf.Port = h.server.Addr().(*net.TCPAddr).Port
+	ctx, h.end = context.WithCancel(context.Background())
+	go h.heal(ctx)
 	return h, nil
 }
 
@@ -64,20 +80,20 @@ func hold(dir string) (let func(), err error) {
 	return let, nil
 }
 
-// startHub starts the server and has the streams in it.
-func startHub(ctx context.Context, o *HubOptions, conf *server.Options, inside []nats.Option) (*Hub, error) {
-	s, err := server.NewServer(conf)
+// start starts the server and has the streams in it.
+func (h *Hub) start(ctx context.Context) error {
+	s, err := server.NewServer(h.conf.Clone())
 	if err != nil {
-		return nil, plainReason(err)
+		return plainReason(err)
 	}
-	log := &hubLog{say: o.Log, failed: make(chan error, 1)}
-	s.SetLoggerV2(log, false, false, false)
+	h.server = s
+	s.SetLoggerV2(h.log, false, false, false)
 	go s.Start()
 	for began := time.Now(); !s.ReadyForConnections(100 * time.Millisecond); {
 		select {
-		case err := <-log.failed:
+		case err := <-h.log.failed:
 			s.Shutdown()
-			return nil, err
+			return err
 		default:
 		}
 		if ctx.Err() == nil && time.Since(began) < ready {
@@ -85,22 +101,19 @@ func startHub(ctx context.Context, o *HubOptions, conf *server.Options, inside [
 		}
 		s.Shutdown()
 		if ctx.Err() != nil {
-			return nil, ctx.Err()
+			return ctx.Err()
 		}
-		return nil, errors.New("it did not start in " + ready.String())
+		return errors.New("it did not start in " + ready.String())
 	}
-	h := &Hub{server: s, inside: append(inside, nats.InProcessServer(s)), scheme: "nats"}
-	if o.Cert != "" {
-		h.scheme = "tls"
-	}
-	if err := o.stream(ctx, s, inside); err != nil {
-		h.end()
+	if err := h.o.stream(ctx, s, h.inside); err != nil {
+		s.Shutdown()
+		s.WaitForShutdown()
 		if ctx.Err() != nil {
-			return nil, ctx.Err()
+			return ctx.Err()
 		}
-		return nil, err
+		return err
 	}
-	return h, nil
+	return nil
 }
 
 // server is the server's own options, and how this process connects to it.
@@ -215,36 +228,56 @@ func (o *HubOptions) stream(ctx context.Context, s *server.Server, inside []nats
 }
 
 // URL is where the hub is.
-func (h *Hub) URL() string { return h.scheme + "://" + h.server.Addr().String() }
+func (h *Hub) URL() string { return h.url }
 
 // Watch is a view of all that came to the hub since then, and comes.
 func (h *Hub) Watch(ctx context.Context, since time.Time) (*View, error) {
-	return open(ctx, Address{Since: Moment{set: true, at: since}}, Auth{}, h.inside...)
+	return open(ctx, Address{Since: Moment{set: true, at: since}}, Auth{}, append(slices.Clone(h.inside), nats.InProcessServer(h))...)
+}
+
+// InProcessConn is a connection to the server within this process.
+func (h *Hub) InProcessConn() (net.Conn, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.server.InProcessConn()
 }
 
 // Close ends the hub. What it acknowledged is on the disk then.
 func (h *Hub) Close() {
 	h.end()
-	h.let()
-}
-
-func (h *Hub) end() {
+	<-h.healed
 	h.server.Shutdown()
 	h.server.WaitForShutdown()
+	h.let()
 }
 
 // hubLog passes on what the server complains of.
 type hubLog struct {
 	say    func(string)
 	failed chan error
+	stuck  chan string // why nothing more is taken
 }
 
 func (l *hubLog) Noticef(string, ...any) {}
 func (l *hubLog) Debugf(string, ...any)  {}
 func (l *hubLog) Tracef(string, ...any)  {}
 
-func (l *hubLog) Warnf(format string, v ...any)  { l.say("hub: " + fmt.Sprintf(format, v...)) }
-func (l *hubLog) Errorf(format string, v ...any) { l.say("hub: " + fmt.Sprintf(format, v...)) }
+func (l *hubLog) Warnf(format string, v ...any) { l.say("hub: " + fmt.Sprintf(format, v...)) }
+
+func (l *hubLog) Errorf(format string, v ...any) {
+	text := fmt.Sprintf(format, v...)
+	if isRefused(text) {
+		return
+	}
+	l.say("hub: " + text)
+	if !isStuck(format) {
+		return
+	}
+	select {
+	case l.stuck <- reasonOf(v):
+	default: // it is told
+	}
+}
 
 // Fatalf is called where the server's own program would end.
 func (l *hubLog) Fatalf(format string, v ...any) {

@@ -3,7 +3,6 @@ package record
 import (
 	"errors"
 	"os"
-	"path/filepath"
 	"time"
 )
 
@@ -34,22 +33,4 @@ func isLocked(path string) bool {
 func isHeld(f *os.File, kind int) bool {
 	held, _ := tryLock(f, kind)
 	return held
-}
-
-// HoldDir takes a folder for one program, and makes it if it is missing, until release is called or the
-// program has ended. It reports false where another one has it. A file system that has no locks has
-// nobody hold one.
-func HoldDir(dir string) (release func(), ok bool, err error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, false, err
-	}
-	f, err := os.OpenFile(filepath.Join(dir, ".lock"), os.O_RDWR|os.O_CREATE|noFollow|noWait, 0o600)
-	if err != nil {
-		return nil, false, err
-	}
-	if isHeld(f, exclusive) {
-		f.Close()
-		return nil, false, nil
-	}
-	return func() { f.Close() }, true, nil
 }

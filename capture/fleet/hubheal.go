@@ -1,0 +1,82 @@
+//go:build !nohub
+
+package fleet
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"toolscope/capture/record"
+)
+
+const (
+	healFirst = 2 * time.Second // before a hub looks whether there is room again
+	healMost  = time.Minute
+	healRoom  = 16 << 20 // bytes that are to be there for it
+)
+
+// isStuck reports whether the server says that it takes nothing any more for a stream, as a write failed: it
+// stays so for as long as it runs, however much room there is later.
+func isStuck(format string) bool { return strings.Contains(format, "critical write error") }
+
+// isRefused reports whether the server says that of a message, of each that comes while it is stuck.
+func isRefused(text string) bool { return strings.Contains(text, "failed to store a msg") }
+
+// reasonOf is the error that the server logs.
+func reasonOf(v []any) string {
+	if len(v) > 0 {
+		if err, is := v[len(v)-1].(error); is {
+			return plainReason(err).Error()
+		}
+	}
+	return "the disk does not take it"
+}
+
+// heal has the server begin anew when the disk did not take something, once there is room, until ctx ends.
+// Who sends keeps meanwhile what the hub does not take, and sees it go and come.
+func (h *Hub) heal(ctx context.Context) {
+	defer close(h.healed)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case why := <-h.log.stuck:
+			h.log.say("hub: nothing more is kept: " + why + "; what machines send waits there until there is room here")
+		}
+		for pause := healFirst; ; pause = min(2*pause, healMost) {
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(pause):
+			}
+			err := record.HasRoom(h.o.Store, healRoom)
+			if err == nil {
+				err = h.again(ctx)
+			}
+			if err == nil {
+				break
+			}
+			if ctx.Err() == nil && pause == healMost {
+				h.log.say("hub: nothing more is kept: " + plainReason(err).Error())
+			}
+		}
+		h.log.say("hub: there is room again, and what comes is kept")
+	}
+}
+
+// again ends the server and starts another one, at the same address.
+func (h *Hub) again(ctx context.Context) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.server.Shutdown()
+	h.server.WaitForShutdown()
+	for len(h.log.stuck) > 0 {
+		<-h.log.stuck // of the one that has ended
+	}
+	if err := h.start(ctx); err != nil {
+		return fmt.Errorf("it does not start again: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,73 @@
+//go:build linux && !nohub
+
+package fleet
+
+import (
+	"bytes"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strings"
+	"syscall"
+	"testing"
+
+	"toolscope/capture"
+)
+
+const fullEnv = "TOOLSCOPE_TEST_FULL"
+
+// TestHubFull: a hub whose disk was full takes what comes again when there is room, of itself, and nothing is
+// missing then. Until then who reads has what it has.
+func TestHubFull(t *testing.T) {
+	child := exec.Command(os.Args[0], "-test.run=^TestHubFullChild$")
+	child.Env = append(os.Environ(), fullEnv+"=1")
+	if out, err := child.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+}
+
+func TestHubFullChild(t *testing.T) {
+	if os.Getenv(fullEnv) == "" {
+		t.Skip("runs as a child")
+	}
+	signal.Ignore(syscall.SIGXFSZ)
+	fileLimit := func(n uint64) {
+		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: n, Max: 1 << 30}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var log notesSaid
+	h := newHub(t, func(o *HubOptions) { o.Log = log.say })
+	o := h.sending(t, "a")
+	o.Limit = 4 << 20 // in segments that are smaller than what the disk takes
+	p := publish(t, o)
+	fileLimit(1 << 20)
+	random := rand.NewChaCha8([32]byte{})
+	const records = 40
+	for range records {
+		data := make([]byte, 40_000)
+		_, _ = random.Read(data) // it never fails, and cannot be packed
+		for _, c := range keep.Take(capture.Record{Exchange: 1, Data: data}) {
+			p.Put(c)
+		}
+	}
+	eventually(t, "it is told", func() bool { return strings.Contains(log.text(), "nothing more is kept: file too large; ") })
+	v := view(t, h.URL()+"?since=1h", nil)
+	eventually(t, "what it has is read", func() bool { return v.text() != "" })
+	if strings.Contains(log.text(), "there is room again") {
+		t.Error(log.text())
+	}
+	fileLimit(1 << 30)
+	sent(t, p, records)
+	_, end, _ := p.ours.spool.Span()
+	all, err := io.ReadAll(io.NewSectionReader(p.ours.spool, 0, end))
+	if has := h.holds()[p.ours.subject]; err != nil || !bytes.Equal(has, all) {
+		t.Errorf("the hub has %d bytes, the spool %d, %v", len(has), len(all), err)
+	}
+	if strings.Contains(log.text(), "failed to store") {
+		t.Errorf("each message that is refused is told:\n%s", log.text())
+	}
+	eventually(t, "that is told too", func() bool { return strings.Contains(log.text(), "hub: there is room again, and what comes is kept") })
+}
