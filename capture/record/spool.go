@@ -18,7 +18,7 @@ import (
 
 // A Spool is a capture that waits to be sent elsewhere. It is made of segments, NAME.tsc and then
 // NAME.tsc.OFFSET: one behind the other they are the capture. When all of them are larger than its
-// limit, the oldest goes, sent or not.
+// limit, the oldest goes, sent or not; when the disk is full, those that were sent.
 //
 // Whoever writes to it, or sends what another program left of it, has .NAME.lock locked: from before
 // there is a segment until it is let go of. How far sending is stands in that file, see [Mark].
@@ -37,6 +37,7 @@ type Spool struct {
 	reader *os.File // of the part that was read last, if that is not being written
 	from   int64    // where that part begins
 	closed bool
+	sent   int64 // the other side has what is before it
 }
 
 // part is a segment: which bytes of the capture it has, and where it stands.
@@ -137,9 +138,17 @@ func (s *Spool) next() error {
 	return nil
 }
 
-// Write appends whole lines: all of them, or nothing. Only one goroutine writes, and nobody else waits
-// for the disk that it writes to.
+// Write appends whole lines: all of them, or nothing. Where the disk does not take them, what was sent makes
+// room for them. Only one goroutine writes, and nobody else waits for the disk that it writes to.
 func (s *Spool) Write(p []byte) (int, error) {
+	n, err := s.write(p)
+	if err != nil && n == 0 && s.makeRoom() {
+		n, err = s.write(p)
+	}
+	return n, err
+}
+
+func (s *Spool) write(p []byte) (int, error) {
 	size := s.end - s.parts[len(s.parts)-1].start
 	if size > 0 && size+int64(len(p)) > s.segment {
 		if err := s.next(); err != nil {
@@ -163,18 +172,6 @@ func (s *Spool) Write(p []byte) (int, error) {
 func seekTo(f *os.File, at int64) error {
 	_, err := f.Seek(at, io.SeekStart)
 	return err
-}
-
-// shrink deletes the oldest segments beyond the limit.
-func (s *Spool) shrink() {
-	for len(s.parts) > 1 && s.end-s.parts[0].start > s.limit {
-		if s.reader != nil && s.from == s.parts[0].start {
-			s.reader.Close()
-			s.reader = nil
-		}
-		os.Remove(s.parts[0].path)
-		s.parts = s.parts[1:]
-	}
 }
 
 // ReadAt reads what is there at an offset of the capture, of one segment. What is there no more is a

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"syscall"
 	"testing"
 )
@@ -24,30 +25,81 @@ func TestSpoolTorn(t *testing.T) {
 	}
 }
 
+// fileLimit has the disk take so many bytes of a file.
+func fileLimit(t *testing.T, n uint64) {
+	t.Helper()
+	signal.Ignore(syscall.SIGXFSZ)
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: n, Max: 1 << 30}); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestSpoolTornChild(t *testing.T) {
 	dir := os.Getenv(tornEnv)
 	if dir == "" {
 		t.Skip("runs as a child")
 	}
-	signal.Ignore(syscall.SIGXFSZ)
-	fileLimit := func(n uint64) {
-		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: n, Max: 1 << 30}); err != nil {
-			t.Fatal(err)
-		}
-	}
 	s := newSpool(t, dir, "a", 1<<30)
 	s.fill(t, 0, 10)
 	_, end, _ := s.Span()
-	fileLimit(uint64(end) + 500)
+	fileLimit(t, uint64(end)+500)
 	if n, err := s.Write(fmt.Appendf(nil, "%0999d\n", 10)); n != 0 || err == nil {
 		t.Errorf("%d bytes were written, %v", n, err)
 	}
 	if info, err := os.Stat(s.Path()); err != nil || info.Size() != end {
 		t.Errorf("the file has %d bytes, not %d, %v", info.Size(), end, err)
 	}
-	fileLimit(1 << 30)
+	fileLimit(t, 1<<30)
 	s.fill(t, 10, 12)
 	if text, holes := s.rest(t, end-1000); holes != nil || !bytes.Equal(text, fmt.Appendf(nil, "%0999d\n%0999d\n%0999d\n", 9, 10, 11)) {
 		t.Errorf("%d bytes, %v", len(text), holes)
+	}
+}
+
+const roomEnv = "TOOLSCOPE_TEST_ROOM"
+
+// TestSpoolRoom: where the disk takes no more, what was sent makes room for what was not; what was not sent
+// stays, and then there is no room.
+func TestSpoolRoom(t *testing.T) {
+	child := exec.Command(os.Args[0], "-test.run=^TestSpoolRoomChild$")
+	child.Env = append(os.Environ(), roomEnv+"="+t.TempDir())
+	if out, err := child.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+}
+
+func TestSpoolRoomChild(t *testing.T) {
+	dir := os.Getenv(roomEnv)
+	if dir == "" {
+		t.Skip("runs as a child")
+	}
+	s := newSpool(t, dir, "a", 1<<30)
+	s.fill(t, 0, 10)
+	_, end, _ := s.Span()
+	fileLimit(t, uint64(end)+500)
+	line := fmt.Appendf(nil, "%0999d\n", 10)
+	for _, at := range []int64{0, end - 1} {
+		if err := s.SetMark(Mark{At: at}); err != nil {
+			t.Fatal(err)
+		}
+		if n, err := s.Write(line); n != 0 || err == nil {
+			t.Errorf("%d bytes were written, %v", n, err)
+		}
+		if first, now, _ := s.Span(); first != 0 || now != end {
+			t.Errorf("with %d sent it has %d to %d", at, first, now)
+		}
+	}
+	if err := s.SetMark(Mark{At: end}); err != nil {
+		t.Fatal(err)
+	}
+	s.fill(t, 10, 12)
+	if first, now, _ := s.Span(); first != end || now != end+2000 {
+		t.Errorf("it has %d to %d", first, now)
+	}
+	if text, holes := s.rest(t, end); holes != nil || !bytes.Equal(text, fmt.Appendf(nil, "%0999d\n%0999d\n", 10, 11)) {
+		t.Errorf("%d bytes, %v", len(text), holes)
+	}
+	if all, _ := filepath.Glob(filepath.Join(dir, "a.tsc*")); len(all) != 1 {
+		t.Errorf("there is %v", all)
 	}
 }

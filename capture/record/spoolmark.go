@@ -143,6 +143,7 @@ func (s *Spool) Mark() Mark {
 func (s *Spool) SetMark(m Mark) error {
 	s.mu.Lock()
 	lock := s.lock
+	s.sent = m.At
 	s.mu.Unlock()
 	if lock.f == nil {
 		return os.ErrClosed
