@@ -4,7 +4,7 @@ package fleet
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"strings"
 	"time"
 
@@ -12,10 +12,12 @@ import (
 )
 
 const (
-	healFirst = 2 * time.Second // before a hub looks whether there is room again
-	healMost  = time.Minute
-	healRoom  = 16 << 20 // bytes that are to be there for it
+	healFirst = 2 * time.Second // before a hub looks whether there is room again; longer each time
+	healMost  = time.Minute     // and as if it had not been full when it was not for so long
+	healRoom  = 16 << 20        // bytes that are to be there for it
 )
+
+var errFull = errors.New("there is no room")
 
 // isStuck reports whether the server says that it takes nothing any more for a stream, as a write failed: it
 // stays so for as long as it runs, however much room there is later.
@@ -38,6 +40,7 @@ func reasonOf(v []any) string {
 // Who sends keeps meanwhile what the hub does not take, and sees it go and come.
 func (h *Hub) heal(ctx context.Context) {
 	defer close(h.healed)
+	pause, since := healFirst, time.Time{} // since when there is room
 	for {
 		select {
 		case <-ctx.Done():
@@ -45,23 +48,23 @@ func (h *Hub) heal(ctx context.Context) {
 		case why := <-h.log.stuck:
 			h.log.say("hub: nothing more is kept: " + why + "; what machines send waits there until there is room here")
 		}
-		for pause := healFirst; ; pause = min(2*pause, healMost) {
+		if time.Since(since) > healMost {
+			pause = healFirst
+		}
+		for err := errFull; err != nil; pause = min(2*pause, healMost) {
 			select {
 			case <-ctx.Done():
 				return
 			case <-time.After(pause):
 			}
-			err := record.HasRoom(h.o.Store, healRoom)
-			if err == nil {
-				err = h.again(ctx)
+			if err = record.HasRoom(h.o.Store, healRoom); err != nil {
+				continue
 			}
-			if err == nil {
-				break
-			}
-			if ctx.Err() == nil && pause == healMost {
-				h.log.say("hub: nothing more is kept: " + plainReason(err).Error())
+			if err = h.again(ctx); err != nil && ctx.Err() == nil {
+				h.log.say("hub: it does not start again: " + plainReason(err).Error())
 			}
 		}
+		since = time.Now()
 		h.log.say("hub: there is room again, and what comes is kept")
 	}
 }
@@ -75,8 +78,5 @@ func (h *Hub) again(ctx context.Context) error {
 	for len(h.log.stuck) > 0 {
 		<-h.log.stuck // of the one that has ended
 	}
-	if err := h.start(ctx); err != nil {
-		return fmt.Errorf("it does not start again: %w", err)
-	}
-	return nil
+	return h.start(ctx)
 }
