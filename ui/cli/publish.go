@@ -177,6 +177,9 @@ func (p *publication) words() (words []ui.Word) {
 // mostQueued is how many bytes of a file may wait for the spool.
 const mostQueued = 16 << 20
 
+// fullTime is how long a file that should wait does before it is asked again.
+const fullTime = 20 * time.Millisecond
+
 // isFull reports whether a file should wait: for the disk, or for the hub, before the spool has to let
 // go of what the hub does not have.
 func (p *publication) isFull() bool {
