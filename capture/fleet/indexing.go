@@ -113,10 +113,13 @@ func (x *indexing) run(ctx context.Context, l *link) {
 	x.end()
 }
 
-// pauseAfter is how long to wait after an error: that a stream is made, or that the hub lets us, takes
-// longer than a connection.
+// pauseAfter is how long to wait after an error: that a stream is made takes longer than a connection, and
+// that the hub lets us longer than that.
 func pauseAfter(err error) time.Duration {
-	if errors.Is(err, errNoIndex) || errors.Is(err, errIndexAway) || isDenied(err) {
+	switch {
+	case isDenied(err):
+		return deniedMost
+	case errors.Is(err, errNoIndex) || errors.Is(err, errIndexAway):
 		return noIndexPause
 	}
 	return indexPause

@@ -19,6 +19,7 @@ const (
 	leastZstd  = 512       // a slice from which it is worth encoding
 	retryFirst = 100 * time.Millisecond
 	retryMost  = 2 * time.Second
+	deniedMost = time.Minute // where the hub does not let us, which it writes down each time
 )
 
 var errDown = errors.New("the hub is not reached")
@@ -129,14 +130,22 @@ func (s *sender) run(ctx context.Context, l *link) error {
 		if l.IsConnected() {
 			failed++
 		}
-		if isForeign(err) && s.isEnding() || s.tries > 0 && failed >= s.tries {
+		if (isForeign(err) || isDenied(err)) && s.isEnding() || s.tries > 0 && failed >= s.tries {
 			return err
 		}
 		s.known = 0
 		s.sleep(ctx, pause, s.renewed) // what is recorded meanwhile is no reason to try again
-		pause = min(2*pause, retryMost)
+		pause = longer(pause, err)
 	}
 	return ctx.Err()
+}
+
+// longer is the pause after the next error in a row, which follows this one.
+func longer(pause time.Duration, err error) time.Duration {
+	if isDenied(err) {
+		return min(2*pause, deniedMost)
+	}
+	return min(2*pause, retryMost)
 }
 
 // stand takes why the hub does not get more just now.

@@ -80,11 +80,35 @@ func TestDenied(t *testing.T) {
 			finish(p, 1)
 			if c.index == "" {
 				toldThat(t, p, c.want)
+				over := make(chan struct{})
+				go func() { defer close(over); _ = p.Close(context.Background()) }()
+				eventually(t, "at the end nobody waits for that", func() bool { return isClosed(over) })
 				return
 			}
 			sent(t, p, 2)
 			eventually(t, c.index, func() bool { return p.Progress().Index.Why == c.index })
 		})
+	}
+}
+
+// TestDeniedSeldom: what the hub does not let us do is tried ever more seldom, as it writes that down; what
+// else goes wrong may be over soon.
+func TestDeniedSeldom(t *testing.T) {
+	no := fmt.Errorf("it says: %w", &denial{"publish as a"})
+	for _, c := range []struct {
+		err  error
+		most time.Duration
+	}{{errDown, retryMost}, {no, deniedMost}} {
+		pause := retryFirst
+		for range 20 {
+			pause = longer(pause, c.err)
+		}
+		if pause != c.most {
+			t.Errorf("%v: %v", c.err, pause)
+		}
+	}
+	if longer(deniedMost, errDown) != retryMost || pauseAfter(no) != deniedMost || pauseAfter(errNoIndex) != noIndexPause {
+		t.Error("what else goes wrong waits as long, or that does not")
 	}
 }
 
