@@ -129,8 +129,10 @@ func (l *left) send(ctx context.Context, to *link, one record.LeftSpool) (done b
 		l.tellCalls(ctx, to, s)
 	}
 	if foreign := (*foreignError)(nil); errors.As(err, &foreign) {
-		err = nil
-		l.say("of %s, which an earlier run left, the hub has %s more than the disk: there is nothing to send", one.Name, count.Of(foreign.has-foreign.are, "byte"))
+		err, s.had = nil, foreign.are
+		if !l.isCounted(one.Name) {
+			l.say("of %s, which an earlier run left, the hub has %s more than the disk: there is nothing to send", one.Name, count.Of(foreign.has-foreign.are, "byte"))
+		}
 	}
 	l.again = l.again || err == nil && !s.wasSent()
 	l.close(one.Name, s, err)
@@ -144,6 +146,13 @@ func (l *left) say(format string, args ...any) {
 	if l.o.Say != nil {
 		l.o.Say(fmt.Sprintf(format, args...))
 	}
+}
+
+// isCounted reports whether a spool had its turn and was sent.
+func (l *left) isCounted(name string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.counted[name]
 }
 
 // forget takes that a spool is no business of ours.

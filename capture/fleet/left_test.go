@@ -38,6 +38,17 @@ func wasSent(t *testing.T, p *Publisher, at time.Time) {
 	}
 }
 
+// sentAt is when a spool that nobody is at was sent.
+func sentAt(t *testing.T, p *Publisher) time.Time {
+	t.Helper()
+	s, ok := record.TakeSpool(filepath.Dir(p.Path), strings.TrimSuffix(filepath.Base(p.Path), record.Extension), time.Now())
+	if !ok {
+		t.Fatal("somebody is at it")
+	}
+	defer s.Release()
+	return s.Mark().Sent
+}
+
 // notesSaid is what a publisher says.
 type notesSaid struct {
 	mu  sync.Mutex
@@ -318,10 +329,28 @@ func TestLeftCut(t *testing.T) {
 	}
 	closeNow(next)
 	notes.all = nil
-	last := publish(t, o)
-	put(last, 1, 0)
-	sent(t, last, 1)
-	closeNow(last)
+	o.Spool = filepath.Dir(p.Path)
+	l := findLeft(&o, time.Now())
+	to, err := dial(h.URL(), Auth{}, true, func() {}, func(error) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer to.Close()
+	eventually(t, "it is connected", to.IsConnected)
+	name := strings.TrimSuffix(filepath.Base(p.Path), record.Extension)
+	one := l.all[slices.IndexFunc(l.all, func(s record.LeftSpool) bool { return s.Name == name })]
+	at := sentAt(t, p)
+	for range 2 { // as on each connection
+		if !l.send(context.Background(), to, one) {
+			t.Error("it is to be tried again")
+		}
+	}
+	if now := sentAt(t, p); !now.Equal(at) || l.again {
+		t.Errorf("it is kept from %v, and not from %v: it may never be deleted", now, at)
+	}
+	if n := strings.Count(notes.text(), "there is nothing to send"); n != 1 {
+		t.Errorf("it is said %d times", n)
+	}
 }
 
 // TestLeftStuck: what the hub does not take of one run keeps it from being sent, and nothing else; who
