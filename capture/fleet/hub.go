@@ -3,6 +3,7 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -61,8 +62,8 @@ func StartHub(ctx context.Context, o HubOptions) (*Hub, error) {
 	if o.Cert != "" {
 		scheme = "tls"
 	}
-	h.url = scheme + "://" + h.server.Addr().String()
 	conf.Port = h.server.Addr().(*net.TCPAddr).Port
+	h.url = scheme + "://" + net.JoinHostPort(cmp.Or(conf.Host, "0.0.0.0"), strconv.Itoa(conf.Port))
 	ctx, h.end = context.WithCancel(context.Background())
 	go h.heal(ctx)
 	return h, nil
@@ -157,9 +158,9 @@ func (o *HubOptions) authorization() (conf *server.Options, inside []nats.Option
 	if conf, err = server.ProcessConfigFile(o.Auth); err != nil {
 		return nil, nil, fmt.Errorf("--auth: %w", err)
 	}
-	switch port := otherPort(conf); {
-	case port != "":
-		return nil, nil, fmt.Errorf("--auth %s: it opens another port, that of %s, which --public and the certificate say nothing of\n%s; any NATS server with JetStream is a hub as well", o.Auth, port, wantedAuth)
+	switch part := otherPart(conf); {
+	case part != "":
+		return nil, nil, fmt.Errorf("--auth %s: it has more than who may do what: %s\n%s; any NATS server with JetStream is a hub as well", o.Auth, part, wantedAuth)
 	case len(conf.Accounts) > 0 || len(conf.TrustedOperators) > 0:
 		return nil, nil, fmt.Errorf("--auth %s: accounts and operators are for a server of your own\n%s; any NATS server with JetStream is a hub as well", o.Auth, wantedAuth)
 	case o.Public && conf.NoAuthUser != "":
@@ -185,16 +186,17 @@ func (o *HubOptions) authorization() (conf *server.Options, inside []nats.Option
 	return conf, inside, nil
 }
 
-// otherPort is what a server would listen for beside its clients, "" for nothing.
-func otherPort(conf *server.Options) string {
+// otherPart is what would have a server listen, or connect, as no option of a hub says; "" for nothing.
+func otherPart(conf *server.Options) string {
 	for _, p := range []struct {
 		name string
-		port int
+		is   bool
 	}{
-		{"http", conf.HTTPPort}, {"https", conf.HTTPSPort}, {"prof_port", conf.ProfPort}, {"cluster", conf.Cluster.Port}, {"gateway", conf.Gateway.Port},
-		{"leafnodes", conf.LeafNode.Port}, {"websocket", conf.Websocket.Port}, {"mqtt", conf.MQTT.Port},
+		{"http", conf.HTTPPort != 0}, {"https", conf.HTTPSPort != 0}, {"prof_port", conf.ProfPort != 0}, {"cluster", conf.Cluster.Port != 0 || len(conf.Routes) > 0},
+		{"gateway", conf.Gateway.Port != 0}, {"leafnodes", conf.LeafNode.Port != 0 || len(conf.LeafNode.Remotes) > 0},
+		{"websocket", conf.Websocket.Port != 0}, {"mqtt", conf.MQTT.Port != 0}, {"tls, which --tls-cert and --tls-key are for", conf.TLSConfig != nil},
 	} {
-		if p.port != 0 {
+		if p.is {
 			return p.name
 		}
 	}
@@ -227,7 +229,7 @@ func (o *HubOptions) stream(ctx context.Context, s *server.Server, inside []nats
 	return nil
 }
 
-// URL is where the hub is.
+// URL is where the hub listens: where it was told to, and at which port.
 func (h *Hub) URL() string { return h.url }
 
 // Watch is a view of all that came to the hub since then, and comes.

@@ -3,9 +3,13 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
+	"crypto/x509"
+	"encoding/pem"
 	"errors"
 	"fmt"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,10 +19,31 @@ import (
 	"toolscope/capture"
 )
 
+// certificate is one, and its key, in files.
+func certificate(t *testing.T) (cert, key string) {
+	t.Helper()
+	s := httptest.NewTLSServer(nil)
+	defer s.Close()
+	of := s.TLS.Certificates[0]
+	private, err := x509.MarshalPKCS8PrivateKey(of.PrivateKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	cert, key = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+	for path, block := range map[string]*pem.Block{cert: {Type: "CERTIFICATE", Bytes: of.Certificate[0]}, key: {Type: "PRIVATE KEY", Bytes: private}} {
+		if err := os.WriteFile(path, pem.EncodeToMemory(block), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return cert, key
+}
+
 // TestHubAuth: a hub does not start with a file that names nobody, as it would let in everybody; in
 // public nobody gets in without a name either. Nor does one with other doors.
 func TestHubAuth(t *testing.T) {
 	_, public := keyOf(t)
+	cert, key := certificate(t)
 	for _, c := range []struct {
 		text   string
 		public bool
@@ -34,14 +59,16 @@ func TestHubAuth(t *testing.T) {
 		{"authorization { users: [ { nkey: " + public + " } ] }", true, ""},
 		{"authorization { user: a, password: b }", true, ""},
 		{"authorization { token: abc }", true, ""},
-		{"http: 8222\nauthorization { token: abc }", true, "that of http,"},
-		{"https_port: 8222\nauthorization { token: abc }", false, "that of https,"},
-		{"prof_port: 8222\nauthorization { token: abc }", false, "that of prof_port,"},
-		{"cluster { name: a, port: 6222 }\nauthorization { token: abc }", false, "that of cluster,"},
-		{"gateway { name: a, port: 7222 }\nauthorization { token: abc }", false, "that of gateway,"},
-		{"leafnodes { port: 7422 }\nauthorization { token: abc }", false, "that of leafnodes,"},
-		{"websocket { port: 8443, no_tls: true }\nauthorization { token: abc }", false, "that of websocket,"},
-		{"server_name: a\nmqtt { port: 1883 }\nauthorization { token: abc }", false, "that of mqtt,"},
+		{"http: 8222\nauthorization { token: abc }", true, "who may do what: http\n"},
+		{"https_port: 8222\nauthorization { token: abc }", false, "who may do what: https\n"},
+		{"prof_port: 8222\nauthorization { token: abc }", false, "who may do what: prof_port\n"},
+		{"cluster { name: a, port: 6222 }\nauthorization { token: abc }", false, "who may do what: cluster\n"},
+		{"gateway { name: a, port: 7222 }\nauthorization { token: abc }", false, "who may do what: gateway\n"},
+		{"leafnodes { port: 7422 }\nauthorization { token: abc }", false, "who may do what: leafnodes\n"},
+		{"websocket { port: 8443, no_tls: true }\nauthorization { token: abc }", false, "who may do what: websocket\n"},
+		{"server_name: a\nmqtt { port: 1883 }\nauthorization { token: abc }", false, "who may do what: mqtt\n"},
+		{"leafnodes { remotes: [ { url: nats://127.0.0.1:7422 } ] }\nauthorization { token: abc }", false, "who may do what: leafnodes\n"},
+		{fmt.Sprintf("tls { cert_file: %q, key_file: %q }\n", cert, key) + "authorization { token: abc }", false, "who may do what: tls, which"},
 		{"authorization { token: abc }\nmax_payload: 4MB", false, ""},
 	} {
 		file := filepath.Join(t.TempDir(), "auth.conf")
@@ -144,4 +171,25 @@ func TestSmallMessages(t *testing.T) {
 	})
 	calls := viewAs(t, o.Auth, h.URL()+"?since=1h&status=complete", nil)
 	eventually(t, "the other call is told", func() bool { return strings.Contains(calls.text(), wants(1, 1, 2)) })
+}
+
+// TestHubURL: it is where the hub was told to listen, and not what the system makes of that.
+func TestHubURL(t *testing.T) {
+	for _, host := range []string{"127.0.0.1", "0.0.0.0", ""} {
+		h, err := StartHub(context.Background(), HubOptions{Listen: host + ":0", Store: t.TempDir(), Keep: time.Hour, KeepBytes: 1 << 20, Log: func(string) {}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		url := h.URL()
+		v, err := Open(context.Background(), Address{Server: url}, Auth{})
+		if err != nil {
+			t.Errorf("%s: %v", url, err)
+		} else {
+			v.link.Close()
+		}
+		h.Close()
+		if want := "nats://" + cmp.Or(host, "0.0.0.0") + ":"; !strings.HasPrefix(url, want) || strings.HasSuffix(url, ":0") {
+			t.Errorf("%s, wanted %s", url, want)
+		}
+	}
 }
