@@ -306,3 +306,58 @@ func TestStreamGone(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 }
+
+// TestExpiredAtRest: of messages that the hub let go of unread it is told though nothing comes any more, and what is
+// not there keeps nobody behind: neither does the lag grow, nor is it left unsaid who is silent.
+func TestExpiredAtRest(t *testing.T) {
+	for query, lost := range map[string]func(State) int64{
+		"?since=1h":        func(s State) int64 { return s.Missed },
+		"?since=1h&host=a": func(s State) int64 { return s.Perhaps },
+	} {
+		h := newHub(t, nil)
+		one(t, publish(t, h.hurried(t, "a")), 1, 0, 20)
+		v := gatedView(t, h.URL()+query, func(v *View) { v.most, v.least = 2000, 0 })
+		<-v.at
+		if err := h.captures(t).Purge(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		close(v.on)
+		eventually(t, "it is told", func() bool { return lost(v.State()) > 0 })
+		eventually(t, "nothing waits", func() bool { return v.State().Lag == 0 })
+		if s := v.State(); !h.accounts(t, lost(s)+v.n.Load()) || s.Whole() {
+			t.Errorf("%s: %d records were read: %+v", query, v.n.Load(), s)
+		}
+	}
+}
+
+// TestIndexExpired: lines of calls that the hub let go of before they were read are missing, and it is said.
+func TestIndexExpired(t *testing.T) {
+	h := newHub(t, nil)
+	manyExchanges(t, h, "a")
+	of, err := ParseAddress(h.URL() + "?until=now&model=m.1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := Open(context.Background(), of, Auth{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.look, v.most, v.least = 20*time.Millisecond, 2000, 0
+	n := int64(0)
+	err = v.Lines(context.Background(), func([]byte) bool {
+		if n++; n > 1 {
+			return true
+		}
+		stream, err := h.admin().Stream(context.Background(), IndexName)
+		if err == nil {
+			err = stream.Purge(context.Background())
+		}
+		if err != nil {
+			t.Error(err)
+		}
+		return true
+	})
+	if s := v.State(); err != nil || n+s.Perhaps != 6*7+1 || s.Whole() {
+		t.Errorf("%d lines were read: %+v, %v", n, s, err)
+	}
+}

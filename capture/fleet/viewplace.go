@@ -139,10 +139,10 @@ func (v *View) skip(ctx context.Context, seq uint64) (lost bool) {
 }
 
 // expired counts messages that the hub let go of before they were read. Bytes of captures that go on are
-// counted where they do; of one that does not nothing else tells. Of some captures of many nobody knows how
-// many of the messages were theirs, but for how many were still to come.
+// counted where they do; of one that does not nothing else tells. Of some captures of many, and of some calls,
+// nobody knows how many of the messages were theirs, but for how many were still to come.
 func (v *View) expired(e extent) bool {
-	if v.some == nil && !v.readsAll() && v.waits > 0 && e.first > v.read.seq+1 {
+	if !v.readsAll() && v.waits > 0 && e.first > v.read.seq+1 {
 		n := min(v.waits, e.first-v.read.seq-1)
 		v.waits = 0
 		v.mu.Lock()
@@ -219,6 +219,7 @@ func (v *View) still(ctx context.Context, s *stillness, consumer jetstream.Consu
 	case !waits:
 		v.trouble(nil)
 		s.doubts = 0
+		v.rest(ctx)
 		return asItIs
 	}
 	if s.doubts++; s.doubts < 2 {
@@ -226,6 +227,20 @@ func (v *View) still(ctx context.Context, s *stillness, consumer jetstream.Consu
 	}
 	v.trouble(errors.New("it has messages for us and sends none"))
 	return broken
+}
+
+// rest takes that the hub has nothing more that is wanted. Where it had when the last message was read, it let go
+// of that.
+func (v *View) rest(ctx context.Context) {
+	if v.waits == 0 {
+		return
+	}
+	if e, err := v.extent(ctx); err == nil {
+		if v.jumped == 0 { // else what is passed over shows in the captures
+			v.expired(e)
+		}
+		v.waits = 0
+	}
 }
 
 // stands takes that nothing is read just now.
