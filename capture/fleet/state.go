@@ -90,7 +90,9 @@ func (v *View) count(msg jetstream.Msg, meta *jetstream.MsgMetadata) {
 	}
 	if ok {
 		v.sign(o, msg.Headers(), now, at)
-		v.machines[o.host].Skew = skewOf(msg.Headers(), meta.Timestamp)
+		if msg.Headers().Get(headSent) != "" {
+			v.machines[o.host].compare(skewOf(msg.Headers(), meta.Timestamp))
+		}
 	}
 }
 
@@ -116,6 +118,16 @@ type machine struct {
 	read  time.Time           // when something of it was read last
 	alive bool                // it was heard, and not only read of
 	owes  bool                // something of it was open when it was not heard any more
+	skews [4]time.Duration    // what its last messages said of its clock
+	said  int                 // how many have
+}
+
+// compare takes by how much its clock was ahead of the hub's when a message came there. One that was long on its way,
+// as the hub stood still, says less than is true: the largest of the last few counts.
+func (m *machine) compare(skew time.Duration) {
+	m.skews[m.said%len(m.skews)] = skew
+	m.said++
+	m.Skew = slices.Max(m.skews[:min(m.said, len(m.skews))])
 }
 
 // sending is what sends a capture.

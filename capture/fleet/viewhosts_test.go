@@ -215,6 +215,30 @@ func TestLag(t *testing.T) {
 	}
 }
 
+// TestSkewLate: that a message was long on its way to the hub is not its machine's clock; that the clock was set is
+// seen all the same.
+func TestSkewLate(t *testing.T) {
+	now := time.Now().Truncate(time.Millisecond)
+	v, o, at := bare(&now), origin{version, "a", "x", "1"}, int64(0)
+	bring := func(skew, late time.Duration) time.Duration {
+		data := header(t)
+		v.bring(o, at, data, now, headSent, fmt.Sprint(now.Add(skew-late).UnixMilli()))
+		at += int64(len(data))
+		return v.Hosts()[0].Skew
+	}
+	for _, c := range []struct{ skew, late, want time.Duration }{{0, 0, 0}, {0, 9 * time.Second, 0}, {time.Hour, 0, time.Hour}} {
+		if got := bring(c.skew, c.late); got != c.want {
+			t.Errorf("%v: %v", c, got)
+		}
+	}
+	for range 3 {
+		bring(-time.Hour, 0)
+	}
+	if got := bring(-time.Hour, time.Second); got != -time.Hour {
+		t.Errorf("set back it is %v", got)
+	}
+}
+
 // TestNotes: of one capture something is said once a second, and of one that goes wrong all day long seldom, with how
 // much was left out; all of it is counted, and no number of messages makes the count turn over.
 func TestNotes(t *testing.T) {
