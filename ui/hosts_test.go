@@ -120,3 +120,14 @@ func TestOneMachine(t *testing.T) {
 	newScreen(t, 80, 24).feed(one...).press("1g").shows("▌▾ web-1")
 	newScreen(t, 80, 24, ascii).feed(one...).press("1g").shows(">v web-1")
 }
+
+// TestMachinesWithoutTurns: where machines are there and no turn of any, every key that moves works, and none hangs.
+func TestMachinesWithoutTurns(t *testing.T) {
+	states := []panes.HostState{{Name: "web-1"}, {Name: "web-2"}, {Name: "web-3"}}
+	s := newScreen(t, 140, 40, func(o *Options) { o.Hosts = func() []panes.HostState { return states } })
+	s.send(hostsTick{})
+	for _, key := range []string{"!", "j", "k", "G", "g", "<enter>", "-", "*", "n", "N", ",", ".", "/x<enter>", "<esc>", "fmodel:x<enter>", "f<enter>"} {
+		s.press(key)
+	}
+	checkFrame(t, s)
+}

@@ -7,7 +7,8 @@ import (
 
 // NextAlarm is what comes next, round the list, of what has findings above info.
 func (l *List) NextAlarm() stream.Ref {
-	if len(l.rows.hosts) == 0 {
+	all := l.rows.turns()
+	if all == 0 {
 		return stream.NoRef
 	}
 	h, t, row := l.rows.at(l.At)
@@ -18,7 +19,7 @@ func (l *List) NextAlarm() stream.Ref {
 	if t == nil {
 		row = -1
 	}
-	for n, all := 0, l.rows.turns(); n <= all; n++ {
+	for n := 0; n <= all; n++ {
 		if i >= len(h.turns) {
 			h, i = l.rows.after(h, i)
 		}
