@@ -21,10 +21,14 @@ type HostState struct {
 // take has machines be known as they are now, those that sent no turn too. It reports whether some went of
 // which nothing is known any more.
 func (r *hostRows) take(states []HostState) (gone bool) {
-	if len(states) == 0 || r.told == &states[0] {
+	switch {
+	case len(states) == 0 && r.told == nil, len(states) > 0 && r.told == &states[0]:
 		return false
+	case len(states) == 0:
+		r.told = nil
+	default:
+		r.told = &states[0]
 	}
-	r.told = &states[0]
 	names := make([]string, len(states))
 	for i := range states {
 		names[i] = states[i].Name

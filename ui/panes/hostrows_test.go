@@ -132,4 +132,10 @@ func TestHostRowsGone(t *testing.T) {
 	if rows.take([]HostState{{Name: "c"}}) {
 		t.Error("nothing went")
 	}
+	if gone := rows.take(nil); !gone || len(rows.hosts) != 1 || rows.named("b") == nil {
+		t.Errorf("of none there are %d hosts", len(rows.hosts))
+	}
+	if rows.take(nil) {
+		t.Error("nothing went")
+	}
 }
