@@ -131,3 +131,33 @@ func TestMachinesWithoutTurns(t *testing.T) {
 	}
 	checkFrame(t, s)
 }
+
+// TestMachineStays: the cursor comes to the row of a machine, be there turns of it or not, passes it, and stays there
+// when side requests are hidden, and when one goes back in time.
+func TestMachineStays(t *testing.T) {
+	states := []panes.HostState{{Name: "web-2"}, {Name: "web-4"}, {Name: "web-5"}}
+	s := newScreen(t, 140, 40, func(o *Options) { o.Hosts = func() []panes.HostState { return states } })
+	s.feed(machines(t)...)
+	s.send(hostsTick{})
+	s.press("1gjjj").shows("▌▸ web-4")
+	s.press("H").shows("▌▸ web-4").press("H").shows("▌▸ web-4")
+	s.press("<enter>").shows("▌▾ web-4").press("j").shows("▌▸ web-5").press("kk").shows("▌▸ web-3")
+	s.press("k").shows("▌▸ web-2").press(",").shows("▌▸ web-2").press("<enter>").shows("▌▾ web-2")
+}
+
+// TestSecondMachine: what somebody looks at keeps its row when a second machine comes.
+func TestSecondMachine(t *testing.T) {
+	states := []panes.HostState{{Name: "web-1"}}
+	s := newScreen(t, 140, 40, func(o *Options) { o.Hosts = func() []panes.HostState { return states } })
+	for _, r := range machines(t) {
+		if r.Exchange < 100 {
+			s.feed(r)
+		}
+	}
+	s.send(hostsTick{})
+	s.press("1gj").shows("▾ web-1").hides("▌▾ web-1")
+	states = []panes.HostState{{Name: "web-1"}, {Name: "web-2"}}
+	s.send(hostsTick{})
+	s.shows("▾ web-1", "▸ web-2").hides("▌▾ web-1")
+	s.press("*").shows("▌▸ web-1")
+}

@@ -16,6 +16,17 @@ func (r *hostRows) named(name string) *hostTurns {
 	return r.hosts[at]
 }
 
+// still is the host of another's name that has rows now; nil for none.
+func (r *hostRows) still(of *hostTurns) *hostTurns {
+	if of == nil {
+		return nil
+	}
+	if h := r.named(of.name); h != nil && r.size(h) > 0 {
+		return h
+	}
+	return nil
+}
+
 // add has hosts of these names be there. There may come thousands at once: their places are found once.
 func (r *hostRows) add(names []string) {
 	slices.Sort(names)

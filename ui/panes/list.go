@@ -68,10 +68,14 @@ func (l *List) Keys() []screen.Binding {
 	return append(keys, moves(l.host, l.Steps(display.Text{}, l.GoTo), func() { l.host.Follow(true) })...)
 }
 
-// GoTo chooses what a row shows: of a machine the newest turn that is shown of it.
+// GoTo chooses what a row shows: of a machine the newest turn that is shown of it. Where there is none the cursor is
+// there all the same, and chosen is what was.
 func (l *List) GoTo(row int) {
 	l.MoveTo(row)
 	of := l.RefAt(l.scene.View.Session(), l.At)
+	if of == stream.NoRef {
+		of = l.scene.Chosen
+	}
 	l.on, l.aim = nil, of
 	if h, t, _ := l.rows.at(l.At); t == nil {
 		l.on = h
@@ -138,6 +142,7 @@ func (l *List) Extend(scene *Scene, _, height int) {
 	s, plain := scene.View.Session(), &l.rows.plain
 	again := scene.News.All || plain.quiet != scene.Quiet || scene.Sieve.Changed
 	plain.quiet, plain.only = scene.Quiet, scene.Sieve
+	alone := len(l.rows.hosts) < 2
 	known := l.rows.extend(scene.View, again)
 	gone := l.rows.take(scene.Hosts)
 	l.who.extend(scene.View, s.Turns[min(known, len(s.Turns)):], again)
@@ -146,7 +151,10 @@ func (l *List) Extend(scene *Scene, _, height int) {
 			l.rows.recount(scene.View, t)
 		}
 	}
-	l.show(again || gone)
+	if again || gone {
+		l.on = l.rows.still(l.on)
+	}
+	l.show(alone && len(l.rows.hosts) > 1)
 	for again := true; again; again = l.mend() {
 		l.Fit(l.rows.all(), l.head(), height)
 		if l.on != nil {

@@ -48,13 +48,13 @@ func (l *List) foldHosts() {
 func (l *List) Leave() { l.on, l.last = nil, stream.NoRef }
 
 // show has what is chosen have a row: the turns of a machine are not folded when something else than
-// this list or time chose one of them.
-func (l *List) show(again bool) {
+// this list or time chose one of them, nor because others join the only one, of which somebody looks at something.
+func (l *List) show(joined bool) {
 	chosen := l.scene.Chosen
-	if l.on != nil && (chosen != l.aim || again && !slices.Contains(l.rows.hosts, l.on)) {
+	if chosen != l.aim {
 		l.on = nil
 	}
-	if chosen != l.last && l.on == nil && !l.scene.Follow {
+	if (chosen != l.last || joined) && l.on == nil && !l.scene.Follow {
 		if h, _ := l.rows.find(l.scene.View, l.scene.Of().Turn); h != nil && h.shut {
 			l.rows.fold(h, false)
 		}
