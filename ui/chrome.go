@@ -21,7 +21,9 @@ func (m *Model) drawTop(p *screen.Pen) {
 			alarms = display.Join(alarms, p.Name(w.Text).Between("", "  "))
 		}
 	}
-	alarms = p.Truncate(alarms, max(0, room-min(leastWay, way.width())))
+	if most := max(0, room-min(leastWay, way.width(), 1+way.parts[len(way.parts)-1].Width())); alarms.Width() > most {
+		alarms = p.Pad(p.Truncate(alarms, max(0, most-2)), most)
+	}
 	room -= alarms.Width()
 	for _, stays := range []bool{true, false} {
 		for _, w := range words {

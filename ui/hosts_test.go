@@ -161,3 +161,17 @@ func TestSecondMachine(t *testing.T) {
 	s.shows("▾ web-1", "▸ web-2").hides("▌▾ web-1")
 	s.press("*").shows("▌▸ web-1")
 }
+
+// TestAlarmCut: an alarm that there is too little room for stands apart from what follows it.
+func TestAlarmCut(t *testing.T) {
+	words := []Word{{Text: "HUB NOT REACHED", Alarm: true}, {Text: "1 host SILENT: web-3", Alarm: true}}
+	s := newScreen(t, 40, 10, func(o *Options) {
+		o.Status = func() []Word { return words }
+	})
+	s.feed(machines(t)...)
+	s.press("1g").shows("HUB NOT REACHED", "…  ").hides("…LIVE")
+	checkFrame(t, s)
+	words = words[1:]
+	s.send(hostsTick{})
+	s.press("F").shows("1 host SILENT:…  FOLLOW LIVE")
+}

@@ -82,11 +82,8 @@ func stateWords(s fleet.State) (words []ui.Word) {
 	if s.Spoilt > 0 {
 		alarm("MAKES NO SENSE: " + count.Of(int(s.Spoilt), "message"))
 	}
-	switch {
-	case s.Silent == 1:
-		alarm("SILENT " + s.First)
-	case s.Silent > 1:
-		alarm(fmt.Sprintf("SILENT %s and %d more", s.First, s.Silent-1))
+	if s.Silent > 0 { // it need not be that of what is chosen, which stands beside it
+		alarm(count.Of(s.Silent, "host") + " SILENT: " + s.First + either(s.Silent > 1, ", …", ""))
 	}
 	words = append(words, ui.Word{Text: facts, Stays: true})
 	if s.Newer > 0 {

@@ -21,8 +21,8 @@ func TestStateWords(t *testing.T) {
 		want  string
 	}{
 		{fleet.State{Hosts: 97, Rate: 99_800, Lag: 100 * time.Millisecond}, "97 hosts · 99.8k/s · lag 0.1 s · lost 0 B"},
-		{fleet.State{Hosts: 1, Lost: 20_000, Missed: 2, Silent: 1, First: "web1"}, "!GAP 20 kB, !SILENT web1, 1 host · 0/s · lag 0.0 s"},
-		{fleet.State{Hosts: 3, Missed: 2, Silent: 3, First: "web1"}, "!GAP 2 messages, !SILENT web1 and 2 more, 3 hosts · 0/s · lag 0.0 s"},
+		{fleet.State{Hosts: 1, Lost: 20_000, Missed: 2, Silent: 1, First: "web1"}, "!GAP 20 kB, !1 host SILENT: web1, 1 host · 0/s · lag 0.0 s"},
+		{fleet.State{Hosts: 3, Missed: 2, Silent: 3, First: "web1"}, "!GAP 2 messages, !3 hosts SILENT: web1, …, 3 hosts · 0/s · lag 0.0 s"},
 		{fleet.State{Hosts: 3, Perhaps: 2}, "!GAP of at most 2 messages, 3 hosts · 0/s · lag 0.0 s"},
 		{fleet.State{Spoilt: 1, Newer: 2, Trouble: "no permission"}, "!HUB: no permission, !MAKES NO SENSE: 1 message, 0 hosts · 0/s · lag 0.0 s · lost 0 B, 2 messages of another version"},
 		{fleet.State{Down: true, Trouble: "EOF", Skewed: fleet.Host{Name: "web1", Skew: time.Hour}}, "!HUB NOT REACHED, 0 hosts · 0/s · lag 0.0 s · lost 0 B, the clock of web1 is 1h0m0s ahead of the hub's"},
