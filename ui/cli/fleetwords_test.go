@@ -12,6 +12,7 @@ import (
 	"toolscope/capture"
 	"toolscope/capture/fleet"
 	"toolscope/capture/redact"
+	"toolscope/providers"
 )
 
 // TestStateWords: what is wrong is an alarm, once and with what it is; how things are is said beside it.
@@ -86,6 +87,27 @@ func TestTwoHubs(t *testing.T) {
 		_, at, _ := strings.Cut(v.Server(), "://")
 		if len(words) != 2 || !strings.HasPrefix(words[i].Text, at+": 2 hosts") {
 			t.Errorf("%+v", words)
+		}
+	}
+}
+
+// TestFollowedNone: where nothing came of what was followed it is said of which, if that is one, and a time in which
+// nothing came is no failure; nor is it one that no call was found.
+func TestFollowedNone(t *testing.T) {
+	for _, c := range []struct {
+		paths []string
+		code  int
+		want  string
+	}{
+		{[]string{"nats://hub:4222"}, 1, "toolscope: nats://hub:4222: nothing to show: no bytes came\n"},
+		{[]string{"nats://hub:4222?since=1m"}, 0, "toolscope: nats://hub:4222?since=1m: nothing came in that time\n"},
+		{[]string{"nats://hub:4222?status=malformed"}, 0, ""},
+		{[]string{"nats://hub:4222", "nats://other:4222"}, 1, "toolscope: nothing to show: no bytes came\n"},
+	} {
+		a, so := appOf(t)
+		err := a.printSource(func(func(capture.Record, error) bool) {}, followed(c.paths), new(providers.Inspector), a.printerOf("text", nil))
+		if got := so(); err != nil || got.code != c.code || got.stderr != c.want {
+			t.Errorf("%v: %+v, %v", c.paths, got, err)
 		}
 	}
 }

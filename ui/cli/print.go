@@ -130,7 +130,6 @@ func (a *app) printFollowed(ctx context.Context, paths []string, p printer) erro
 	if err != nil {
 		return err
 	}
-	path := paths[0]
 	src, end, err := a.publishing(ctx, src)
 	if err != nil {
 		return err
@@ -139,16 +138,21 @@ func (a *app) printFollowed(ctx context.Context, paths []string, p printer) erro
 	if a.sending != nil {
 		defer a.sending.watch(a)()
 	}
-	if len(paths) > 1 || capture.IsPlace(path) || fleet.IsAddress(path) {
-		path = "" // the heads of the exchanges tell
-	}
 	said := changed(a.judged(src), func(r *capture.Record) {
 		if r.OfSource() && r.Note != "" {
 			a.notef("%s", r.Note)
 			r.Note = ""
 		}
 	})
-	return a.printSource(said, path, in, p)
+	return a.printSource(said, followed(paths), in, p)
+}
+
+// followed is what sources are called that are read as one; "" where the heads of the exchanges tell.
+func followed(paths []string) string {
+	if len(paths) > 1 || capture.IsPlace(paths[0]) && !fleet.IsAddress(paths[0]) { // ? is no pattern in an address
+		return ""
+	}
+	return paths[0]
 }
 
 // judged is a source; a damaged record in it has the run fail, and reading goes on. At its end it is told
@@ -225,8 +229,9 @@ func fileOf(path string, x *providers.Exchange) string {
 // notes writes what is to be said of the source itself. One in which nothing is recognised has the
 // run fail; known says that something was, which may be there no more.
 func (a *app) notes(path string, in *providers.Inspector, known bool) {
+	of := either(path == "", "", path+": ")
 	for _, f := range in.Session().Findings {
-		a.notef("%s: %s", path, f.Message)
+		a.notef("%s%s", of, f.Message)
 	}
 	switch turns := in.Session().Turns; {
 	case known || slices.ContainsFunc(turns, func(t *stream.Turn) bool { return recognised(in.Exchange(t.Exchange), t) }):
@@ -238,7 +243,7 @@ func (a *app) notes(path string, in *providers.Inspector, known bool) {
 		a.notef("%s: nothing came in that time", path)
 		return
 	case len(turns) == 0:
-		a.notef("%s: nothing to show: %s", path, empty(in))
+		a.notef("%snothing to show: %s", of, empty(in))
 	default:
 		a.stranger(path, in)
 	}
@@ -267,14 +272,14 @@ func empty(in *providers.Inspector) string {
 
 // stranger says what an input looks like in which nothing is recognised, and what may be done.
 func (a *app) stranger(path string, in *providers.Inspector) {
-	looks := "text"
+	looks, of := "text", either(path == "", "", path+": ")
 	for _, x := range in.Exchanges() {
 		if looks = cmp.Or(x.Guess, looks); x.Head.Peeled != "" {
-			a.notef("%s: nothing is recognised: of what this %s has nothing was sent by a model", path, x.Head.Peeled)
+			a.notef("%snothing is recognised: of what this %s has nothing was sent by a model", of, x.Head.Peeled)
 			return
 		}
 	}
-	a.notef("%s: nothing is recognised: it looks like %s, and no response of a known protocol is in it", path, looks)
+	a.notef("%snothing is recognised: it looks like %s, and no response of a known protocol is in it", of, looks)
 	name := strings.TrimPrefix(filepath.Ext(path), ".")
 	if _, ok := formats.Find(name); ok {
 		a.notef("--as %s reads it as what its name says; 'toolscope help formats' lists what opens", name)
