@@ -261,6 +261,7 @@ func (m *Model) copy(text []byte) {
 // A Word is something to know about the source besides what it brings.
 type Word struct {
 	Text  string
-	Alarm bool // something is wrong
-	Stays bool // it is there as long as there is room for it and the end of the way
+	Alarm bool   // something is wrong
+	Stays bool   // it is there as long as there is room for it and the end of the way
+	Brief string // stands in place of Text where that has no room; "" for nothing
 }

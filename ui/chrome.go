@@ -21,18 +21,25 @@ func (m *Model) drawTop(p *screen.Pen) {
 			alarms = display.Join(alarms, p.Name(w.Text).Between("", "  "))
 		}
 	}
-	if most := max(0, room-min(leastWay, way.width(), 1+way.parts[len(way.parts)-1].Width())); alarms.Width() > most {
+	short := min(leastWay, 1+way.parts[len(way.parts)-1].Width())
+	if most := max(0, room-short); alarms.Width() > most {
 		alarms = p.Pad(p.Truncate(alarms, max(0, most-2)), most)
 	}
 	room -= alarms.Width()
 	for _, stays := range []bool{true, false} {
 		for _, w := range words {
-			least, text := way.width(), p.Name(w.Text).Between("", "  ")
-			if stays {
-				least = min(leastWay, least)
+			if w.Alarm || w.Stays != stays {
+				continue
 			}
-			if !w.Alarm && w.Stays == stays && least+2+facts.Width()+text.Width() <= room {
-				facts = display.Join(facts, text)
+			least := way.width()
+			if stays {
+				least = short
+			}
+			for _, text := range []string{w.Text, w.Brief} {
+				if text := p.Name(text).Between("", "  "); text.Width() > 2 && least+2+facts.Width()+text.Width() <= room {
+					facts = display.Join(facts, text)
+					break
+				}
 			}
 		}
 	}

@@ -48,6 +48,10 @@ func TestStays(t *testing.T) {
 	s.send(hostsTick{})
 	s.shows("SILENT web1")
 	checkFrame(t, s)
+	words[1].Brief, words[2].Text = "lag 0.1 s · lost 0 B", "1 host SILENT: web1"
+	s.send(hostsTick{})
+	s.shows("1 host SILENT: web1  lag 0.1 s · lost 0 B").hides("97 hosts")
+	checkFrame(t, s)
 }
 
 // TestMachines: turns of several machines stand under the rows of their machines, which are folded at

@@ -27,6 +27,9 @@ func (a *app) fleetWords() (words []ui.Word) {
 		}
 		for _, w := range stateWords(v.State()) {
 			w.Text = of + w.Text
+			if w.Brief != "" {
+				w.Brief = of + w.Brief
+			}
 			words = append(words, w)
 		}
 	}
@@ -66,7 +69,7 @@ func stateWords(s fleet.State) (words []ui.Word) {
 	case s.Trouble != "":
 		alarm("HUB: " + s.Trouble)
 	}
-	facts := fmt.Sprintf("%s · %s/s · lag %.1f s", count.Of(s.Hosts, "host"), rateText(s.Rate), s.Lag.Seconds())
+	facts, lag := fmt.Sprintf("%s · %s/s · ", count.Of(s.Hosts, "host"), rateText(s.Rate)), fmt.Sprintf("lag %.1f s", s.Lag.Seconds())
 	switch {
 	case s.Lost > 0:
 		alarm("GAP " + sizeText(s.Lost))
@@ -77,7 +80,7 @@ func stateWords(s fleet.State) (words []ui.Word) {
 	case s.Forgot > 0:
 		alarm("GAP: the hub forgot")
 	default:
-		facts += " · lost 0 B"
+		lag += " · lost 0 B"
 	}
 	if s.Spoilt > 0 {
 		alarm("MAKES NO SENSE: " + count.Of(int(s.Spoilt), "message"))
@@ -85,7 +88,7 @@ func stateWords(s fleet.State) (words []ui.Word) {
 	if s.Silent > 0 { // it need not be that of what is chosen, which stands beside it
 		alarm(count.Of(s.Silent, "host") + " SILENT: " + s.First + either(s.Silent > 1, ", …", ""))
 	}
-	words = append(words, ui.Word{Text: facts, Stays: true})
+	words = append(words, ui.Word{Text: facts + lag, Stays: true, Brief: lag})
 	if s.Newer > 0 {
 		say("%s of another version", count.Of(int(s.Newer), "message"))
 	}
