@@ -128,6 +128,7 @@ func (v *View) takeCall(ctx context.Context, msg jetstream.Msg, yield func(captu
 	if f.feed == nil { // it has ended
 		return true
 	}
+	f.read = v.now()
 	ok = v.readFound(ctx, f, upto, yield)
 	return ok && v.end(yield, s.keep(f))
 }

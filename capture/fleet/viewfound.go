@@ -17,6 +17,7 @@ type found struct {
 	feed *capture.Feed // nil once it has ended
 	next int64         // offset of what comes next
 	seq  uint64        // the message that has it is not before this one; 0 if nobody knows
+	read time.Time     // when a call of it was told of last
 }
 
 // Trying to read of a capture again.

@@ -376,3 +376,34 @@ func TestMostOpen(t *testing.T) {
 		t.Error("it is not open again")
 	}
 }
+
+// TestFoundSilent: an exchange that is read because of its calls is cut as others are when its machine is silent, be it
+// that nothing was ever heard of that; one of which there are signs is not.
+func TestFoundSilent(t *testing.T) {
+	now := time.Now()
+	v := bare(&now)
+	v.some = &some{}
+	for i, host := range []string{"dead", "alive"} {
+		f := &found{origin: origin{version, host, "x", fmt.Sprint(i)}, feed: v.feeds.One(capture.Machine{Host: host, Agent: "x"}, host, 1, 100), read: now}
+		if _, err := f.feed.Write(nil, line(t, capture.Record{Exchange: 1, Data: []byte("x")})); err != nil {
+			t.Fatal(err)
+		}
+		v.some.keep(f)
+	}
+	var why []string
+	yield := func(r capture.Record, _ error) bool { why = append(why, r.Why); return true }
+	now = now.Add(silence - time.Second)
+	v.looked = now
+	v.health(nats.NewMsg(captureSubject(healthKind, "alive", "x", "1")))
+	if v.lookForSilent(now, yield); len(why) > 0 {
+		t.Fatalf("%q", why)
+	}
+	now = now.Add(2 * time.Second)
+	if v.lookForSilent(now, yield); len(why) != 1 || why[0] != "nothing was heard of dead/x for 30s" || len(v.some.open) != 1 {
+		t.Fatalf("%q, %d are open", why, len(v.some.open))
+	}
+	now = now.Add(2 * time.Second)
+	if v.lookForSilent(now, yield); len(why) != 1 {
+		t.Errorf("%q", why)
+	}
+}

@@ -49,10 +49,35 @@ func (v *View) cutSilent(now time.Time) (recs []capture.Record) {
 		}
 		if f.silent = true; f.feed.Open() > 0 {
 			m.owes = true
-			recs = f.feed.Cut(recs, fmt.Sprintf("nothing was heard of %s/%s for %s", f.host, f.agent, v.quiet))
+			recs = f.feed.Cut(recs, v.unheard(f.origin))
 		}
 	}
+	return v.some.cutSilent(recs, v, now)
+}
+
+// cutSilent is the same of the exchanges that are read because of their calls. Their machines need not have been heard
+// at all.
+func (s *some) cutSilent(recs []capture.Record, v *View, now time.Time) []capture.Record {
+	if s == nil {
+		return recs
+	}
+	s.open = slices.DeleteFunc(s.open, func(f *found) bool {
+		heard := f.read
+		if m := v.machines[f.host]; m != nil && m.of[f.id] != nil && m.of[f.id].heard.After(heard) {
+			heard = m.of[f.id].heard
+		}
+		if now.Sub(heard) < v.quiet {
+			return false
+		}
+		recs = f.feed.Cut(recs, v.unheard(f.origin))
+		return true
+	})
 	return recs
+}
+
+// unheard is why something is cut that had something open.
+func (v *View) unheard(o origin) string {
+	return fmt.Sprintf("nothing was heard of %s/%s for %s", o.host, o.agent, v.quiet)
 }
 
 // prune forgets what was not heard of for long.
