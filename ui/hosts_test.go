@@ -58,14 +58,14 @@ func TestStays(t *testing.T) {
 // first, and what is followed stays with one machine.
 func TestMachines(t *testing.T) {
 	states := []panes.HostState{
-		{Name: "web-1", Age: 2 * time.Second}, {Name: "web-2", Waits: 2_000_000, Skew: -90 * time.Second},
-		{Name: "web-3", Age: 42 * time.Second, Silent: true}, {Name: "web-4", Age: time.Second},
+		{Name: "web-1", Age: 14 * time.Second}, {Name: "web-2", Waits: 2_000_000, Skew: -90 * time.Second},
+		{Name: "web-3", Age: 42 * time.Second, Silent: true}, {Name: "web-4", Age: 7 * time.Minute, Read: true},
 	}
 	for _, size := range [][2]int{{80, 24}, {140, 40}, {250, 60}} {
 		s := newScreen(t, size[0], size[1], func(o *Options) { o.Hosts = func() []panes.HostState { return states } })
 		s.feed(machines(t)...)
 		s.send(hostsTick{})
-		s.shows("▸ web-1", "▸ web-2", "▸ web-3", "▸ web-4", "SILENT 42 s", "bad")
+		s.shows("▸ web-1", "▸ web-2", "▸ web-3", "▸ web-4", "SILENT 42 s", "heard 14 s ago", "sent 7 min ago", "bad")
 		first := s.turn()
 		x := s.view.Exchange(first.Exchange)
 		for range 3 {

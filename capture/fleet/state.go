@@ -43,6 +43,7 @@ type Host struct {
 	Skew    time.Duration // by how much its clock is ahead of the hub's
 	Silent  bool          // it should be heard and is not
 	Ended   bool          // all that sent there ended as it should
+	Read    bool          // it was never heard, and only read of: Heard is when it sent that
 }
 
 // sumEvery is how old what the machines do may be in a State.
@@ -71,7 +72,9 @@ func (v *View) Hosts() []Host {
 	v.sum(v.now())
 	all := make([]Host, 0, len(v.machines))
 	for _, m := range v.machines {
-		all = append(all, m.Host)
+		h := m.Host
+		h.Read = !m.alive
+		all = append(all, h)
 	}
 	slices.SortFunc(all, func(a, b Host) int { return cmp.Compare(a.Name, b.Name) })
 	return all

@@ -76,7 +76,7 @@ func TestMachines(t *testing.T) {
 	}
 	v.bring(origin{version, "old", "x", "5"}, 0, head, now.Add(-time.Hour))
 	v.bring(origin{version, "a", "y", "2"}, int64(len(head)), []byte("\n"), now, headSpooled, "20")
-	if hosts := v.Hosts(); len(hosts) != 4 || hosts[0].Spooled != 120 {
+	if hosts := v.Hosts(); len(hosts) != 4 || hosts[0].Spooled != 120 || hosts[0].Read || !hosts[3].Read {
 		t.Errorf("%+v", hosts)
 	}
 	last := nats.NewMsg(captureSubject(healthKind, "done", "x", "3"))

@@ -46,7 +46,7 @@ func (a *app) hostStates() func() []panes.HostState {
 		now := time.Now()
 		for _, v := range a.views {
 			for _, h := range v.Hosts() {
-				all = append(all, panes.HostState{Name: h.Name, Age: now.Sub(h.Heard), Waits: h.Spooled, Skew: h.Skew, Silent: h.Silent, Ended: h.Ended})
+				all = append(all, panes.HostState{Name: h.Name, Age: now.Sub(h.Heard), Waits: h.Spooled, Skew: h.Skew, Silent: h.Silent, Ended: h.Ended, Read: h.Read})
 			}
 		}
 		if len(a.views) > 1 {

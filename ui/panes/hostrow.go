@@ -16,6 +16,7 @@ type HostState struct {
 	Skew   time.Duration // by how much its clock is ahead
 	Silent bool
 	Ended  bool // it said that it ends
+	Read   bool // there was no sign of it but what it sent before anybody listened
 }
 
 // take has machines be known as they are now, those that sent no turn too. It reports whether some went of
@@ -107,6 +108,8 @@ func (l *List) tells(p *screen.Pen, h *hostTurns) []hostTold {
 			silent.text, silent.role = ago(s.Age).Between("SILENT ", ""), screen.Bad
 		case s.Ended:
 			silent.text, silent.role = ago(s.Age).Between("ended ", " ago"), screen.Muted
+		case s.Age >= leastAge && s.Read:
+			silent.text, silent.role = ago(s.Age).Between("sent ", " ago"), screen.Muted
 		case s.Age >= leastAge:
 			silent.text, silent.role = ago(s.Age).Between("heard ", " ago"), screen.Muted
 		}
