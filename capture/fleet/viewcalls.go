@@ -106,6 +106,9 @@ func (v *View) takeCall(ctx context.Context, msg jetstream.Msg, yield func(captu
 	}
 	data, call, err := readCall(msg, o, status)
 	upto, noUpto := strconv.ParseInt(msg.Headers().Get(headUpto), 10, 64)
+	if noUpto == nil && upto > mostCapture {
+		noUpto = fmt.Errorf("%d is beyond any capture", upto)
+	}
 	if err = cmp.Or(err, noUpto); err != nil {
 		v.spoilt(o, err)
 		return true
@@ -171,7 +174,7 @@ func readCall(msg jetstream.Msg, o origin, status string) (line []byte, c callLi
 	}
 	end := bytes.LastIndex(line, []byte(openedKey))
 	switch {
-	case c.Type != "call" || end < 0 || bytes.IndexByte(line, '\n') >= 0 || c.Opened.Exchange < 1 || c.Opened.Offset < 0 || token(c.Opened.Capture) != c.Opened.Capture || c.Opened.Capture == "":
+	case c.Type != "call" || end < 0 || bytes.IndexByte(line, '\n') >= 0 || c.Opened.Exchange < 1 || c.Opened.Offset < 0 || c.Opened.Offset > mostCapture || token(c.Opened.Capture) != c.Opened.Capture || c.Opened.Capture == "":
 		return nil, c, errors.New("it is no line of a call")
 	case c.File != o.host+"/"+o.agent || callToken(c.Status) != status:
 		return nil, c, errors.New("it is not of the subject that it came by")

@@ -5,6 +5,8 @@ package fleet
 import (
 	"context"
 	"errors"
+	"fmt"
+	"math"
 	"os"
 	"strings"
 	"testing"
@@ -139,6 +141,27 @@ func TestCallsTwice(t *testing.T) {
 	v := view(t, h.URL()+"?until=now&status=not+an+object", nil)
 	if <-v.done; v.text() != wants(3, 0, 8) {
 		t.Errorf("%q", v.text())
+	}
+}
+
+// TestCallsBeyond: of a line that says that its exchange ends beyond any capture nothing is read, and nothing is said
+// to be missing because of it.
+func TestCallsBeyond(t *testing.T) {
+	h := newHub(t, nil)
+	p := publish(t, h.hurried(t, "a"))
+	one(t, p, 1, 0, 2)
+	for _, c := range []struct{ upto, offset int64 }{{math.MaxInt64, 0}, {mostCapture + 1, 1}, {10, mostCapture + 1}} {
+		m := nats.NewMsg(indexSubject(p.ours.of, "m", "complete"))
+		m.Data = fmt.Appendf(nil, `{"type":"call","file":"a/main","turn":1,"call":1,"status":"complete","opened":{"capture":"%s","exchange":1,"offset":%d}}`, p.ours.of.id, c.offset)
+		m.Header.Set(headUpto, fmt.Sprint(c.upto))
+		if _, err := p.link.publish(context.Background(), m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	v := view(t, h.URL()+"?until=now&status=complete", nil)
+	<-v.done
+	if s := v.State(); s.Lost != 0 || s.Spoilt != 3 || v.text() != "" {
+		t.Errorf("%q %+v %q", v.text(), s, v.notes)
 	}
 }
 
