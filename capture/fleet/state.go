@@ -143,16 +143,7 @@ type sending struct {
 
 // sign takes a sign of a host that it gave at some time; all times are by our clock.
 func (v *View) sign(of origin, head nats.Header, now, at time.Time) {
-	m := v.machines[of.host]
-	if m == nil {
-		m = &machine{Host: Host{Name: of.host}, of: map[string]*sending{}}
-		v.machines[of.host] = m
-	}
-	s := m.of[of.id]
-	if s == nil {
-		s = &sending{}
-		m.of[of.id] = s
-	}
+	m, s := v.known(of)
 	if n, err := strconv.ParseInt(head.Get(headSpooled), 10, 64); err == nil && n >= 0 && n <= mostCapture {
 		m.Spooled += n - s.spooled
 		s.spooled = n
@@ -163,6 +154,34 @@ func (v *View) sign(of origin, head nats.Header, now, at time.Time) {
 	case at.After(s.over):
 		s.over = time.Time{}
 	}
+	v.hear(m, s, now, at)
+}
+
+// signCall takes that a host told of a call. It may do so behind its last other sign.
+func (v *View) signCall(of origin, at time.Time) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	m, s := v.known(of)
+	v.hear(m, s, v.now(), v.clock.own(at))
+}
+
+// known is the host of an origin, and what sends there.
+func (v *View) known(of origin) (*machine, *sending) {
+	m := v.machines[of.host]
+	if m == nil {
+		m = &machine{Host: Host{Name: of.host}, of: map[string]*sending{}}
+		v.machines[of.host] = m
+	}
+	s := m.of[of.id]
+	if s == nil {
+		s = &sending{}
+		m.of[of.id] = s
+	}
+	return m, s
+}
+
+// hear takes when there was a sign.
+func (v *View) hear(m *machine, s *sending, now, at time.Time) {
 	heard := now
 	s.read, m.read = now, now
 	if now.Sub(at) > v.quiet { // it is history, and no sign of life

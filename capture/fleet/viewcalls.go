@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -97,8 +98,8 @@ type callLine struct {
 	Opened             Opened
 }
 
-// takeCall takes a message of the index. It reports false where nobody wants more.
-func (v *View) takeCall(ctx context.Context, msg jetstream.Msg, yield func(capture.Record, error) bool) bool {
+// takeCall takes a message of the index that the hub got at some time of its clock. It reports false where nobody wants more.
+func (v *View) takeCall(ctx context.Context, msg jetstream.Msg, at time.Time, yield func(capture.Record, error) bool) bool {
 	o, status, ok := callOriginOf(msg.Subject())
 	if !ok || o.version != version {
 		v.newer(msg.Subject())
@@ -113,8 +114,10 @@ func (v *View) takeCall(ctx context.Context, msg jetstream.Msg, yield func(captu
 		v.spoilt(o, err)
 		return true
 	}
-	s, at := v.some, call.Opened
-	key := callKey{at.Capture, at.Exchange, call.Turn, call.Call}
+	s, opened := v.some, call.Opened
+	o.id = opened.Capture
+	v.signCall(o, at)
+	key := callKey{opened.Capture, opened.Exchange, call.Turn, call.Call}
 	if _, known := s.told.get(key); known {
 		return true
 	}
@@ -122,11 +125,10 @@ func (v *View) takeCall(ctx context.Context, msg jetstream.Msg, yield func(captu
 	if s.line != nil {
 		return s.line(data)
 	}
-	o.id = at.Capture
-	f, known := s.found.get(foundKey{at.Capture, at.Exchange})
+	f, known := s.found.get(foundKey{opened.Capture, opened.Exchange})
 	if !known {
-		f = &found{origin: o, feed: v.feeds.One(machineOf(o), v.run(o), at.Exchange, at.Offset), next: at.Offset}
-		s.found.put(foundKey{at.Capture, at.Exchange}, f)
+		f = &found{origin: o, feed: v.feeds.One(machineOf(o), v.run(o), opened.Exchange, opened.Offset), next: opened.Offset}
+		s.found.put(foundKey{opened.Capture, opened.Exchange}, f)
 	}
 	if f.feed == nil { // it has ended
 		return true

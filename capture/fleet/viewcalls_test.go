@@ -77,6 +77,9 @@ func TestCalls(t *testing.T) {
 		if got := v.text(); got != want || v.State().Lost != 0 || len(v.notes) != 0 || len(strings.Join(v.ends, "")) != 0 {
 			t.Errorf("%s: %q, wanted %q; %+v; %q; %q", address, got, want, v.State(), v.notes, v.ends)
 		}
+		if n := strings.Count(want, wants(3, 0, 8)); n > 0 && (v.State().Hosts != n || len(v.Hosts()) != n) {
+			t.Errorf("%s: of %d hosts %+v are known", address, n, v.Hosts())
+		}
 		for _, f := range v.some.found.now {
 			if f.feed != nil {
 				t.Errorf("%s: what has ended is kept", address)

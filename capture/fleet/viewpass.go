@@ -113,7 +113,7 @@ func (v *View) take(ctx context.Context, msg jetstream.Msg, meta *jetstream.MsgM
 	}
 	v.read, v.waits = mark{meta.Sequence.Stream, msg.Subject(), meta.Timestamp}, meta.NumPending
 	if v.some != nil {
-		ok = v.takeCall(ctx, msg, yield)
+		ok = v.takeCall(ctx, msg, meta.Timestamp, yield)
 	} else {
 		missing = v.feed(msg, meta, wanted)
 	}
