@@ -119,7 +119,7 @@ type machine struct {
 	Host
 	of    map[string]*sending // by the id of its capture
 	read  time.Time           // when something of it was read last
-	alive bool                // it was heard, and not only read of
+	alive bool                // it was heard, and not only read of what it sent before we looked
 	owes  bool                // something of it was open when it was not heard any more
 	skews [4]time.Duration    // what its last messages said of its clock
 	said  int                 // how many have
@@ -187,7 +187,8 @@ func (v *View) hear(m *machine, s *sending, now, at time.Time) {
 	if now.Sub(at) > v.quiet { // it is history, and no sign of life
 		heard = at
 	} else {
-		m.alive, m.owes = true, false
+		m.owes = false
+		m.alive = m.alive || !at.Before(v.opened) // else it may have said that it ended before we could hear that
 	}
 	if heard.After(m.Heard) {
 		m.Heard = heard

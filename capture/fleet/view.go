@@ -34,6 +34,7 @@ type View struct {
 	stream jetstream.Stream
 	of     Address
 	now    func() time.Time // our clock
+	opened time.Time        // by it: before that nobody was heard
 	since  time.Time        // by the hub's clock: exchanges of which nothing is newer are not wanted
 	until  time.Time        // by the same: messages behind it are not wanted; zero for no such time
 	begins time.Time        // by the same: what began later has to be there from its beginning
@@ -144,6 +145,7 @@ func (v *View) begin(ctx context.Context) (err error) {
 	if e.first > 1 && e.firstAt.After(v.begins) {
 		v.begins = e.firstAt // before that the hub let go of what there was
 	}
+	v.opened = v.now()
 	_, err = v.link.Subscribe(wanted(healthKind, v.of.Host, v.of.Agent), v.health)
 	return err
 }

@@ -407,3 +407,26 @@ func TestFoundSilent(t *testing.T) {
 		t.Errorf("%q", why)
 	}
 }
+
+// TestEndedBefore: a machine that sent something just before somebody looked may have ended as it should since, and is
+// not silent; one that left something open is, and so is one that sent something later.
+func TestEndedBefore(t *testing.T) {
+	now := time.Now()
+	v := bare(&now)
+	v.opened = now
+	head, open := header(t), line(t, capture.Record{Exchange: 1, Data: []byte("x")})
+	v.bring(origin{version, "done", "x", "1"}, 0, head, now.Add(-5*time.Second))
+	v.bring(origin{version, "dead", "x", "2"}, 0, append(head, open...), now.Add(-5*time.Second))
+	now = now.Add(time.Second)
+	v.bring(origin{version, "later", "x", "3"}, 0, head, now)
+	now = now.Add(silence + time.Second)
+	v.looked = now
+	v.lookForSilent(now, func(capture.Record, error) bool { return true })
+	var got []string
+	for _, h := range v.Hosts() {
+		got = append(got, fmt.Sprint(h.Name, " ", h.Silent))
+	}
+	if text := strings.Join(got, "; "); text != "dead true; done false; later true" {
+		t.Error(text)
+	}
+}
