@@ -178,7 +178,7 @@ func readCall(msg jetstream.Msg, o origin, status string) (line []byte, c callLi
 	switch {
 	case c.Type != "call" || end < 0 || bytes.IndexByte(line, '\n') >= 0 || c.Opened.Exchange < 1 || c.Opened.Offset < 0 || c.Opened.Offset > mostCapture || token(c.Opened.Capture) != c.Opened.Capture || c.Opened.Capture == "":
 		return nil, c, errors.New("it is no line of a call")
-	case c.File != o.host+"/"+o.agent || callToken(c.Status) != status:
+	case c.File != /* as JSON has it */ string([]rune(o.host+"/"+o.agent)) || callToken(c.Status) != status:
 		return nil, c, errors.New("it is not of the subject that it came by")
 	}
 	if line = append(line[:end:end], '}'); !json.Valid(line) {

@@ -4,6 +4,7 @@ package fleet
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -144,6 +145,23 @@ func TestCallsTwice(t *testing.T) {
 	v := view(t, h.URL()+"?until=now&status=not+an+object", nil)
 	if <-v.done; v.text() != wants(3, 0, 8) {
 		t.Errorf("%q", v.text())
+	}
+}
+
+// TestCallsNamed: a machine may have a name that is no UTF-8, which JSON cannot say as it is.
+func TestCallsNamed(t *testing.T) {
+	for host, file := range map[string]string{"a": "a/x", "\xff\xfe": "\ufffd\ufffd/x", "é\u202e": "é\u202e/x"} {
+		line, err := json.Marshal(map[string]any{"type": "call", "file": file, "status": "complete"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := message{head: nats.Header{}, data: append(line[:len(line)-1], `,"opened":{"capture":"c","exchange":1,"offset":0}}`...)}
+		if _, _, err := readCall(m, origin{version, host, "x", ""}, callToken("complete")); err != nil {
+			t.Errorf("%q: %v", host, err)
+		}
+		if _, _, err := readCall(m, origin{version, "b", "x", ""}, callToken("complete")); err == nil {
+			t.Errorf("%q: a call of another machine is taken", host)
+		}
 	}
 }
 
