@@ -196,7 +196,7 @@ func published(ctx context.Context, src capture.Source, to *publication, r *reda
 	put := func(all []redact.Clean) {
 		for _, c := range all {
 			for to.isFull() && ctx.Err() == nil {
-				time.Sleep(time.Millisecond)
+				time.Sleep(fullTime)
 			}
 			to.Put(c)
 		}
