@@ -40,6 +40,7 @@ type link struct {
 	reach *reach
 	asked requests
 	inbox string // what answers begin with
+	whose string // the question to who cannot hear them
 	conn  atomic.Pointer[nats.Conn]
 	broke func(error)   // is told of what keeps it from being made
 	now   chan struct{} // has the next try be made
@@ -54,6 +55,7 @@ func dial(server string, auth Auth, patient bool, renew func(), failed func(erro
 	l.reach.ctx, l.reach.stop = context.WithCancel(context.Background())
 	l.reach.later.Store(patient)
 	l.inbox = cmp.Or(auth.inbox, strings.TrimSuffix(nats.InboxPrefix, "."))
+	l.whose = either(auth.inbox == "", "is it the key of who views?", "is that its name for this machine?")
 	l.broke = func(err error) {
 		if !errors.Is(err, errLater) && !l.denied(err) && l.reach.ctx.Err() == nil { // that we end it is no trouble
 			failed(err)

@@ -63,7 +63,7 @@ func (l *link) denied(err error) bool {
 	l.asked.mu.Lock()
 	defer l.asked.mu.Unlock()
 	if strings.HasPrefix(subject, l.inbox) {
-		d := &denial{"hear its answers, at " + l.inbox + ": is that its name for this machine?"}
+		d := &denial{"hear its answers, at " + l.inbox + ": " + l.whose}
 		l.asked.deaf.Store(d)
 		for _, deny := range l.asked.all {
 			deny(d)

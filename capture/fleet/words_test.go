@@ -91,6 +91,16 @@ func TestDenied(t *testing.T) {
 	}
 }
 
+// TestViewDenied: who looks with the key of a machine is told what is wrong with it.
+func TestViewDenied(t *testing.T) {
+	key, public := keyOf(t)
+	h := newHub(t, func(o *HubOptions) { o.Auth = authFile(t, public, hostMay) })
+	_, err := Open(context.Background(), Address{Server: h.URL()}, Auth{NKey: key})
+	if err == nil || !strings.HasSuffix(err.Error(), "the hub does not let us hear its answers, at _INBOX: is it the key of who views?") {
+		t.Error(err)
+	}
+}
+
 // TestDeniedSeldom: what the hub does not let us do is tried ever more seldom, as it writes that down; what
 // else goes wrong may be over soon.
 func TestDeniedSeldom(t *testing.T) {
