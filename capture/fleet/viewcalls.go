@@ -133,7 +133,7 @@ func (v *View) takeCall(ctx context.Context, msg jetstream.Msg, at time.Time, yi
 	if f.feed == nil { // it has ended
 		return true
 	}
-	f.read = v.now()
+	f.read, f.told = v.now(), at
 	ok = v.readFound(ctx, f, upto, yield)
 	return ok && v.end(yield, s.keep(f))
 }

@@ -11,8 +11,10 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 )
 
 // linesOf are those that a view of an address brings.
@@ -207,6 +209,41 @@ func TestCallsGone(t *testing.T) {
 	}
 }
 
+// TestCallsLetGo: of a capture that the hub let go of, while it has others and the calls, that is known at
+// once, and it is not asked again and again as one who has fallen behind.
+func TestCallsLetGo(t *testing.T) {
+	h := newHub(t, nil)
+	o := manyExchanges(t, h, "a").ours.of
+	told := time.Now()
+	stream := h.captures(t)
+	info, err := stream.Info(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	one(t, publish(t, h.hurried(t, "b")), 1, 0, 2)
+	if err := stream.Purge(context.Background(), jetstream.WithPurgeSequence(info.State.LastSeq+1)); err != nil {
+		t.Fatal(err)
+	}
+	of, err := ParseAddress(h.URL() + "?status=malformed")
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := Open(context.Background(), of, Auth{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer v.link.Close()
+	for _, c := range []struct {
+		told time.Time
+		want error
+	}{{told, nil}, {time.Now(), errNotThere}} {
+		f := &found{origin: o, feed: v.feeds.One(machineOf(o), v.run(o), 1, 0), told: c.told}
+		if err := v.step(context.Background(), f, 1000); !errors.Is(err, c.want) || v.State().Lost != 1000 {
+			t.Errorf("%v, wanted %v: %+v", err, c.want, v.State())
+		}
+	}
+}
+
 // TestCallsAmnesia: a view of the index goes on where a hub forgot the last of it, and no call that is
 // told comes twice.
 func TestCallsAmnesia(t *testing.T) {
@@ -267,7 +304,7 @@ func TestNotThereYet(t *testing.T) {
 	}
 	defer v.link.Close()
 	o := p.ours.of
-	f := &found{origin: o, feed: v.feeds.One(machineOf(o), v.run(o), 1, 0), seq: h.captures(t).CachedInfo().State.LastSeq + 1}
+	f := &found{origin: o, feed: v.feeds.One(machineOf(o), v.run(o), 1, 0), seq: h.captures(t).CachedInfo().State.LastSeq + 1, told: time.Now()}
 	if err := v.step(context.Background(), f, 1000); !errors.Is(err, errNotThere) || v.State().Lost != 0 {
 		t.Errorf("%v, %+v", err, v.State())
 	}

@@ -18,6 +18,7 @@ type found struct {
 	next int64         // offset of what comes next
 	seq  uint64        // the message that has it is not before this one; 0 if nobody knows
 	read time.Time     // when a call of it was told of last
+	told time.Time     // when the hub got that, by its clock: after all that the call needs
 }
 
 // Trying to read of a capture again.
@@ -68,7 +69,7 @@ func (v *View) step(ctx context.Context, f *found, upto int64) error {
 	msg, err := v.get(ctx, subject, f.seq)
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
 		e, failed := v.link.extent(ctx)
-		if failed == nil && (e.first > f.seq || e.first > e.last) {
+		if failed == nil && (e.first > f.seq || e.first > e.last || f.told.Before(e.firstAt)) {
 			v.missFound(f, upto)
 			return nil
 		}
