@@ -127,6 +127,9 @@ func (l *left) send(ctx context.Context, to *link, one record.LeftSpool) (done b
 	err := s.run(ctx, to)
 	if err == nil {
 		l.tellCalls(ctx, to, s)
+		if !s.wasSent() { // the run that left it could not say so
+			s.tellOver(to)
+		}
 	}
 	if foreign := (*foreignError)(nil); errors.As(err, &foreign) {
 		err, s.had = nil, foreign.are

@@ -16,6 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
+
 	"toolscope/capture"
 	"toolscope/capture/record"
 )
@@ -350,6 +352,56 @@ func TestLeftCut(t *testing.T) {
 	}
 	if n := strings.Count(notes.text(), "there is nothing to send"); n != 1 {
 		t.Errorf("it is said %d times", n)
+	}
+}
+
+// TestLeftOver: when the rest of what a killed program left is sent it is said that its capture is over, as
+// that program could not; once.
+func TestLeftOver(t *testing.T) {
+	h := newHub(t, nil)
+	o := h.sending(t, "a")
+	p := publish(t, o)
+	one(t, p, 1, 0, 3)
+	closeNow(p)
+	killed(t, p)
+	conn, err := nats.Connect(h.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	heard, err := conn.SubscribeSync(strings.Replace(p.ours.subject, "."+bytesKind+".", "."+healthKind+".", 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := conn.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	next := publish(t, o)
+	msg, err := heard.NextMsg(wait)
+	if err != nil || msg.Header.Get(headOver) != "1" || msg.Header.Get(headSpooled) != "0" {
+		t.Errorf("%v, %v", msg, err)
+	}
+	closeNow(next)
+	if sentAt(t, p).IsZero() {
+		t.Fatal("it is not marked as sent")
+	}
+	o.Spool = filepath.Dir(p.Path)
+	to, err := dial(h.URL(), Auth{}, true, func() {}, func(error) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer to.Close()
+	eventually(t, "it is connected", to.IsConnected)
+	name := strings.TrimSuffix(filepath.Base(p.Path), record.Extension)
+	l := findLeft(&o, time.Now())
+	if !l.send(context.Background(), to, l.all[slices.IndexFunc(l.all, func(s record.LeftSpool) bool { return s.Name == name })]) {
+		t.Error("it is to be tried again")
+	}
+	if err := errors.Join(to.Flush(), conn.Flush()); err != nil {
+		t.Fatal(err)
+	}
+	if msg, err := heard.NextMsg(time.Millisecond); err == nil {
+		t.Errorf("it is said again: %v", msg.Header)
 	}
 }
 

@@ -139,7 +139,7 @@ func (p *Publisher) tellHealth() {
 	for {
 		p.ours.spool.Touch(time.Now())
 		if p.link.IsConnected() {
-			_ = p.link.PublishMsg(p.health()) // who does not hear it thinks that we are silent
+			_ = p.link.PublishMsg(p.ours.health()) // who does not hear it thinks that we are silent
 		}
 		select {
 		case <-p.ctx.Done():
@@ -150,20 +150,20 @@ func (p *Publisher) tellHealth() {
 }
 
 // health is a sign of life.
-func (p *Publisher) health() *nats.Msg {
-	spooled, _, _ := p.ours.progress()
-	msg := nats.NewMsg(strings.Replace(p.ours.subject, "."+bytesKind+".", "."+healthKind+".", 1))
+func (s *sender) health() *nats.Msg {
+	spooled, _, _ := s.progress()
+	msg := nats.NewMsg(strings.Replace(s.subject, "."+bytesKind+".", "."+healthKind+".", 1))
 	msg.Header.Set(headSent, strconv.FormatInt(time.Now().UnixMilli(), 10))
 	msg.Header.Set(headSpooled, strconv.FormatInt(spooled, 10))
 	return msg
 }
 
-// tellOver says that the capture has ended, so that nobody takes us for silent.
-func (p *Publisher) tellOver() {
-	msg := p.health()
+// tellOver says that the capture has ended and the hub has all of it, so that nobody waits for a sign of it.
+func (s *sender) tellOver(to *link) {
+	msg := s.health()
 	msg.Header.Set(headOver, "1")
-	if p.link.IsConnected() && p.link.PublishMsg(msg) == nil {
-		_ = p.link.FlushTimeout(time.Second) // else we are said to be silent
+	if to.IsConnected() && to.PublishMsg(msg) == nil {
+		_ = to.FlushTimeout(time.Second) // else it is said to be silent
 	}
 }
 
@@ -226,7 +226,7 @@ func (p *Publisher) Close(ctx context.Context) error {
 	stalled.Stop()
 	sent := isClosed(p.sent)
 	if sent {
-		p.tellOver()
+		p.ours.tellOver(p.link)
 	}
 	state := p.Progress() // before the connection goes, which would be all the trouble then
 	p.mu.Lock()
