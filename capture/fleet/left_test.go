@@ -405,6 +405,30 @@ func TestLeftOver(t *testing.T) {
 	}
 }
 
+// TestSentStays: a run that asks what the hub has of what was sent, and ends then, leaves it as that, unless the
+// hub has it no more.
+func TestSentStays(t *testing.T) {
+	h := newHub(t, nil)
+	p := publish(t, h.sending(t, "a"))
+	one(t, p, 1, 0, 3)
+	closeNow(p)
+	for _, gone := range []bool{false, true} {
+		spool, ok := record.TakeSpool(filepath.Dir(p.Path), strings.TrimSuffix(filepath.Base(p.Path), record.Extension), time.Now())
+		if !ok {
+			t.Fatal("somebody is at it")
+		}
+		_, at, _ := spool.Span()
+		s := newSender(spool, p.ours.of, time.Millisecond)
+		if gone {
+			at = 0
+		}
+		s.reach(at, s.seq, s.stream)
+		if err := s.release(false, time.Now()); err != nil || sentAt(t, p).IsZero() != gone {
+			t.Errorf("gone %v: it was sent at %v, %v", gone, sentAt(t, p), err)
+		}
+	}
+}
+
 // TestLeftStuck: what the hub does not take of one run keeps it from being sent, and nothing else; who
 // asks is told whose it is.
 func TestLeftStuck(t *testing.T) {

@@ -60,7 +60,11 @@ func (s *sender) reach(at int64, seq uint64, stream time.Time) {
 	}
 	s.ring()
 	s.mu.Unlock()
-	_ = s.mark(time.Time{}) // else the next run has to ask for more, or sends something again
+	var sent time.Time
+	if s.wasSent() {
+		sent = s.sent // that stays so, whatever ends us
+	}
+	_ = s.mark(sent) // else the next run has to ask for more, or sends something again
 }
 
 // mark keeps where the hub is for who sends the spool next.
