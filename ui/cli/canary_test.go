@@ -15,6 +15,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"toolscope/capture"
 )
 
 // canaries are ten secrets that nobody has, by what they look like.
@@ -128,9 +130,15 @@ func TestCanaries(t *testing.T) {
 		})
 	}
 	files, _ := filepath.Glob(filepath.Join(spool, "*", "web1.*.tsc"))
-	if len(files) != 1 || strings.Count(texts[files[0]], "toolu_1") < 5 {
+	if len(files) != 1 {
 		t.Fatalf("the spool has %v", files)
 	}
+	list := records(t, files[0])
+	answers := string(bytesOf(list, capture.Response))
+	if n := strings.Count(answers, "toolu_1"); n != 5 {
+		t.Fatalf("%d calls are in the spool:\n%s", n, answers)
+	}
+	texts["the answers, whole"], texts["what was asked, whole"] = answers, string(bytesOf(list, capture.Request))
 	for name, text := range texts {
 		for what, value := range secret {
 			if strings.Contains(text, value) || strings.Contains(text, value[len(value)-16:]) {

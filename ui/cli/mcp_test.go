@@ -84,17 +84,23 @@ func (w *wrapped) recorded() (list []capture.Record, path string) {
 	if len(files) != 1 {
 		w.t.Fatalf("%d recordings: %s", len(files), &w.errs)
 	}
-	src, err := capture.Open(w.t.Context(), files[0], capture.Options{})
+	return records(w.t, files[0]), files[0]
+}
+
+// records are those of a capture.
+func records(t *testing.T, path string) (list []capture.Record) {
+	t.Helper()
+	src, err := capture.Open(t.Context(), path, capture.Options{})
 	if err != nil {
-		w.t.Fatal(err)
+		t.Fatal(err)
 	}
 	for r, err := range src {
 		if err != nil {
-			w.t.Fatal(err)
+			t.Fatal(err)
 		}
 		list = append(list, r)
 	}
-	return list, files[0]
+	return list
 }
 
 // bytesOf are those of a side of a recording.
