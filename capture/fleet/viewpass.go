@@ -9,6 +9,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"toolscope/capture"
+	"toolscope/capture/pace"
 	"toolscope/stream/count"
 )
 
@@ -139,9 +140,8 @@ func (v *View) take(ctx context.Context, msg jetstream.Msg, meta *jetstream.MsgM
 
 // told is what was said last of a capture.
 type told struct {
-	at   time.Time
-	wait time.Duration // until something may be said again
-	more int           // that was not said since
+	pace pace.Pace
+	more int // that was not said since
 }
 
 // Something is said of one capture once in sayEvery; of one that goes wrong all the time twice as seldom
@@ -160,22 +160,17 @@ func (v *View) say(text string) {
 func (v *View) sayOf(of origin, text string) {
 	t, now := v.told[of], v.now()
 	if t == nil {
-		t = &told{}
+		t = &told{pace: pace.Pace{First: sayEvery, Most: saySeldom}}
 		v.told[of] = t
 	}
-	quiet := now.Sub(t.at)
-	if quiet < t.wait {
+	if !t.pace.May(now) {
 		t.more++
 		return
 	}
 	if t.more > 0 {
 		text += fmt.Sprintf(" (before this %s of it left out)", count.Of(t.more, "note"))
 	}
-	wait := sayEvery
-	if quiet < 2*t.wait {
-		wait = min(2*t.wait, saySeldom)
-	}
-	*t = told{at: now, wait: wait}
+	t.more = 0
 	v.say(text)
 }
 

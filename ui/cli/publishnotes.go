@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"toolscope/capture/pace"
 )
 
 // publishNotes are what is to be said of sending while it goes on. Where there is a screen it is said at
@@ -81,11 +83,9 @@ func (p *publication) look(now time.Time) {
 // A change is of a trouble that comes and goes. It is told when it has lasted, and less often the more
 // often it was told lately.
 type change struct {
-	told  string        // the trouble that was told last, "" for none
-	since time.Time     // when it became another one; zero while it is that one
-	last  time.Time     // when it was another one last
-	at    time.Time     // when it was told
-	pause time.Duration // before it is told again
+	told  string    // the trouble that was told last, "" for none
+	since time.Time // when it became another one; zero while it is that one
+	pace  pace.Pace
 }
 
 const (
@@ -100,15 +100,13 @@ func (c *change) news(now time.Time, trouble string) bool {
 		c.since = time.Time{}
 		return false
 	}
-	if now.Sub(c.last) > pauseMost {
-		c.pause = 0
-	}
-	if c.last = now; c.since.IsZero() {
+	if c.since.IsZero() {
 		c.since = now
 	}
-	if now.Sub(c.since) < changeLasts || now.Sub(c.at) < c.pause {
+	c.pace.First, c.pace.Most = pauseFirst, pauseMost
+	if due := c.pace.Due(now); !due || now.Sub(c.since) < changeLasts {
 		return false
 	}
-	c.told, c.since, c.at, c.pause = trouble, time.Time{}, now, min(max(2*c.pause, pauseFirst), pauseMost)
-	return true
+	c.told, c.since = trouble, time.Time{}
+	return c.pace.May(now)
 }

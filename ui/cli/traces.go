@@ -13,6 +13,7 @@ import (
 
 	"toolscope/capture"
 	"toolscope/capture/mailbox"
+	"toolscope/capture/pace"
 	"toolscope/capture/redact"
 	"toolscope/providers"
 	"toolscope/providers/dialect"
@@ -104,9 +105,9 @@ func (a *app) traceKey(text string) (key []byte, err error) {
 // sayTraces says that the collector does not take what it is told, less and less often where that goes to
 // and fro. The screen has that among its own words, and is not written over.
 func (a *app) sayTraces(to string) func(string) {
-	var pace seldom
+	often := pace.Pace{First: pauseFirst, Most: pauseMost}
 	return func(why string) {
-		if !pace.may(time.Now()) {
+		if !often.May(time.Now()) {
 			return
 		}
 		text := fmt.Sprintf("--otlp %s: %s; what is not taken is tried again, or counted", safeAddress(to), why)
@@ -116,25 +117,6 @@ func (a *app) sayTraces(to string) func(string) {
 		}
 		a.notef("%s", text)
 	}
-}
-
-// seldom is when something was said last that may come again and again.
-type seldom struct {
-	at    time.Time
-	pause time.Duration // before it is said again
-}
-
-// may reports whether it may be said now, and takes that it is.
-func (s *seldom) may(now time.Time) bool {
-	quiet := now.Sub(s.at)
-	if quiet < s.pause {
-		return false
-	}
-	if quiet > pauseMost {
-		s.pause = 0
-	}
-	s.at, s.pause = now, min(max(2*s.pause, pauseFirst), pauseMost)
-	return true
 }
 
 func tracesTo(f *traceFlags) string {
