@@ -191,7 +191,8 @@ func view(t *testing.T, address string, change func(*View)) *seen {
 	return viewAs(t, Auth{}, address, change)
 }
 
-func viewAs(t *testing.T, auth Auth, address string, change func(*View)) *seen {
+// opened is a view that nobody reads yet.
+func opened(t *testing.T, address string, auth Auth) *View {
 	t.Helper()
 	of, err := ParseAddress(address)
 	if err != nil {
@@ -201,6 +202,12 @@ func viewAs(t *testing.T, auth Auth, address string, change func(*View)) *seen {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return v
+}
+
+func viewAs(t *testing.T, auth Auth, address string, change func(*View)) *seen {
+	t.Helper()
+	v := opened(t, address, auth)
 	if change != nil {
 		change(v)
 	}
@@ -248,6 +255,21 @@ func wants(exchange, from, to int) string {
 		text += fmt.Sprintf("<%d:%d>", exchange, n)
 	}
 	return text
+}
+
+// takes has a function take each connection, by itself, until the test ends.
+func takes(t *testing.T, l net.Listener, take func(net.Conn)) (addr string) {
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go take(c)
+		}
+	}()
+	return l.Addr().String()
 }
 
 func freePort(t *testing.T) string {

@@ -28,10 +28,7 @@ func killed(t *testing.T, p *Publisher) { wasSent(t, p, time.Time{}) }
 // wasSent has a spool look as if it was sent at a time.
 func wasSent(t *testing.T, p *Publisher, at time.Time) {
 	t.Helper()
-	s, ok := record.TakeSpool(filepath.Dir(p.Path), strings.TrimSuffix(filepath.Base(p.Path), record.Extension), time.Now())
-	if !ok {
-		t.Fatal("somebody is at it")
-	}
+	s := taken(t, p)
 	defer s.Release()
 	m := s.Mark()
 	m.Sent = at
@@ -43,12 +40,42 @@ func wasSent(t *testing.T, p *Publisher, at time.Time) {
 // sentAt is when a spool that nobody is at was sent.
 func sentAt(t *testing.T, p *Publisher) time.Time {
 	t.Helper()
-	s, ok := record.TakeSpool(filepath.Dir(p.Path), strings.TrimSuffix(filepath.Base(p.Path), record.Extension), time.Now())
+	s := taken(t, p)
+	defer s.Release()
+	return s.Mark().Sent
+}
+
+// leftOf is what earlier runs left for a hub, a connection to that, and of it the spool of one.
+func leftOf(t *testing.T, o Sending, p *Publisher) (l *left, to *link, one record.LeftSpool) {
+	t.Helper()
+	o.Spool = filepath.Dir(p.Path)
+	l = findLeft(&o, time.Now())
+	to, err := dial(o.Server, Auth{}, true, func() {}, func(error) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(to.Close)
+	eventually(t, "it is connected", to.IsConnected)
+	at := slices.IndexFunc(l.all, func(s record.LeftSpool) bool { return s.Name == spoolNamed(p) })
+	if at < 0 {
+		t.Fatal("it is not left")
+	}
+	return l, to, l.all[at]
+}
+
+// spoolNamed is what the spool of a publisher is called.
+func spoolNamed(p *Publisher) string {
+	return strings.TrimSuffix(filepath.Base(p.Path), record.Extension)
+}
+
+// taken takes the spool of a publisher that has ended.
+func taken(t *testing.T, p *Publisher) *record.Spool {
+	t.Helper()
+	s, ok := record.TakeSpool(filepath.Dir(p.Path), spoolNamed(p), time.Now())
 	if !ok {
 		t.Fatal("somebody is at it")
 	}
-	defer s.Release()
-	return s.Mark().Sent
+	return s
 }
 
 // notesSaid is what a publisher says.
@@ -331,16 +358,7 @@ func TestLeftCut(t *testing.T) {
 	}
 	closeNow(next)
 	notes.all = nil
-	o.Spool = filepath.Dir(p.Path)
-	l := findLeft(&o, time.Now())
-	to, err := dial(h.URL(), Auth{}, true, func() {}, func(error) {})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer to.Close()
-	eventually(t, "it is connected", to.IsConnected)
-	name := strings.TrimSuffix(filepath.Base(p.Path), record.Extension)
-	one := l.all[slices.IndexFunc(l.all, func(s record.LeftSpool) bool { return s.Name == name })]
+	l, to, one := leftOf(t, o, p)
 	at := sentAt(t, p)
 	for range 2 { // as on each connection
 		if !l.send(context.Background(), to, one) {
@@ -385,16 +403,8 @@ func TestLeftOver(t *testing.T) {
 	if sentAt(t, p).IsZero() {
 		t.Fatal("it is not marked as sent")
 	}
-	o.Spool = filepath.Dir(p.Path)
-	to, err := dial(h.URL(), Auth{}, true, func() {}, func(error) {})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer to.Close()
-	eventually(t, "it is connected", to.IsConnected)
-	name := strings.TrimSuffix(filepath.Base(p.Path), record.Extension)
-	l := findLeft(&o, time.Now())
-	if !l.send(context.Background(), to, l.all[slices.IndexFunc(l.all, func(s record.LeftSpool) bool { return s.Name == name })]) {
+	l, to, one := leftOf(t, o, p)
+	if !l.send(context.Background(), to, one) {
 		t.Error("it is to be tried again")
 	}
 	if err := errors.Join(to.Flush(), conn.Flush()); err != nil {
@@ -413,10 +423,7 @@ func TestSentStays(t *testing.T) {
 	one(t, p, 1, 0, 3)
 	closeNow(p)
 	for _, gone := range []bool{false, true} {
-		spool, ok := record.TakeSpool(filepath.Dir(p.Path), strings.TrimSuffix(filepath.Base(p.Path), record.Extension), time.Now())
-		if !ok {
-			t.Fatal("somebody is at it")
-		}
+		spool := taken(t, p)
 		_, at, _ := spool.Span()
 		s := newSender(spool, p.ours.of, time.Millisecond)
 		if gone {

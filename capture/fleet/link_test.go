@@ -24,22 +24,13 @@ func newDeaf(t *testing.T) *deaf {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { l.Close() })
-	d := &deaf{addr: l.Addr().String()}
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			d.taken.Add(1)
-			go func() {
-				_, _ = io.Copy(io.Discard, c)
-				d.left.Add(1)
-				c.Close()
-			}()
-		}
-	}()
+	d := &deaf{}
+	d.addr = takes(t, l, func(c net.Conn) {
+		d.taken.Add(1)
+		_, _ = io.Copy(io.Discard, c)
+		d.left.Add(1)
+		c.Close()
+	})
 	return d
 }
 
@@ -49,7 +40,6 @@ func relay(t *testing.T, hub string, change func(line string) string) (addr stri
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { l.Close() })
 	pass := func(c net.Conn) {
 		defer c.Close()
 		to, err := net.Dial("tcp", hub)
@@ -66,16 +56,7 @@ func relay(t *testing.T, hub string, change func(line string) string) (addr stri
 			_, _ = io.WriteString(c, change(line))
 		}
 	}
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go pass(c)
-		}
-	}()
-	return l.Addr().String()
+	return takes(t, l, pass)
 }
 
 // TestNoRoom: a hub that says in between that it takes messages of less than nothing gets none and is told so.

@@ -37,8 +37,8 @@ func newStalls(t *testing.T, hub string) *stalls {
 		t.Fatal(err)
 	}
 	over, end := context.WithCancel(context.Background())
-	t.Cleanup(func() { end(); l.Close() })
-	s := &stalls{addr: l.Addr().String()}
+	t.Cleanup(end)
+	s := &stalls{}
 	pass := func(c net.Conn) {
 		to, err := net.Dial("tcp", hub)
 		if err != nil {
@@ -56,15 +56,7 @@ func newStalls(t *testing.T, hub string) *stalls {
 			}
 		}
 	}
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go pass(c)
-		}
-	}()
+	s.addr = takes(t, l, pass)
 	return s
 }
 

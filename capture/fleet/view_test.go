@@ -126,14 +126,7 @@ func TestSkew(t *testing.T) {
 		if _, err := conn.RequestMsg(msg, wait); err != nil {
 			t.Fatal(err)
 		}
-		of, err := ParseAddress(h.URL() + "?since=1m&until=now&host=" + host)
-		if err != nil {
-			t.Fatal(err)
-		}
-		v, err := Open(context.Background(), of, Auth{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := opened(t, h.URL()+"?since=1m&until=now&host="+host, Auth{})
 		var came []time.Duration
 		for r, err := range v.Source(context.Background()) {
 			if err != nil {

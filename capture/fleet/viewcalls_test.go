@@ -20,14 +20,7 @@ import (
 // linesOf are those that a view of an address brings.
 func linesOf(t *testing.T, address string) (lines []string, s State) {
 	t.Helper()
-	of, err := ParseAddress(address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	v, err := Open(context.Background(), of, Auth{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := opened(t, address, Auth{})
 	v.Lines(context.Background(), func(line []byte) bool {
 		lines = append(lines, string(line))
 		return true
@@ -224,14 +217,7 @@ func TestCallsLetGo(t *testing.T) {
 	if err := stream.Purge(context.Background(), jetstream.WithPurgeSequence(info.State.LastSeq+1)); err != nil {
 		t.Fatal(err)
 	}
-	of, err := ParseAddress(h.URL() + "?status=malformed")
-	if err != nil {
-		t.Fatal(err)
-	}
-	v, err := Open(context.Background(), of, Auth{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := opened(t, h.URL()+"?status=malformed", Auth{})
 	defer v.link.Close()
 	for _, c := range []struct {
 		told time.Time
@@ -294,14 +280,7 @@ func TestNotThereYet(t *testing.T) {
 	h := newHub(t, nil)
 	p := publish(t, h.hurried(t, "a"))
 	one(t, p, 1, 0, 2)
-	of, err := ParseAddress(h.URL() + "?status=malformed")
-	if err != nil {
-		t.Fatal(err)
-	}
-	v, err := Open(context.Background(), of, Auth{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := opened(t, h.URL()+"?status=malformed", Auth{})
 	defer v.link.Close()
 	o := p.ours.of
 	f := &found{origin: o, feed: v.feeds.One(machineOf(o), v.run(o), 1, 0), seq: h.captures(t).CachedInfo().State.LastSeq + 1, told: time.Now()}

@@ -29,14 +29,7 @@ type gated struct {
 
 func gatedView(t *testing.T, address string, change func(*View)) *gated {
 	t.Helper()
-	of, err := ParseAddress(address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	v, err := Open(context.Background(), of, Auth{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := opened(t, address, Auth{})
 	v.look = 20 * time.Millisecond
 	if change != nil {
 		change(v)
@@ -334,17 +327,10 @@ func TestExpiredAtRest(t *testing.T) {
 func TestIndexExpired(t *testing.T) {
 	h := newHub(t, nil)
 	manyExchanges(t, h, "a")
-	of, err := ParseAddress(h.URL() + "?until=now&model=m.1")
-	if err != nil {
-		t.Fatal(err)
-	}
-	v, err := Open(context.Background(), of, Auth{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := opened(t, h.URL()+"?until=now&model=m.1", Auth{})
 	v.look, v.most, v.least = 20*time.Millisecond, 2000, 0
 	n := int64(0)
-	err = v.Lines(context.Background(), func([]byte) bool {
+	err := v.Lines(context.Background(), func([]byte) bool {
 		if n++; n > 1 {
 			return true
 		}

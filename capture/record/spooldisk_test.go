@@ -13,16 +13,32 @@ import (
 	"testing"
 )
 
-const tornEnv = "TOOLSCOPE_TEST_TORN"
+const diskEnv = "TOOLSCOPE_TEST_DISK"
 
 // TestSpoolTorn: of a line that the disk takes only a part of nothing stays, and when there is room
 // again what comes then stands behind the line before it.
 func TestSpoolTorn(t *testing.T) {
-	child := exec.Command(os.Args[0], "-test.run=^TestSpoolTornChild$")
-	child.Env = append(os.Environ(), tornEnv+"="+t.TempDir())
+	inChild(t)
+}
+
+// inChild runs the test of this name and "Child" as a process of its own, which may limit what its disk takes.
+func inChild(t *testing.T) {
+	t.Helper()
+	child := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"Child$")
+	child.Env = append(os.Environ(), diskEnv+"="+t.TempDir())
 	if out, err := child.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
+}
+
+// childDir is a folder for such a test.
+func childDir(t *testing.T) string {
+	t.Helper()
+	dir := os.Getenv(diskEnv)
+	if dir == "" {
+		t.Skip("runs as a child")
+	}
+	return dir
 }
 
 // fileLimit has the disk take so many bytes of a file.
@@ -35,11 +51,7 @@ func fileLimit(t *testing.T, n uint64) {
 }
 
 func TestSpoolTornChild(t *testing.T) {
-	dir := os.Getenv(tornEnv)
-	if dir == "" {
-		t.Skip("runs as a child")
-	}
-	s := newSpool(t, dir, "a", 1<<30)
+	s := newSpool(t, childDir(t), "a", 1<<30)
 	s.fill(t, 0, 10)
 	_, end, _ := s.Span()
 	fileLimit(t, uint64(end)+500)
@@ -56,23 +68,14 @@ func TestSpoolTornChild(t *testing.T) {
 	}
 }
 
-const roomEnv = "TOOLSCOPE_TEST_ROOM"
-
 // TestSpoolRoom: where the disk takes no more, what was sent makes room for what was not; what was not sent
 // stays, and then there is no room.
 func TestSpoolRoom(t *testing.T) {
-	child := exec.Command(os.Args[0], "-test.run=^TestSpoolRoomChild$")
-	child.Env = append(os.Environ(), roomEnv+"="+t.TempDir())
-	if out, err := child.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	inChild(t)
 }
 
 func TestSpoolRoomChild(t *testing.T) {
-	dir := os.Getenv(roomEnv)
-	if dir == "" {
-		t.Skip("runs as a child")
-	}
+	dir := childDir(t)
 	s := newSpool(t, dir, "a", 1<<30)
 	s.fill(t, 0, 10)
 	_, end, _ := s.Span()
