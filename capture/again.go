@@ -10,13 +10,13 @@ import (
 	"sync/atomic"
 )
 
-// Place is where a record stands in a file that can be read again; the zero Place is nowhere.
+// Location is where a record stands in a file that can be read again; the zero Place is nowhere.
 //
 // A record of a capture stands in its line, and so does what was found in a log. What an entry of a
 // HAR tells, or of another recording of HTTP, stands in all of the entry. A body, or a dump of
 // curl, is one exchange, and is read again from its start: its records stand in all that was read of
 // it by then. What is made of the end of a file stands behind its last byte.
-type Place struct {
+type Location struct {
 	File       *File
 	Start, End int64
 	Bare       bool     // the file is the body of a response, and nothing else
@@ -35,7 +35,7 @@ type File struct {
 }
 
 // newFile is the file that was just opened, nil if it cannot be read again.
-func newFile(path string, opened file) *File {
+func newFile(path string, opened osFile) *File {
 	info, err := opened.Stat()
 	if err != nil || !info.Mode().IsRegular() {
 		return nil
@@ -48,9 +48,9 @@ func newFile(path string, opened file) *File {
 	return f
 }
 
-// end says that the file was read to its end, at size. It returns where what is made of that
+// finish says that the file was read to its end, at size. It returns where what is made of that
 // stands: up to the byte behind it.
-func (f *File) end(size int64) int64 {
+func (f *File) finish(size int64) int64 {
 	if f != nil {
 		f.ended.Store(size)
 	}
@@ -72,7 +72,7 @@ func (f *File) Again(ctx context.Context, exchange int, start, end int64) Source
 			return
 		}
 		defer opened.Close()
-		part := f.part(exchange, start, end)
+		part := f.newPart(exchange, start, end)
 		part.read(ctx, opened, func(r Record, err error) bool {
 			return err == nil && (r.OfSource() || r.Damaged) || yield(r, err)
 		})
@@ -88,7 +88,7 @@ func (f *File) Bytes(start, end int64) ([]byte, error) {
 	defer opened.Close()
 	p := make([]byte, end-start)
 	if _, err := opened.ReadAt(p, start); err != nil {
-		return nil, f.changed()
+		return nil, f.changedError()
 	}
 	return p, nil
 }
@@ -100,23 +100,23 @@ func (f *File) open() (*os.File, error) {
 		return nil, openError(f.path, err)
 	}
 	if !info.Mode().IsRegular() { // and opening it may wait for somebody
-		return nil, f.changed()
+		return nil, f.changedError()
 	}
 	opened, err := os.Open(f.path)
 	if err != nil {
 		return nil, openError(f.path, err)
 	}
-	if !f.is(opened) {
+	if !f.isSame(opened) {
 		opened.Close()
-		return nil, f.changed()
+		return nil, f.changedError()
 	}
 	return opened, nil
 }
 
-func (f *File) changed() error { return fmt.Errorf("%s changed since it was read", f.path) }
+func (f *File) changedError() error { return fmt.Errorf("%s changed since it was read", f.path) }
 
-// is reports whether an opened file is this one and, as far as that shows, holds what it held.
-func (f *File) is(opened *os.File) bool {
+// isSame reports whether an opened file is this one and, as far as that shows, holds what it held.
+func (f *File) isSame(opened *os.File) bool {
 	info, err := opened.Stat()
 	if err != nil || !os.SameFile(info, f.info) {
 		return false
@@ -125,58 +125,58 @@ func (f *File) is(opened *os.File) bool {
 	if info.Size() == size {
 		return info.ModTime().Equal(f.info.ModTime())
 	}
-	return holds(opened, f.last, size-int64(len(f.last)))
+	return hasBytesAt(opened, f.last, size-int64(len(f.last)))
 }
 
-// part is a part of a file that is read again.
-type part struct {
+// filePart is a part of a file that is read again.
+type filePart struct {
 	file       *File
-	in         *intake
+	in         *inputReader
 	start, end int64 // end is no further than the file's
 	whole      bool  // what is made of the file's end belongs to it
 }
 
-func (f *File) part(exchange int, start, end int64) part {
-	p := part{file: f, start: start, end: min(end, f.ended.Load()), in: newIntake(f.path, &numbers{last: exchange - 1})}
+func (f *File) newPart(exchange int, start, end int64) filePart {
+	p := filePart{file: f, start: start, end: min(end, f.ended.Load()), in: newInputReader(f.path, &exchangeNumbers{last: exchange - 1})}
 	p.whole = end > p.end
 	p.in.from, p.in.read = f, start
 	if start > 0 { // only a capture has anything to read in its midst: its first line is a header
-		c := newCaptureReader(f.path, &numbers{})
-		c.from, c.before, c.number, c.wanted = f, start, 1, &wanted{exchange: exchange}
+		c := newCaptureReader(f.path, &exchangeNumbers{})
+		c.from, c.before, c.number, c.wanted = f, start, 1, &exchangeFilter{exchange: exchange}
 		p.in.reader = c
 	}
 	return p
 }
 
 // read yields the records of the part, and maybe others that tell of the source.
-func (p *part) read(ctx context.Context, opened io.ReaderAt, yield func(Record, error) bool) {
+func (p *filePart) read(ctx context.Context, opened io.ReaderAt, yield func(Record, error) bool) {
 	from := io.NewSectionReader(opened, p.start, p.end-p.start)
 	for ctx.Err() == nil {
-		c := p.in.next(from)
+		c := p.in.readChunk(from)
 		if c.err == io.EOF && p.in.read+int64(len(c.data)) < p.end {
-			yield(Record{}, p.file.changed())
+			yield(Record{}, p.file.changedError())
 			return
 		}
 		if c.err == io.EOF && !p.whole {
-			if lines := p.in.capture(); lines != nil {
-				deliver(yield, lines.last(nil), nil)
+			if lines := p.in.asCapture(); lines != nil {
+				yieldRecords(yield, lines.readLastLine(nil), nil)
 			}
 			return
 		}
-		if !p.in.pass(yield, c) {
+		if !p.in.deliverChunk(yield, c) {
 			return
 		}
 	}
 }
 
-// wanted is the only exchange to be read of a capture.
-type wanted struct {
+// exchangeFilter is the only exchange to be read of a capture.
+type exchangeFilter struct {
 	exchange int // its number among all that was read
 	number   int // its number in the capture, which the first line tells; 0 before that
 }
 
-// wants reports whether a record of that number is wanted.
-func (w *wanted) wants(number int, n names) bool {
+// matches reports whether a record of that number is wanted.
+func (w *exchangeFilter) matches(number int, n numberMap) bool {
 	if w == nil {
 		return true
 	}
@@ -193,6 +193,6 @@ func (c *captureReader) passesOver(line []byte) bool {
 	if c.wanted == nil || c.wanted.number == 0 || !c.summed && sumStart(line) >= 0 {
 		return false
 	}
-	_, x, _ := beginning(line)
+	_, x, _ := linePrefix(line)
 	return x != 0 && x != c.wanted.number
 }

@@ -16,7 +16,7 @@ import (
 
 // reread is the part of a file that holds an exchange, and what was read there.
 type reread struct {
-	place Place
+	place Location
 	live  bool // it cannot be read again as a whole
 	recs  []Record
 }
@@ -30,11 +30,11 @@ func byExchange(recs []Record) map[int]*reread {
 		}
 		x := all[r.Exchange]
 		if x == nil {
-			x = &reread{place: r.From}
+			x = &reread{place: r.Location}
 			all[r.Exchange] = x
 		}
-		x.live = x.live || r.From.File == nil || r.From.File != x.place.File
-		x.place.Start, x.place.End = min(x.place.Start, r.From.Start), max(x.place.End, r.From.End)
+		x.live = x.live || r.Location.File == nil || r.Location.File != x.place.File
+		x.place.Start, x.place.End = min(x.place.Start, r.Location.Start), max(x.place.End, r.Location.End)
 		x.recs = append(x.recs, r)
 	}
 	return all
@@ -160,7 +160,7 @@ func TestAgainOfSeveral(t *testing.T) {
 	for name, src := range map[string]Source{
 		"concat": Concat(sources()...), "merge": Merge(t.Context(), sources()...),
 		"both":  Concat(Concat(sources()...), Concat(sources()...)),
-		"paced": Paced(t.Context(), Concat(sources()...), NewPlayer(MaxSpeed)),
+		"paced": Play(t.Context(), Concat(sources()...), NewPlayer(MaxSpeed)),
 	} {
 		want := 8
 		if name == "both" {
@@ -196,7 +196,7 @@ func TestNotAgain(t *testing.T) {
 		}
 		n := 0
 		for r, err := range src {
-			if n++; err != nil || r.From != (Place{}) {
+			if n++; err != nil || r.Location != (Location{}) {
 				t.Errorf("%s: %+v, %v", name, r, err)
 			}
 			if name == "followed" {
@@ -266,7 +266,7 @@ func TestAgainOfOther(t *testing.T) {
 			continue
 		}
 		told := false
-		for r, err := range recs[0].From.File.Again(t.Context(), 1, recs[0].From.Start, recs[0].From.End) {
+		for r, err := range recs[0].Location.File.Again(t.Context(), 1, recs[0].Location.Start, recs[0].Location.End) {
 			if want := strings.ReplaceAll(c.want, "PATH", path); err == nil || !strings.HasPrefix(err.Error(), want) {
 				t.Errorf("%s: %+v, %v, want %s", name, r, err, want)
 			}
@@ -308,11 +308,11 @@ func TestReadingFails(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		in := newIntake(path, &numbers{})
+		in := newInputReader(path, &exchangeNumbers{})
 		in.from = newFile(path, opened)
 		opened.Close()
 		var recs []Record
-		in.pass(func(r Record, err error) bool { recs = append(recs, r); return true }, chunk{[]byte(content), NoTime, os.ErrInvalid, ""})
+		in.deliverChunk(func(r Record, err error) bool { recs = append(recs, r); return true }, chunk{[]byte(content), NoTime, os.ErrInvalid, ""})
 		if all := byExchange(recs); len(all) < want || !all[want].live || want == 2 && all[1].live {
 			t.Errorf("%q: exchange %d can be read again: %+v", content, want, recs)
 		}

@@ -8,19 +8,19 @@ const (
 	recordBytes = 320
 )
 
-// Ahead is a source that is read by a goroutine of its own, some records ahead of who wants them. A
+// ReadAhead is a source that is read by a goroutine of its own, some records ahead of who wants them. A
 // record waits for no other one. A panic of the source is one of who reads it.
-func Ahead(src Source) Source {
+func ReadAhead(src Source) Source {
 	return func(yield func(Record, error) bool) {
-		a := &ahead{}
+		a := &readAhead{}
 		a.turn.L = &a.mu
-		defer a.leave()
-		go a.fill(src)
+		defer a.stop()
+		go a.readSource(src)
 		var recs []Record
 		for {
 			clear(recs)
 			var more bool
-			recs, more = a.take(recs[:0])
+			recs, more = a.takeAll(recs[:0])
 			for i := range recs {
 				if !yield(recs[i], nil) {
 					return
@@ -39,8 +39,8 @@ func Ahead(src Source) Source {
 	}
 }
 
-// ahead is what has been read and not been taken, and what came behind it.
-type ahead struct {
+// readAhead is what has been read and not been taken, and what came behind it.
+type readAhead struct {
 	mu       sync.Mutex
 	turn     sync.Cond // something changed
 	recs     []Record
@@ -51,8 +51,8 @@ type ahead struct {
 	panicked any
 }
 
-// fill reads the source.
-func (a *ahead) fill(src Source) {
+// readSource reads the source.
+func (a *readAhead) readSource(src Source) {
 	defer func() {
 		a.mu.Lock()
 		defer a.mu.Unlock()
@@ -64,14 +64,14 @@ func (a *ahead) fill(src Source) {
 			a.err = err
 			return
 		}
-		if !a.put(r) {
+		if !a.enqueue(r) {
 			return
 		}
 	}
 }
 
-// put adds a record when there is room. It reports whether somebody wants more.
-func (a *ahead) put(r Record) bool {
+// enqueue adds a record when there is room. It reports whether somebody wants more.
+func (a *readAhead) enqueue(r Record) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for a.bytes >= aheadBytes && !a.left {
@@ -85,9 +85,9 @@ func (a *ahead) put(r Record) bool {
 	return !a.left
 }
 
-// take waits for records, and returns all that there are, in exchange for room for more. It reports
+// takeAll waits for records, and returns all that there are, in exchange for room for more. It reports
 // whether more may come.
-func (a *ahead) take(room []Record) (recs []Record, more bool) {
+func (a *readAhead) takeAll(room []Record) (recs []Record, more bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for len(a.recs) == 0 && !a.ended {
@@ -101,8 +101,8 @@ func (a *ahead) take(room []Record) (recs []Record, more bool) {
 	return recs, !a.ended
 }
 
-// leave says that nobody wants more.
-func (a *ahead) leave() {
+// stop says that nobody wants more.
+func (a *readAhead) stop() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.left = true

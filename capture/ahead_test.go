@@ -32,7 +32,7 @@ func TestAhead(t *testing.T) {
 			got := 0
 			var asked atomic.Int64
 			var failed error
-			for r, err := range Ahead(numbered(n, end, &asked)) {
+			for r, err := range ReadAhead(numbered(n, end, &asked)) {
 				if failed = err; err == nil {
 					if got++; r.Exchange != got {
 						t.Fatalf("record %d came as number %d", r.Exchange, got)
@@ -51,7 +51,7 @@ func TestAhead(t *testing.T) {
 func TestAheadStops(t *testing.T) {
 	before := runtime.NumGoroutine()
 	var asked atomic.Int64
-	for r := range Ahead(numbered(1<<20, nil, &asked)) {
+	for r := range ReadAhead(numbered(1<<20, nil, &asked)) {
 		if r.Exchange == 3 {
 			break
 		}
@@ -75,7 +75,7 @@ func TestAheadPanics(t *testing.T) {
 		}
 	}()
 	n := 0
-	for range Ahead(func(yield func(Record, error) bool) {
+	for range ReadAhead(func(yield func(Record, error) bool) {
 		yield(Record{}, nil)
 		panic("a bug")
 	}) {
@@ -87,7 +87,7 @@ func TestAheadPanics(t *testing.T) {
 // TestAheadLive: a record that somebody waits for comes at once.
 func TestAheadLive(t *testing.T) {
 	seen := make(chan int)
-	src := Ahead(func(yield func(Record, error) bool) {
+	src := ReadAhead(func(yield func(Record, error) bool) {
 		for i := range 100 {
 			if !yield(Record{Exchange: i + 1}, nil) || <-seen != i+1 {
 				return
@@ -108,7 +108,7 @@ func TestAheadLive(t *testing.T) {
 func TestAheadBusy(t *testing.T) {
 	came, seen := make(chan struct{}), make(chan struct{})
 	n := 0
-	for r := range Ahead(func(yield func(Record, error) bool) {
+	for r := range ReadAhead(func(yield func(Record, error) bool) {
 		yield(Record{Exchange: 1}, nil)
 		yield(Record{Exchange: 2}, nil)
 		close(came)

@@ -9,10 +9,10 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// alarm tells when it may be worth looking again. The file system's notifications are only a hint
+// changeWatcher tells when it may be worth looking again. The file system's notifications are only a hint
 // that comes early: they miss symbolic links, network drives and directories that were made anew,
 // and so there is always the clock.
-type alarm struct {
+type changeWatcher struct {
 	every   time.Duration     // the clock
 	scan    time.Duration     // that of directories
 	watcher *fsnotify.Watcher // nil if there is none
@@ -24,8 +24,8 @@ type alarm struct {
 	changed bool // something came to one of these directories, or went
 }
 
-func newAlarm(o Options) *alarm {
-	a := &alarm{every: cmp.Or(o.poll, pollEvery), scan: cmp.Or(10*o.poll, scanEvery), names: map[string]bool{}, dirs: map[string]bool{}, watched: map[string]bool{}}
+func newChangeWatcher(o Options) *changeWatcher {
+	a := &changeWatcher{every: cmp.Or(o.poll, pollEvery), scan: cmp.Or(10*o.poll, scanEvery), names: map[string]bool{}, dirs: map[string]bool{}, watched: map[string]bool{}}
 	if o.blind {
 		return a
 	}
@@ -35,38 +35,38 @@ func newAlarm(o Options) *alarm {
 	return a
 }
 
-// name has changes of a file tell.
-func (a *alarm) name(path string) {
+// watchFile has changes of a file tell.
+func (a *changeWatcher) watchFile(path string) {
 	a.names[filepath.Base(path)] = true
-	a.watch(filepath.Dir(path))
-	a.watch(path) // for what a symbolic link points to
+	a.watchPath(filepath.Dir(path))
+	a.watchPath(path) // for what a symbolic link points to
 }
 
-// dir has changes of whatever is in a directory tell.
-func (a *alarm) dir(path string) {
+// watchDir has changes of whatever is in a directory tell.
+func (a *changeWatcher) watchDir(path string) {
 	a.dirs[filepath.Clean(path)] = true
-	a.watch(path)
+	a.watchPath(path)
 }
 
-// watch asks for the notifications of a path. Where there are none, the clock is left.
-func (a *alarm) watch(path string) {
+// watchPath asks for the notifications of a path. Where there are none, the clock is left.
+func (a *changeWatcher) watchPath(path string) {
 	if a.watcher != nil && !a.watched[path] {
 		a.watched[path] = a.watcher.Add(path) == nil
 	}
 }
 
-// forget asks anew when a path is watched again, which another file or directory may have by then.
-func (a *alarm) forget(path string) {
+// unwatch asks anew when a path is watched again, which another file or directory may have by then.
+func (a *changeWatcher) unwatch(path string) {
 	if a.watched[path] {
 		_ = a.watcher.Remove(path)
 		delete(a.watched, path)
 	}
 }
 
-// wait returns when there may be news, or false when ctx is done. A look that took long is given
+// waitForEvent returns when there may be news, or false when ctx is done. A look that took long is given
 // time: looking is a tenth of what there is to do at most.
-func (a *alarm) wait(ctx context.Context, looked time.Duration) bool {
-	if !pause(ctx, min(9*looked, a.every)) {
+func (a *changeWatcher) waitForEvent(ctx context.Context, looked time.Duration) bool {
+	if !sleepFor(ctx, min(9*looked, a.every)) {
 		return false
 	}
 	clock := time.NewTimer(max(a.every, 9*looked))
@@ -80,8 +80,8 @@ func (a *alarm) wait(ctx context.Context, looked time.Duration) bool {
 		case e, ok := <-a.events:
 			if !ok {
 				a.events = nil
-			} else if a.tells(e) {
-				a.drain()
+			} else if a.noteEvent(e) {
+				a.drainEvents()
 				return true
 			}
 		case _, ok := <-a.errors:
@@ -92,18 +92,18 @@ func (a *alarm) wait(ctx context.Context, looked time.Duration) bool {
 	}
 }
 
-// tells reports whether an event is about something that is followed.
-func (a *alarm) tells(e fsnotify.Event) bool {
+// noteEvent reports whether an event is about something that is followed.
+func (a *changeWatcher) noteEvent(e fsnotify.Event) bool {
 	if e.Has(fsnotify.Remove | fsnotify.Rename) {
-		a.forget(e.Name)
+		a.unwatch(e.Name)
 	}
 	within := a.dirs[filepath.Dir(e.Name)] || a.dirs[filepath.Clean(e.Name)]
 	a.changed = a.changed || within && e.Has(fsnotify.Create|fsnotify.Remove|fsnotify.Rename)
 	return within || a.names[filepath.Base(e.Name)]
 }
 
-// drain takes the events that have come: one look answers them all.
-func (a *alarm) drain() {
+// drainEvents takes the events that have come: one look answers them all.
+func (a *changeWatcher) drainEvents() {
 	for {
 		select {
 		case e, ok := <-a.events:
@@ -111,21 +111,21 @@ func (a *alarm) drain() {
 				a.events = nil
 				return
 			}
-			a.tells(e)
+			a.noteEvent(e)
 		default:
 			return
 		}
 	}
 }
 
-func (a *alarm) close() {
+func (a *changeWatcher) close() {
 	if a.watcher != nil {
 		a.watcher.Close()
 	}
 }
 
-// pause waits so long, and reports false when ctx is done.
-func pause(ctx context.Context, d time.Duration) bool {
+// sleepFor waits so long, and reports false when ctx is done.
+func sleepFor(ctx context.Context, d time.Duration) bool {
 	if d < time.Millisecond {
 		return ctx.Err() == nil
 	}

@@ -8,21 +8,21 @@ import (
 	"toolscope/stream/count"
 )
 
-// body passes the bytes of one response on as they are.
-type body struct {
+// bodyReader passes the bytes of one response on as they are.
+type bodyReader struct {
 	exchange int   // 0 until the first record
 	head     *Head // until the first record has taken it along
-	numbers  *numbers
+	numbers  *exchangeNumbers
 	line     int   // bytes of the line that has not ended
 	over     bool  // it is too long: its rest is passed over
 	passed   int64 // bytes of that
 }
 
-// longLine is the most bytes that are taken of a line, and so of an event: what stands behind them
+// maxEventBytes is the most bytes that are taken of a line, and so of an event: what stands behind them
 // is not held in memory, and told as lost.
-const longLine = 64 << 20
+const maxEventBytes = 64 << 20
 
-func (b *body) Write(recs []Record, p []byte, at time.Duration) ([]Record, error) {
+func (b *bodyReader) Write(recs []Record, p []byte, at time.Duration) ([]Record, error) {
 	if b.over {
 		n := bytes.IndexAny(p, "\r\n")
 		if b.over = n < 0; b.over {
@@ -38,15 +38,15 @@ func (b *body) Write(recs []Record, p []byte, at time.Duration) ([]Record, error
 		b.line = len(p) - i - 1
 	} else {
 		b.line += len(p)
-		b.over = b.line > longLine
+		b.over = b.line > maxEventBytes
 	}
-	return append(recs, b.next(b.told(Record{At: at, Data: p[:len(p):len(p)]}))), nil
+	return append(recs, b.completeRecord(b.noteSkipped(Record{At: at, Data: p[:len(p):len(p)]}))), nil
 }
 
-// told has a record tell of what was passed over before it.
-func (b *body) told(r Record) Record {
+// noteSkipped has a record tell of what was passed over before it.
+func (b *bodyReader) noteSkipped(r Record) Record {
 	if b.passed > 0 {
-		r.Lost, r.Note = b.passed, fmt.Sprintf("of a line the first %d MiB are read, and %s more passed over", longLine>>20, count.Of(b.passed, "byte"))
+		r.Lost, r.Note = b.passed, fmt.Sprintf("of a line the first %d MiB are read, and %s more passed over", maxEventBytes>>20, count.Of(b.passed, "byte"))
 		b.passed = 0
 	}
 	return r
@@ -59,14 +59,14 @@ func lastLineBreak(p []byte) int {
 	return bytes.LastIndexByte(p, '\r')
 }
 
-func (b *body) Close(recs []Record, end End, why string, at time.Duration) []Record {
-	return append(recs, b.next(b.told(Record{At: at, End: end, Why: why})))
+func (b *bodyReader) Close(recs []Record, end End, why string, at time.Duration) []Record {
+	return append(recs, b.completeRecord(b.noteSkipped(Record{At: at, End: end, Why: why})))
 }
 
-// next completes a record of the response side.
-func (b *body) next(r Record) Record {
+// completeRecord completes a record of the response side.
+func (b *bodyReader) completeRecord(r Record) Record {
 	if b.exchange == 0 {
-		b.exchange = b.numbers.claim(b.numbers.last + 1)
+		b.exchange = b.numbers.claimNumber(b.numbers.last + 1)
 	}
 	r.Exchange, r.Head, b.head = b.exchange, b.head, nil
 	return r

@@ -50,7 +50,7 @@ type Record struct {
 	Lost     int64         // bytes of this side, before Data, that passed and were not recorded: toolscope's own gap
 	Note     string        // words beside the bytes: see below
 	Damaged  bool          // the source is damaged here, as Note says; it is not part of the format
-	From     Place         // where it can be read again, if it can; it is not part of the format
+	Location Location      // where it can be read again, if it can; it is not part of the format
 
 	// Lines of the source that are of no exchange, and came since that was told last; and the last of
 	// them. They are not part of the format.
@@ -59,12 +59,12 @@ type Record struct {
 
 	// Pieces are what Data is made of, where all of it did not come at once. Only who asks for them
 	// gets records that have some, and they are not part of the format.
-	Pieces []Piece
+	Chunks []DataChunk
 }
 
-// Piece is a part of a record's bytes that came at a time of its own. The first one begins where the
+// DataChunk is a part of a record's bytes that came at a time of its own. The first one begins where the
 // bytes do, each other one where the one before it ends.
-type Piece = struct {
+type DataChunk = struct {
 	End int
 	At  time.Duration
 }
@@ -127,17 +127,17 @@ type Machine struct{ Host, Agent string }
 // Head is what is known about one side of an exchange from outside its body. Every field may be
 // missing.
 type Head struct {
-	File   string      // the path as the user wrote it, or "stdin"
-	Origin *Machine    // the machine that it comes from, nil for this one; it is not part of the format
-	Run    string      // what has another one, or where it is "" another file, has another clock
-	Method string      // of the request
-	URL    string      // of the request: as much of it as the source shows, at least the path
-	Status int         // of the response
-	Header http.Header // with canonical names
-	Start  time.Time   // when this side began, by the wall clock
-	Peeled string      // what was taken off around the bytes, from outside in: "docker json-file › .log"
-	Lacks  []Lack      // what the source cannot tell
-	Adds   bool        // of a request: it has only what the request before it had not
+	File        string      // the path as the user wrote it, or "stdin"
+	Origin      *Machine    // the machine that it comes from, nil for this one; it is not part of the format
+	Run         string      // what has another one, or where it is "" another file, has another clock
+	Method      string      // of the request
+	URL         string      // of the request: as much of it as the source shows, at least the path
+	Status      int         // of the response
+	Header      http.Header // with canonical names
+	Start       time.Time   // when this side began, by the wall clock
+	Wrappers    string      // what was taken off around the bytes, from outside in: "docker json-file › .log"
+	Lacks       []Lack      // what the source cannot tell
+	Incremental bool        // of a request: it has only what the request before it had not
 }
 
 // JoinNotes is a note that says both.
@@ -148,9 +148,9 @@ func JoinNotes(a, b string) string {
 	return a + "; " + b
 }
 
-// deliver yields the records and then, if there is one, the error. It reports whether the consumer
+// yieldRecords yields the records and then, if there is one, the error. It reports whether the consumer
 // wants more.
-func deliver(yield func(Record, error) bool, recs []Record, err error) bool {
+func yieldRecords(yield func(Record, error) bool, recs []Record, err error) bool {
 	for _, r := range recs {
 		if !yield(r, nil) {
 			return false

@@ -31,7 +31,7 @@ func openAll(t *testing.T, content string) []Record {
 	t.Helper()
 	recs := readFile(t, writeFile(t, content))
 	for i := range recs {
-		recs[i].From = Place{}
+		recs[i].Location = Location{}
 		recs[i].ofRun("") // as the place: it is of the file that is read, and not in it
 	}
 	return recs

@@ -17,13 +17,13 @@ import (
 // ByServer is who writes a recording of a server alone, or of a command of a shell.
 const ByServer = "toolscope mcp"
 
-// mostOfRun is how many files are read as one run at most: the beginning of each is looked at first.
-const mostOfRun = 1 << 14
+// maxRunFiles is how many files are read as one run at most: the beginning of each is looked at first.
+const maxRunFiles = 1 << 14
 
 // IsRun reports whether files are recordings of one run: ours, and one of them of a server that a
 // program started, or of a command of its shell.
-func IsRun(files []Found) bool {
-	if len(files) < 2 || len(files) > mostOfRun {
+func IsRun(files []FoundFile) bool {
+	if len(files) < 2 || len(files) > maxRunFiles {
 		return false
 	}
 	served := false
@@ -67,8 +67,8 @@ func onWall(src Source, later time.Duration) Source {
 		for r, err := range src {
 			if err == nil && r.At >= 0 {
 				r.At += later
-				for i := range r.Pieces {
-					r.Pieces[i].At += later
+				for i := range r.Chunks {
+					r.Chunks[i].At += later
 				}
 			}
 			if !yield(r, err) {
@@ -88,15 +88,15 @@ func oneRun(paths []string, all []Source) Source {
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return began[a].Compare(began[b]) })
 	return func(yield func(Record, error) bool) {
-		var numbers numbers
-		var heads []*head
+		var numbers exchangeNumbers
+		var heads []*sourceHead
 		defer func() {
 			for _, h := range heads {
 				h.stop()
 			}
 		}()
 		for next := 0; ; {
-			var least *head
+			var least *sourceHead
 			for _, h := range heads {
 				if least == nil || h.at < least.at {
 					least = h
@@ -105,10 +105,10 @@ func oneRun(paths []string, all []Source) Source {
 			if next < len(order) {
 				i := order[next]
 				if later := began[i].Sub(began[order[0]]); least == nil || later <= least.at {
-					h := &head{names: names{&numbers, 0, map[int]int{}}, at: later}
+					h := &sourceHead{names: numberMap{&numbers, 0, map[int]int{}}, at: later}
 					h.next, h.stop = iter.Pull2(iter.Seq2[Record, error](onWall(all[i], later)))
 					heads = append(heads, h)
-					if !h.step() {
+					if !h.readNext() {
 						heads = heads[:len(heads)-1]
 					}
 					next++
@@ -119,14 +119,14 @@ func oneRun(paths []string, all []Source) Source {
 				return
 			}
 			if least.err == nil {
-				least.record.Exchange = least.names.of(least.record.Exchange)
+				least.record.Exchange = least.names.numberOf(least.record.Exchange)
 				least.record.ofRun(paths[order[0]])
 			}
 			if !yield(least.record, least.err) || least.err != nil {
 				return
 			}
-			if !least.step() {
-				heads = slices.DeleteFunc(heads, func(h *head) bool { return h == least })
+			if !least.readNext() {
+				heads = slices.DeleteFunc(heads, func(h *sourceHead) bool { return h == least })
 			}
 		}
 	}
@@ -142,18 +142,18 @@ func (r *Record) ofRun(run string) {
 // onWallRun is all that is followed by one clock.
 const onWallRun = "followed"
 
-// head is the next record of one of several sources.
-type head struct {
+// sourceHead is the next record of one of several sources.
+type sourceHead struct {
 	next   func() (Record, error, bool)
 	stop   func()
-	names  names
+	names  numberMap
 	record Record
 	err    error
 	at     time.Duration // of the latest record that has a time
 }
 
-// step moves on to the next record; false where there is none.
-func (h *head) step() (more bool) {
+// readNext moves on to the next record; false where there is none.
+func (h *sourceHead) readNext() (more bool) {
 	if h.record, h.err, more = h.next(); more && h.record.At > h.at {
 		h.at = h.record.At
 	}
@@ -165,7 +165,7 @@ func (h *head) step() (more bool) {
 func onOneWall(src Source, paths []string) Source {
 	var first time.Time
 	files, _, _ := Find(paths)
-	for _, f := range files[:min(len(files), mostOfRun)] {
+	for _, f := range files[:min(len(files), maxRunFiles)] {
 		if began, _ := beginningOf(f.Path); !began.IsZero() && (first.IsZero() || began.Before(first)) {
 			first = began
 		}

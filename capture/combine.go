@@ -5,22 +5,22 @@ import (
 	"sync"
 )
 
-// exchangeLimit is the highest exchange number that a capture may name.
-const exchangeLimit = 1 << 30
+// maxExchange is the highest exchange number that a capture may name.
+const maxExchange = 1 << 30
 
-// numbers hands out exchange numbers, each once.
-type numbers struct {
+// exchangeNumbers hands out exchange numbers, each once.
+type exchangeNumbers struct {
 	all  int          // every number up to this one is in use, or is never given out any more
 	used map[int]bool // those in use above it
 	last int          // the highest number in use
 }
 
-// mostHoles is how many numbers are remembered above one that is free. With more of them those that are
+// maxUnusedNumbers is how many numbers are remembered above one that is free. With more of them those that are
 // free below the highest stay so.
-const mostHoles = 1 << 16
+const maxUnusedNumbers = 1 << 16
 
-// claim takes want if it is free, and otherwise the next number that never was in use.
-func (n *numbers) claim(want int) int {
+// claimNumber takes want if it is free, and otherwise the next number that never was in use.
+func (n *exchangeNumbers) claimNumber(want int) int {
 	if n.used == nil {
 		n.used = map[int]bool{}
 	}
@@ -29,7 +29,7 @@ func (n *numbers) claim(want int) int {
 	}
 	n.used[want] = true
 	n.last = max(n.last, want)
-	if len(n.used) > mostHoles {
+	if len(n.used) > maxUnusedNumbers {
 		n.all, n.used = n.last, map[int]bool{}
 	}
 	for n.used[n.all+1] {
@@ -39,21 +39,21 @@ func (n *numbers) claim(want int) int {
 	return want
 }
 
-// names gives the exchanges of one input numbers that are unique among several inputs. Exchange 1
+// numberMap gives the exchanges of one input numbers that are unique among several inputs. Exchange 1
 // of the input becomes the next free number, 2 the one behind it, and so on, as far as nobody else
 // took them meanwhile.
-type names struct {
-	numbers *numbers
+type numberMap struct {
+	numbers *exchangeNumbers
 	base    int
 	known   map[int]int
 }
 
-func (n *numbers) names() names { return names{n, n.last, map[int]int{}} }
+func (n *exchangeNumbers) newMap() numberMap { return numberMap{n, n.last, map[int]int{}} }
 
-func (n names) of(exchange int) int {
+func (n numberMap) numberOf(exchange int) int {
 	unique, ok := n.known[exchange]
 	if !ok {
-		unique = n.numbers.claim(n.base + exchange)
+		unique = n.numbers.claimNumber(n.base + exchange)
 		n.known[exchange] = unique
 	}
 	return unique
@@ -63,12 +63,12 @@ func (n names) of(exchange int) int {
 // sources differ. The first error ends the whole.
 func Concat(srcs ...Source) Source {
 	return func(yield func(Record, error) bool) {
-		var numbers numbers
+		var numbers exchangeNumbers
 		for _, src := range srcs {
-			names := numbers.names()
+			names := numbers.newMap()
 			for r, err := range src {
 				if err == nil {
-					r.Exchange = names.of(r.Exchange)
+					r.Exchange = names.numberOf(r.Exchange)
 				}
 				if !yield(r, err) || err != nil {
 					return
@@ -90,10 +90,10 @@ func Merge(ctx context.Context, srcs ...Source) Source {
 		ctx, stop := context.WithCancel(ctx)
 		defer stop()
 		merged := fanIn(ctx, srcs)
-		var numbers numbers
-		of := make([]names, len(srcs))
+		var numbers exchangeNumbers
+		of := make([]numberMap, len(srcs))
 		for i := range of {
-			of[i] = numbers.names()
+			of[i] = numbers.newMap()
 		}
 		for {
 			select {
@@ -104,7 +104,7 @@ func Merge(ctx context.Context, srcs ...Source) Source {
 					return
 				}
 				if t.err == nil {
-					t.record.Exchange = of[t.source].of(t.record.Exchange)
+					t.record.Exchange = of[t.source].numberOf(t.record.Exchange)
 				}
 				if !yield(t.record, t.err) || t.err != nil {
 					return
@@ -114,22 +114,22 @@ func Merge(ctx context.Context, srcs ...Source) Source {
 	}
 }
 
-// taken is one element of one of several sources.
-type taken struct {
+// sourceItem is one element of one of several sources.
+type sourceItem struct {
 	source int
 	record Record
 	err    error
 }
 
 // fanIn closes its channel when all sources have ended.
-func fanIn(ctx context.Context, srcs []Source) <-chan taken {
-	merged := make(chan taken)
+func fanIn(ctx context.Context, srcs []Source) <-chan sourceItem {
+	merged := make(chan sourceItem)
 	var running sync.WaitGroup
 	for i, src := range srcs {
 		running.Go(func() {
 			for r, err := range src {
 				select {
-				case merged <- taken{i, r, err}:
+				case merged <- sourceItem{i, r, err}:
 				case <-ctx.Done():
 					return
 				}

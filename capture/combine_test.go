@@ -55,15 +55,15 @@ func TestConcatStops(t *testing.T) {
 // However many inputs hand out numbers in whatever order, no two exchanges get the same one.
 func TestNumbersNeverCollide(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	var n numbers
-	var inputs []names
+	var n exchangeNumbers
+	var inputs []numberMap
 	owner := map[int]string{}
 	for range 5000 {
 		if len(inputs) == 0 || r.IntN(100) == 0 {
-			inputs = append(inputs, n.names())
+			inputs = append(inputs, n.newMap())
 		}
 		i, x := r.IntN(len(inputs)), 1+r.IntN(50)
-		me, got := fmt.Sprint(i, "/", x), inputs[i].of(x)
+		me, got := fmt.Sprint(i, "/", x), inputs[i].numberOf(x)
 		if was, ok := owner[got]; ok && was != me {
 			t.Fatalf("%d is %s and %s", got, was, me)
 		}

@@ -11,18 +11,18 @@ import (
 )
 
 const (
-	headLimit  = 1 << 20 // a longer head of a dump is no head any more
-	strayLimit = 3       // header lines, or blank ones, that may stand before the status line of a damaged dump
+	maxHeadBytes  = 1 << 20 // a longer head of a dump is no head any more
+	maxStrayLines = 3       // header lines, or blank ones, that may stand before the status line of a damaged dump
 )
 
-// dump reads what curl -i and curl -v printed: heads, then a body that is passed on as it is. Of
+// curlOutput reads what curl -i and curl -v printed: heads, then a body that is passed on as it is. Of
 // several responses (100 Continue, a proxy's reply, redirects) the last one counts, because only
 // that one's body is printed.
 //
 // What does not look like a line of a head begins the body, even if the empty line between them is
 // missing.
-type dump struct {
-	body
+type curlOutput struct {
+	bodyReader
 	request *Head  // of -v
 	status  bool   // a status line was seen
 	between bool   // after the empty line that ends a head
@@ -57,8 +57,8 @@ var (
 	sseFields     = map[string]bool{"data": true, "event": true, "id": true, "retry": true}
 )
 
-// classify tells what line is, or, of an unfinished line, what it may become.
-func classify(line []byte, finished bool) headLine {
+// classifyLine tells what line is, or, of an unfinished line, what it may become.
+func classifyLine(line []byte, finished bool) headLine {
 	text := strings.TrimSuffix(string(line), "\r")
 	name, _, colon := strings.Cut(text, ":")
 	switch {
@@ -82,7 +82,7 @@ func isTrace(text string, finished bool) bool {
 	if !finished && (timeBegin.MatchString(text) || meterBegin.MatchString(text)) {
 		return true
 	}
-	if text = untimed(text); meterPattern.MatchString(text) {
+	if text = stripTime(text); meterPattern.MatchString(text) {
 		return true
 	}
 	for _, mark := range []string{"* ", "> ", "< "} {
@@ -102,13 +102,13 @@ func sniffDump(p []byte) kind {
 	strays, blanks, traced := 0, 0, false
 	for len(p) > 0 {
 		line, rest, finished := bytes.Cut(p, []byte("\n"))
-		switch classify(line, finished) {
+		switch classifyLine(line, finished) {
 		case statusLine:
 			if finished {
 				return curlDump
 			}
 		case tracedLine:
-			if finished && strings.HasPrefix(untimed(string(line)), "< HTTP/") {
+			if finished && strings.HasPrefix(stripTime(string(line)), "< HTTP/") {
 				return curlDump
 			}
 			traced = true
@@ -122,7 +122,7 @@ func sniffDump(p []byte) kind {
 		default:
 			return bareBody
 		}
-		if max(strays, blanks) > strayLimit || strays > 0 && (traced || blanks > 0) {
+		if max(strays, blanks) > maxStrayLines || strays > 0 && (traced || blanks > 0) {
 			return bareBody
 		}
 		if !finished {
@@ -133,28 +133,28 @@ func sniffDump(p []byte) kind {
 	return undecided
 }
 
-func (d *dump) Write(recs []Record, p []byte, at time.Duration) ([]Record, error) {
+func (d *curlOutput) Write(recs []Record, p []byte, at time.Duration) ([]Record, error) {
 	if d.inBody {
 		return d.writeBody(recs, p, at), nil
 	}
 	d.rest = append(d.rest, p...)
 	for len(d.rest) > 0 {
 		line, rest, finished := bytes.Cut(d.rest, []byte("\n"))
-		kind := classify(line, finished)
-		if d.size+len(line) > headLimit || !d.admits(kind) {
-			return d.begin(recs, at), nil
+		kind := classifyLine(line, finished)
+		if d.size+len(line) > maxHeadBytes || !d.isHeadLine(kind) {
+			return d.startBody(recs, at), nil
 		}
 		if !finished {
 			break
 		}
 		d.size += len(line) + 1
-		d.take(kind, strings.TrimSuffix(string(line), "\r"))
+		d.readLine(kind, strings.TrimSuffix(string(line), "\r"))
 		d.rest = rest
 	}
 	return recs, nil
 }
 
-func (d *dump) admits(k headLine) bool {
+func (d *curlOutput) isHeadLine(k headLine) bool {
 	switch k {
 	case statusLine:
 		return true
@@ -168,21 +168,21 @@ func (d *dump) admits(k headLine) bool {
 	return false
 }
 
-func (d *dump) take(k headLine, line string) {
+func (d *curlOutput) readLine(k headLine, line string) {
 	switch {
 	case k == tracedLine:
 		d.traced = true
-		d.takeTraced(line)
+		d.readTracedLine(line)
 	case k == statusLine && d.traced && !d.doubled && d.status:
 		d.doubled = true
 	case k == emptyLine:
 		d.between, d.doubled = true, false
 	case !d.doubled:
-		d.takeResponse(k, line)
+		d.readResponseLine(k, line)
 	}
 }
 
-func (d *dump) takeResponse(k headLine, line string) {
+func (d *curlOutput) readResponseLine(k headLine, line string) {
 	switch k {
 	case statusLine:
 		head := &Head{File: d.head.File}
@@ -198,17 +198,17 @@ func (d *dump) takeResponse(k headLine, line string) {
 	}
 }
 
-// untimed is a line without the time that --trace-time puts before it.
-func untimed(text string) string { return text[len(timePattern.FindString(text)):] }
+// stripTime is a line without the time that --trace-time puts before it.
+func stripTime(text string) string { return text[len(timePattern.FindString(text)):] }
 
-func (d *dump) takeTraced(line string) {
-	if line = untimed(line); line == "" {
+func (d *curlOutput) readTracedLine(line string) {
+	if line = stripTime(line); line == "" {
 		return
 	}
 	mark, text := line[0], strings.TrimPrefix(line[1:], " ")
 	switch ask := askPattern.FindStringSubmatch(text); {
 	case mark == '<':
-		d.takeResponse(classify([]byte(text), true), text)
+		d.readResponseLine(classifyLine([]byte(text), true), text)
 	case mark == '>' && ask != nil:
 		d.request = &Head{File: d.head.File, Method: ask[1], URL: ask[2]}
 	case mark == '>' && d.request != nil:
@@ -227,32 +227,32 @@ func addHeader(h *Head, line string) {
 	h.Header.Add(name, strings.TrimSpace(value))
 }
 
-// begin starts the body with the bytes that are no line of the head.
-func (d *dump) begin(recs []Record, at time.Duration) []Record {
+// startBody starts the body with the bytes that are no line of the head.
+func (d *curlOutput) startBody(recs []Record, at time.Duration) []Record {
 	p := d.rest
 	d.inBody, d.rest = true, nil
-	return d.writeBody(d.asked(recs, at), p, at)
+	return d.writeBody(d.beginRequest(recs, at), p, at)
 }
 
-func (d *dump) asked(recs []Record, at time.Duration) []Record {
+func (d *curlOutput) beginRequest(recs []Record, at time.Duration) []Record {
 	if d.request == nil {
 		return recs
 	}
-	d.exchange = d.numbers.claim(d.numbers.last + 1)
+	d.exchange = d.numbers.claimNumber(d.numbers.last + 1)
 	return append(recs, Record{Exchange: d.exchange, Side: Request, At: at, Head: d.request})
 }
 
-func (d *dump) Close(recs []Record, end End, why string, at time.Duration) []Record {
+func (d *curlOutput) Close(recs []Record, end End, why string, at time.Duration) []Record {
 	if !d.inBody {
-		recs = d.asked(recs, at)
+		recs = d.beginRequest(recs, at)
 	}
 	note := ""
 	if d.inBody || d.between {
-		recs, _ = d.body.Write(recs, d.rest, at)
+		recs, _ = d.bodyReader.Write(recs, d.rest, at)
 	} else if note = "the dump ends inside its head"; len(d.rest) > 0 {
 		note = fmt.Sprintf("%s: %q", note, d.rest)
 	}
-	return append(recs, d.next(Record{At: at, Note: note, End: end, Why: why}))
+	return append(recs, d.completeRecord(Record{At: at, Note: note, End: end, Why: why}))
 }
 
 // remark is what curl -v says after a body, or between its pieces, sometimes without a line break
@@ -263,24 +263,24 @@ const meters = `(?:\r?[ \d]{3} [ \d.kMG]{30,50} (?:[-:\d]{8} +){3}[\d.kMG]+)`
 
 // writeBody passes a body on. What -v added behind it becomes a note, so that it does not count as
 // part of the body.
-func (d *dump) writeBody(recs []Record, p []byte, at time.Duration) []Record {
+func (d *curlOutput) writeBody(recs []Record, p []byte, at time.Duration) []Record {
 	if !d.traced {
-		recs, _ = d.body.Write(recs, p, at)
+		recs, _ = d.bodyReader.Write(recs, p, at)
 		return recs
 	}
 	p = append(d.rest, p...)
 	d.rest = nil
 	for found := remark.FindIndex(p); found != nil; found = remark.FindIndex(p) {
-		recs, _ = d.body.Write(recs, p[:found[0]], at)
-		if said, ok := strings.CutPrefix(untimed(string(p[found[0]:found[1]])), "* "); ok {
-			recs = append(recs, d.next(Record{At: at, Note: "curl: " + strings.TrimSpace(said)}))
+		recs, _ = d.bodyReader.Write(recs, p[:found[0]], at)
+		if said, ok := strings.CutPrefix(stripTime(string(p[found[0]:found[1]])), "* "); ok {
+			recs = append(recs, d.completeRecord(Record{At: at, Note: "curl: " + strings.TrimSpace(said)}))
 		}
 		p = p[found[1]:]
 	}
 	if i := possibleRemark(p); i >= 0 {
 		d.rest, p = bytes.Clone(p[i:]), p[:i]
 	}
-	recs, _ = d.body.Write(recs, p, at)
+	recs, _ = d.bodyReader.Write(recs, p, at)
 	return recs
 }
 

@@ -88,7 +88,7 @@ const timedDump = "  % Total    % Received % Xferd  Average Speed   Time    Time
 // However a dump with marks between the pieces of its body arrives, the body is the same.
 func TestCurlDumpInPieces(t *testing.T) {
 	for size := 1; size < 200; size += 3 {
-		in := newIntake("in", &numbers{})
+		in := newInputReader("in", &exchangeNumbers{})
 		body := ""
 		var recs []Record
 		for part := range slices.Chunk([]byte(timedDump), size) {

@@ -105,7 +105,7 @@ func TestReadingBreaksOff(t *testing.T) {
 		header + `{"x":1,"head":{"status":200}}`: `1 "" cut:broke`,
 		header + `{"x":1,"note":"of nothing"}`:   `1 "" note:of nothing note:broke`,
 	} {
-		in := newIntake("", &numbers{})
+		in := newInputReader("", &exchangeNumbers{})
 		recs, err := in.write([]byte(file), NoTime)
 		if err != nil {
 			t.Fatal(err)

@@ -14,15 +14,15 @@ type Entries struct {
 // Entries are nil if the input cannot be read again. read gives the records of one entry, as they were
 // given first; what stands there may be anything by then.
 func (in *Input) Entries(read func(in *Input, entry []byte) []Record) *Entries {
-	if in.again == nil || in.Pieces {
+	if in.again == nil || in.AllowChunks {
 		return nil
 	}
 	return &Entries{file: in.again, in: in, read: read}
 }
 
-// Place gives the records of an entry their place, where they are of one exchange. at is where the
+// SetLocation gives the records of an entry their place, where they are of one exchange. at is where the
 // entry begins, behind a byte order mark.
-func (e *Entries) Place(recs []Record, at, size int64) {
+func (e *Entries) SetLocation(recs []Record, at, size int64) {
 	if e == nil {
 		return
 	}
@@ -39,7 +39,7 @@ func (e *Entries) Place(recs []Record, at, size int64) {
 	at += e.in.begin
 	for i := range recs {
 		if !recs[i].OfSource() {
-			recs[i].From = Place{File: e.file, Start: at, End: at + size, Entries: e}
+			recs[i].Location = Location{File: e.file, Start: at, End: at + size, Entries: e}
 		}
 	}
 }
@@ -54,12 +54,12 @@ func (e *Entries) Again(ctx context.Context, exchange int, start, end int64) Sou
 			return
 		}
 		in := *e.in // with what its times count from, which was known when the entry had been read
-		in.numbers, in.again = &numbers{last: exchange - 1}, nil
+		in.numbers, in.again = &exchangeNumbers{last: exchange - 1}, nil
 		for _, r := range e.read(&in, entry) {
 			if ctx.Err() != nil {
 				return
 			}
-			if r.From = (Place{File: e.file, Start: start, End: end, Entries: e}); !r.OfSource() && !yield(r, nil) {
+			if r.Location = (Location{File: e.file, Start: start, End: end, Entries: e}); !r.OfSource() && !yield(r, nil) {
 				return
 			}
 		}

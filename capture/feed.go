@@ -7,15 +7,15 @@ import (
 	"slices"
 )
 
-// heldLine is how much is kept of a line whose beginning may be missing.
-const heldLine = 1 << 20
+// maxPartialLine is how much is kept of a line whose beginning may be missing.
+const maxPartialLine = 1 << 20
 
 // Feeds are captures that are read at the same time, each as its bytes come from elsewhere. Their
 // exchanges have numbers that differ.
 type Feeds struct {
-	numbers numbers
+	numbers exchangeNumbers
 	n       int
-	room    room
+	room    lineBuffer
 }
 
 // Feed is one capture of those. What is missing of it is said at its place; what comes behind that
@@ -26,69 +26,69 @@ type Feed struct {
 	of    *Machine
 	torn  bool // something is missing: exchanges may begin in their midst
 	begun map[int]bool
-	ended lately         // of those
-	cut   map[int]string // why exchanges of the capture were cut, as Cut did, of which nothing came since
-	over  bool           // the only exchange that is read has ended
-	skips bool           // what comes first is the rest of a line, unless its checksum says that it is whole
-	held  []byte         // of that
-	lost  int64          // bytes that are missing before what comes next
-	since int64          // those of them that are missing since Cut
+	ended recentExchanges // of those
+	cut   map[int]string  // why exchanges of the capture were cut, as Cut did, of which nothing came since
+	over  bool            // the only exchange that is read has ended
+	skips bool            // what comes first is the rest of a line, unless its checksum says that it is whole
+	held  []byte          // of that
+	lost  int64           // bytes that are missing before what comes next
+	since int64           // those of them that are missing since Cut
 }
 
-// lately is what came last of many.
-type lately struct {
+// recentExchanges is what came last of many.
+type recentExchanges struct {
 	all []int
 	n   int
 }
 
-// mostLately is how many those are. What comes of an exchange behind its end comes soon.
-const mostLately = 64
+// maxRecentExchanges is how many those are. What comes of an exchange behind its end comes soon.
+const maxRecentExchanges = 64
 
 // push adds one, and returns the one that has to go for it.
-func (l *lately) push(x int) (old int, ok bool) {
+func (l *recentExchanges) push(x int) (old int, ok bool) {
 	switch {
 	case l == nil:
 		return 0, false
-	case len(l.all) < mostLately:
+	case len(l.all) < maxRecentExchanges:
 		l.all = append(l.all, x)
 		return 0, false
 	}
 	old, l.all[l.n] = l.all[l.n], x
-	l.n = (l.n + 1) % mostLately
+	l.n = (l.n + 1) % maxRecentExchanges
 	return old, true
 }
 
-// New begins to read a capture of another machine.
-func (f *Feeds) New(of Machine) *Feed {
+// Open begins to read a capture of another machine.
+func (f *Feeds) Open(of Machine) *Feed {
 	f.n++
-	return f.At(of, fmt.Sprintf("%s/%s %d", of.Host, of.Agent, f.n), 0)
+	return f.OpenAt(of, fmt.Sprintf("%s/%s %d", of.Host, of.Agent, f.n), 0)
 }
 
-// At begins to read a capture of another machine from an offset, where a line begins. run is what all
+// OpenAt begins to read a capture of another machine from an offset, where a line begins. run is what all
 // of that capture has in common, and no other.
-func (f *Feeds) At(of Machine, run string, offset int64) *Feed {
+func (f *Feeds) OpenAt(of Machine, run string, offset int64) *Feed {
 	c := newCaptureReader(of.Host+"/"+of.Agent, &f.numbers)
-	c.room, c.ended = &f.room, new(lately)
+	c.room, c.ended = &f.room, new(recentExchanges)
 	if offset > 0 { // the header is behind us
 		c.number, c.offset, c.summed, c.header = 1, offset, true, lineStart{1, 0}
 	}
 	return &Feed{c: c, run: run, of: &of, begun: map[int]bool{}, torn: offset > 0}
 }
 
-// One begins to read one exchange alone, of that number in a capture of another machine, from where its
+// OpenExchange begins to read one exchange alone, of that number in a capture of another machine, from where its
 // first line begins.
-func (f *Feeds) One(of Machine, run string, exchange int, offset int64) *Feed {
-	one := f.At(of, run, offset)
+func (f *Feeds) OpenExchange(of Machine, run string, exchange int, offset int64) *Feed {
+	one := f.OpenAt(of, run, offset)
 	one.torn = false
-	unique := f.numbers.claim(f.numbers.last + 1)
+	unique := f.numbers.claimNumber(f.numbers.last + 1)
 	c := one.c
 	c.number, c.summed, c.header, c.current = 1, true, lineStart{1, 0}, unique
-	c.wanted, c.names.known[exchange] = &wanted{exchange: unique, number: exchange}, unique
+	c.wanted, c.names.known[exchange] = &exchangeFilter{exchange: unique, number: exchange}, unique
 	return one
 }
 
-// Open is how many exchanges have begun and not ended.
-func (f *Feed) Open() int { return len(f.c.open) }
+// CountOpen is how many exchanges have begun and not ended.
+func (f *Feed) CountOpen() int { return len(f.c.open) }
 
 // Idle reports whether nothing has begun that has not ended, not even a line: who reads on may do so with
 // another Feed, from where this one is.
@@ -96,18 +96,18 @@ func (f *Feed) Idle() bool {
 	return len(f.c.open) == 0 && len(f.c.line) == 0 && f.c.cut == 0 && !f.skips
 }
 
-// Over reports whether the only exchange that is read has ended.
-func (f *Feed) Over() bool { return f.over }
+// Done reports whether the only exchange that is read has ended.
+func (f *Feed) Done() bool { return f.over }
 
 // Write adds the records of the next bytes. After an error nothing of the capture can be read.
 func (f *Feed) Write(recs []Record, p []byte) ([]Record, error) {
 	if f.skips {
-		p = f.whole(p)
+		p = f.joinLine(p)
 	}
 	n := len(recs)
 	recs, err := f.c.Write(recs, p, NoTime)
 	if f.torn {
-		recs = f.midway(recs[:n:n], recs[n:])
+		recs = f.markMidway(recs[:n:n], recs[n:])
 	}
 	for i := range recs[n:] {
 		r := &recs[n+i]
@@ -130,10 +130,10 @@ func (f *Feed) Write(recs []Record, p []byte) ([]Record, error) {
 	return recs, err
 }
 
-// whole is p from where a line begins, with that line before it if all of it is there.
-func (f *Feed) whole(p []byte) []byte {
+// joinLine is p from where a line begins, with that line before it if all of it is there.
+func (f *Feed) joinLine(p []byte) []byte {
 	line, rest, finished := bytes.Cut(p, []byte("\n"))
-	if room := heldLine - len(f.held); room > 0 {
+	if room := maxPartialLine - len(f.held); room > 0 {
 		f.held = append(f.held, line[:min(room, len(line))]...)
 	}
 	if !finished {
@@ -141,16 +141,16 @@ func (f *Feed) whole(p []byte) []byte {
 	}
 	line = f.held
 	f.skips, f.held = false, nil
-	if there, right := checksum(line); there && right {
+	if there, right := verifyChecksum(line); there && right {
 		return append(append(line, '\n'), rest...)
 	}
 	f.c.offset += int64(len(line)) + 1
 	return rest
 }
 
-// midway says of each exchange whose beginning is missing that it is joined midway, and of each that was
+// markMidway says of each exchange whose beginning is missing that it is joined midway, and of each that was
 // cut that it goes on.
-func (f *Feed) midway(recs, more []Record) []Record {
+func (f *Feed) markMidway(recs, more []Record) []Record {
 	for _, r := range more {
 		if !r.OfSource() && !f.begun[r.Exchange] {
 			f.begun[r.Exchange] = true
@@ -178,10 +178,10 @@ func (f *Feed) cutBefore(unique int) string {
 	return ""
 }
 
-// Miss says that so many bytes of the capture are missing here; why is the reason, in words. Nobody
+// AddGap says that so many bytes of the capture are missing here; why is the reason, in words. Nobody
 // knows what they held: whatever was open may have been in it. What is missing before the first
 // byte is no gap: the capture is joined midway then.
-func (f *Feed) Miss(recs []Record, n int64, why string) []Record {
+func (f *Feed) AddGap(recs []Record, n int64, why string) []Record {
 	c := f.c
 	if c.number == 0 { // the header is behind us
 		c.number = 1
@@ -189,7 +189,7 @@ func (f *Feed) Miss(recs []Record, n int64, why string) []Record {
 	c.summed, c.header = true, lineStart{1, 0}
 	c.offset += int64(len(c.line)) + c.cut + n
 	c.line, c.cut = c.line[:0], 0
-	f.tear()
+	f.expectMidway()
 	f.skips, f.held, f.lost = true, nil, n
 	f.since = n
 	for _, x := range slices.Sorted(maps.Keys(c.open)) {
@@ -201,7 +201,7 @@ func (f *Feed) Miss(recs []Record, n int64, why string) []Record {
 
 // Cut ends what is open because of why. What comes later all the same is an exchange of its own.
 func (f *Feed) Cut(recs []Record, why string) []Record {
-	f.tear()
+	f.expectMidway()
 	if f.since = 0; f.cut == nil {
 		f.cut = map[int]string{}
 	}
@@ -215,9 +215,9 @@ func (f *Feed) Cut(recs []Record, why string) []Record {
 	return f.c.closeAll(recs, why)
 }
 
-// tear has exchanges be looked at from here on that come without their beginning. Of those that are known
+// expectMidway has exchanges be looked at from here on that come without their beginning. Of those that are known
 // it was there, or was missed before.
-func (f *Feed) tear() {
+func (f *Feed) expectMidway() {
 	if !f.torn {
 		for _, unique := range f.c.names.known {
 			f.begun[unique] = true

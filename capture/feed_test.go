@@ -24,7 +24,7 @@ func started(t *testing.T, f *Feeds, host string) *Feed {
 	if err != nil {
 		t.Fatal(err)
 	}
-	feed := f.New(Machine{Host: host, Agent: "main"})
+	feed := f.Open(Machine{Host: host, Agent: "main"})
 	if _, err := feed.Write(nil, line); err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +82,7 @@ func TestFeedMissOrder(t *testing.T) {
 		write(t, f, Record{Exchange: x + 1, Data: []byte("x")})
 	}
 	last := 0
-	for _, r := range f.Miss(nil, 10, "never came") {
+	for _, r := range f.AddGap(nil, 10, "never came") {
 		if r.Exchange < last {
 			t.Fatalf("exchange %d comes behind %d", r.Exchange, last)
 		}
@@ -95,12 +95,12 @@ func TestFeedMissOrder(t *testing.T) {
 func TestFeedForgets(t *testing.T) {
 	var all Feeds
 	f := started(t, &all, "a")
-	f.Miss(nil, 10, "never came")
+	f.AddGap(nil, 10, "never came")
 	write(t, f, Record{Exchange: 1, End: EndEOF})
 	for x := 2; x < 3000; x++ {
 		write(t, f, Record{Exchange: x, Data: []byte("x")}, Record{Exchange: x, End: EndEOF})
 	}
-	if n := len(f.c.names.known) + len(f.begun) + len(all.numbers.used); n > 4*mostLately {
+	if n := len(f.c.names.known) + len(f.begun) + len(all.numbers.used); n > 4*maxRecentExchanges {
 		t.Errorf("%d are known, %d have begun, %d numbers are in use", len(f.c.names.known), len(f.begun), len(all.numbers.used))
 	}
 	got := write(t, f, Record{Exchange: 1, Note: "of the source"}, Record{Exchange: 3000, Data: []byte("x"), End: EndEOF})
@@ -114,16 +114,16 @@ func TestFeedForgets(t *testing.T) {
 
 // TestNumbersForget: what is remembered of numbers is bounded, however far apart those are that are asked for.
 func TestNumbersForget(t *testing.T) {
-	var n numbers
+	var n exchangeNumbers
 	seen := map[int]bool{}
-	for i := range 3 * mostHoles {
-		got := n.claim(2 + 3*i)
+	for i := range 3 * maxUnusedNumbers {
+		got := n.claimNumber(2 + 3*i)
 		if seen[got] {
 			t.Fatalf("%d is given out twice", got)
 		}
 		seen[got] = true
 	}
-	if len(n.used) > mostHoles {
+	if len(n.used) > maxUnusedNumbers {
 		t.Errorf("%d are remembered", len(n.used))
 	}
 }

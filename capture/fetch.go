@@ -22,45 +22,45 @@ func Fetch(ctx context.Context, client *http.Client, req *http.Request, exchange
 	return func(yield func(Record, error) bool) {
 		ctx, stop := context.WithCancel(ctx)
 		defer stop()
-		f := fetch{exchange: exchange, began: began, yield: yield}
-		if req = f.send(req.WithContext(ctx)); req == nil {
+		f := ownRequest{exchange: exchange, began: began, yield: yield}
+		if req = f.yieldRequest(req.WithContext(ctx)); req == nil {
 			return
 		}
 		resp, err := client.Do(req)
 		switch {
 		case err != nil && ctx.Err() != nil:
-			f.pass(f.ended(ctx.Err()))
+			f.yieldRecord(f.endRecord(ctx.Err()))
 			return
 		case err != nil:
 			yield(Record{}, &unanswered{req.URL.Host, err})
 			return
 		}
 		defer resp.Body.Close()
-		f.receive(ctx, resp)
+		f.yieldResponse(ctx, resp)
 	}
 }
 
-// fetch is one exchange of our own.
-type fetch struct {
+// ownRequest is one exchange of our own.
+type ownRequest struct {
 	exchange int
 	began    time.Time
 	yield    func(Record, error) bool
 }
 
-func (f *fetch) pass(r Record) bool {
+func (f *ownRequest) yieldRecord(r Record) bool {
 	r.Exchange = f.exchange
 	return f.yield(r, nil)
 }
 
-func (f *fetch) now() time.Duration { return max(0, time.Since(f.began)) }
+func (f *ownRequest) recordTime() time.Duration { return max(0, time.Since(f.began)) }
 
-func (f *fetch) ended(err error) Record {
+func (f *ownRequest) endRecord(err error) Record {
 	end, why, by := EndOf(err)
-	return Record{At: f.now(), End: end, Why: why, By: by}
+	return Record{At: f.recordTime(), End: end, Why: why, By: by}
 }
 
-// send yields the request's side. It returns the request to send, or nil if it must not be sent.
-func (f *fetch) send(req *http.Request) *http.Request {
+// yieldRequest yields the request's side. It returns the request to send, or nil if it must not be sent.
+func (f *ownRequest) yieldRequest(req *http.Request) *http.Request {
 	head := Head{Method: req.Method, URL: req.URL.String(), Header: req.Header.Clone(), Start: time.Now()}
 	if head.Method == "" {
 		head.Method = http.MethodGet
@@ -78,28 +78,28 @@ func (f *fetch) send(req *http.Request) *http.Request {
 		req.Body, _ = req.GetBody()
 		req.ContentLength = int64(len(body))
 	}
-	if !f.pass(Record{Side: Request, At: f.now(), Head: &head, Data: bytes.Clone(body)}) {
+	if !f.yieldRecord(Record{Side: Request, At: f.recordTime(), Head: &head, Data: bytes.Clone(body)}) {
 		return nil
 	}
 	return req
 }
 
-// receive yields the response's side.
-func (f *fetch) receive(ctx context.Context, resp *http.Response) {
+// yieldResponse yields the response's side.
+func (f *ownRequest) yieldResponse(ctx context.Context, resp *http.Response) {
 	head := Head{Status: resp.StatusCode, Header: resp.Header.Clone(), Start: time.Now()}
-	if !f.pass(Record{At: f.now(), Head: &head}) {
+	if !f.yieldRecord(Record{At: f.recordTime(), Head: &head}) {
 		return
 	}
 	for buf := make([]byte, chunkSize); ; {
 		n, err := resp.Body.Read(buf)
-		if n > 0 && !f.pass(Record{At: f.now(), Data: bytes.Clone(buf[:n])}) {
+		if n > 0 && !f.yieldRecord(Record{At: f.recordTime(), Data: bytes.Clone(buf[:n])}) {
 			return
 		}
 		if err != nil {
 			if ctx.Err() != nil && err != io.EOF {
 				err = ctx.Err()
 			}
-			f.pass(f.ended(err))
+			f.yieldRecord(f.endRecord(err))
 			return
 		}
 	}
@@ -111,5 +111,5 @@ type unanswered struct {
 	err  error
 }
 
-func (u *unanswered) Error() string { return "no answer from " + u.host + ": " + Trouble(u.err) }
+func (u *unanswered) Error() string { return "no answer from " + u.host + ": " + FailureText(u.err) }
 func (u *unanswered) Unwrap() error { return u.err }

@@ -258,7 +258,7 @@ func TestTrouble(t *testing.T) {
 		{in(context.DeadlineExceeded), "no answer in time: context deadline exceeded"},
 		{in(errors.New("something else")), "something else"},
 	} {
-		if got := Trouble(test.err); got != test.want {
+		if got := FailureText(test.err); got != test.want {
 			t.Errorf("%v: %q, want %q", test.err, got, test.want)
 		}
 	}

@@ -12,11 +12,11 @@ import (
 	"strings"
 )
 
-// mostFound is how many files of one directory or pattern are read at most.
-const mostFound = 100_000
+// maxFilesPerPath is how many files of one directory or pattern are read at most.
+const maxFilesPerPath = 100_000
 
-// Found is a file that was named, or found.
-type Found struct {
+// FoundFile is a file that was named, or found.
+type FoundFile struct {
 	Path string
 	In   string // the directory or pattern that it was found by; "" where the path itself was named
 }
@@ -24,53 +24,53 @@ type Found struct {
 // Find lists the files that paths name, in the order in which they are read: of a directory all that
 // are in it and below, of a pattern all that match. What was left out of those is said in words. A
 // pattern that nothing matches is an error; a file that is not there is for who opens it.
-func Find(paths []string) (files []Found, left []string, err error) {
+func Find(paths []string) (files []FoundFile, left []string, err error) {
 	for _, path := range paths {
-		p := placeOf(path)
+		p := searchPathOf(path)
 		if p == nil {
-			files = append(files, Found{Path: path})
+			files = append(files, FoundFile{Path: path})
 			continue
 		}
 		for _, found := range p.find() {
-			files = append(files, Found{found, path})
+			files = append(files, FoundFile{found, path})
 		}
-		if words := p.left.words(); words != "" {
+		if words := p.left.describe(); words != "" {
 			left = append(left, path+": "+words)
 		}
 		if len(p.found) == 0 {
-			return nil, left, p.nothing()
+			return nil, left, p.emptyError()
 		}
 	}
 	return files, left, nil
 }
 
 // IsPlace reports whether a path names a directory or is a pattern: any number of files.
-func IsPlace(path string) bool { return placeOf(path) != nil }
+func IsPlace(path string) bool { return searchPathOf(path) != nil }
 
-// place is a directory or a pattern.
-type place struct {
+// searchPath is a directory or a pattern.
+type searchPath struct {
 	path  string   // as the user wrote it
 	root  string   // where looking begins
 	parts []string // of a pattern, below root
-	left  left
+	left  skippedFiles
 	found map[string]bool
 	dirs  []string // that were looked through
 	links []string // of what was found: symbolic links
 }
 
-// placeOf is the place that a path names, nil where it names one file. What is there by that very
+// searchPathOf is the place that a path names, nil where it names one file. What is there by that very
 // name is no pattern.
-func placeOf(path string) *place {
+func searchPathOf(path string) *searchPath {
 	info, err := os.Stat(path)
 	switch {
 	case path == "-":
 		return nil
 	case err == nil && info.IsDir():
-		return &place{path: path, root: path}
+		return &searchPath{path: path, root: path}
 	case err == nil || !isPattern(path):
 		return nil
 	}
-	p := &place{path: path, root: filepath.VolumeName(path)}
+	p := &searchPath{path: path, root: filepath.VolumeName(path)}
 	p.parts = strings.Split(filepath.ToSlash(path[len(p.root):]), "/")
 	for len(p.parts) > 1 && !isPattern(p.parts[0]) {
 		p.root, p.parts = p.root+p.parts[0]+string(filepath.Separator), p.parts[1:]
@@ -80,21 +80,21 @@ func placeOf(path string) *place {
 
 func isPattern(s string) bool { return strings.ContainsAny(s, "*?[") }
 
-func (p *place) nothing() error {
+func (p *searchPath) emptyError() error {
 	if p.parts == nil {
 		return fmt.Errorf("open %s: no file in it that can be read", p.path)
 	}
 	return fmt.Errorf("open %s: no file matches", p.path)
 }
 
-// left is what was not taken of a place.
-type left struct {
+// skippedFiles is what was not taken of a place.
+type skippedFiles struct {
 	hidden, links, special int
 	trouble                []string // what could not be listed, and why
 	limit                  bool
 }
 
-func (l *left) words() string {
+func (l *skippedFiles) describe() string {
 	var all []string
 	for _, c := range []struct {
 		n    int
@@ -105,7 +105,7 @@ func (l *left) words() string {
 		}
 	}
 	if l.limit {
-		all = append(all, fmt.Sprintf("all behind the first %d files", mostFound))
+		all = append(all, fmt.Sprintf("all behind the first %d files", maxFilesPerPath))
 	}
 	text := ""
 	if len(all) > 0 {
@@ -118,11 +118,11 @@ func (l *left) words() string {
 }
 
 // find lists the files of the place as they are now.
-func (p *place) find() []string {
-	p.found, p.left, p.links = map[string]bool{}, left{}, nil
+func (p *searchPath) find() []string {
+	p.found, p.left, p.links = map[string]bool{}, skippedFiles{}, nil
 	p.dirs = p.dirs[:0]
 	if p.parts == nil {
-		p.all(p.root)
+		p.addTree(p.root)
 	} else {
 		p.match(p.root, p.parts)
 	}
@@ -139,19 +139,19 @@ func (p *place) find() []string {
 	return files
 }
 
-// all takes every file in a directory and below.
-func (p *place) all(dir string) {
-	p.each(dir, func(e fs.DirEntry) {
+// addTree takes every file in a directory and below.
+func (p *searchPath) addTree(dir string) {
+	p.eachEntry(dir, func(e fs.DirEntry) {
 		if strings.HasPrefix(e.Name(), ".") {
 			p.left.hidden++
 			return
 		}
-		p.add(filepath.Join(dir, e.Name()), p.all)
+		p.add(filepath.Join(dir, e.Name()), p.addTree)
 	})
 }
 
-// each calls do for whatever is in a directory.
-func (p *place) each(dir string, do func(fs.DirEntry)) {
+// eachEntry calls do for whatever is in a directory.
+func (p *searchPath) eachEntry(dir string, do func(fs.DirEntry)) {
 	dir = cmp.Or(dir, ".")
 	entries, err := os.ReadDir(dir)
 	p.dirs = append(p.dirs, dir)
@@ -164,7 +164,7 @@ func (p *place) each(dir string, do func(fs.DirEntry)) {
 }
 
 // add takes a file, and has below do with a directory.
-func (p *place) add(path string, below func(dir string)) {
+func (p *searchPath) add(path string, below func(dir string)) {
 	here, err := os.Lstat(path)
 	if err != nil {
 		return // it was there a moment ago
@@ -180,7 +180,7 @@ func (p *place) add(path string, below func(dir string)) {
 		below(path)
 	case !info.Mode().IsRegular():
 		p.left.special++
-	case len(p.found) >= mostFound:
+	case len(p.found) >= maxFilesPerPath:
 		p.left.limit = true
 	default:
 		p.found[path] = true
@@ -192,24 +192,24 @@ func (p *place) add(path string, below func(dir string)) {
 
 // match takes what the parts of a pattern match below a directory. "**" stands for any number of
 // directories. What is hidden is matched only by a part that begins as it does.
-func (p *place) match(dir string, parts []string) {
+func (p *searchPath) match(dir string, parts []string) {
 	part, rest := parts[0], parts[1:]
-	into := p.all
+	into := p.addTree
 	if len(rest) > 0 {
 		into = func(dir string) { p.match(dir, rest) }
 	}
 	switch {
 	case part == "**" && len(rest) == 0:
-		p.all(dir)
+		p.addTree(dir)
 		return
 	case part == "**":
 		p.match(dir, rest)
 		into = func(dir string) { p.match(dir, parts) }
 	case !isPattern(part):
-		p.taken(filepath.Join(dir, part), rest, into)
+		p.addMatch(filepath.Join(dir, part), rest, into)
 		return
 	}
-	p.each(dir, func(e fs.DirEntry) {
+	p.eachEntry(dir, func(e fs.DirEntry) {
 		name := e.Name()
 		if strings.HasPrefix(name, ".") && !strings.HasPrefix(part, ".") {
 			return
@@ -219,13 +219,13 @@ func (p *place) match(dir string, parts []string) {
 				into(filepath.Join(dir, name))
 			}
 		} else if ok, _ := filepath.Match(part, name); ok {
-			p.taken(filepath.Join(dir, name), rest, into)
+			p.addMatch(filepath.Join(dir, name), rest, into)
 		}
 	})
 }
 
-// taken takes what a part of a pattern matches: a directory, or a file if it was the last part.
-func (p *place) taken(path string, rest []string, into func(string)) {
+// addMatch takes what a part of a pattern matches: a directory, or a file if it was the last part.
+func (p *searchPath) addMatch(path string, rest []string, into func(string)) {
 	if info, err := os.Stat(path); err == nil && (info.IsDir() || len(rest) == 0) {
 		p.add(path, into)
 	}
@@ -234,20 +234,20 @@ func (p *place) taken(path string, rest []string, into func(string)) {
 // inOrder compares paths by the order in which they are read: names that streams are kept under come
 // first, and of what rotations left of one file the oldest.
 func inOrder(a, b string) int {
-	if k, l := usual(a), usual(b); k != l {
+	if k, l := isLogName(a), isLogName(b); k != l {
 		if k {
 			return -1
 		}
 		return 1
 	}
-	stemA, ageA := rotation(a)
-	stemB, ageB := rotation(b)
+	stemA, ageA := splitRotation(a)
+	stemB, ageB := splitRotation(b)
 	return cmp.Or(strings.Compare(stemA, stemB), cmp.Compare(ageA, ageB), strings.Compare(a, b))
 }
 
-// usual reports whether a name is one that streams and logs of them are kept under.
-func usual(path string) bool {
-	stem, _ := rotation(path)
+// isLogName reports whether a name is one that streams and logs of them are kept under.
+func isLogName(path string) bool {
+	stem, _ := splitRotation(path)
 	switch strings.ToLower(filepath.Ext(stem)) {
 	case ".jsonl", ".ndjson", ".json", ".sse", ".log", ".tsc", ".har", ".zhar", ".flow", ".yaml", ".yml", ".cassette", ".trace":
 		return true
@@ -255,9 +255,9 @@ func usual(path string) bool {
 	return false
 }
 
-// rotation is what a file was called before it was rotated and packed, and where it stands among
+// splitRotation is what a file was called before it was rotated and packed, and where it stands among
 // what has the same stem: app.log.2.gz before app.log.1 before app.log, a date before a later one.
-func rotation(path string) (stem string, order int64) {
+func splitRotation(path string) (stem string, order int64) {
 	const last = 1 << 62
 	if packedName(path) {
 		path = strings.TrimSuffix(path, filepath.Ext(path))

@@ -220,7 +220,7 @@ func TestFollowManyFiles(t *testing.T) {
 	if open() == 0 {
 		t.Skip("no /proc")
 	}
-	const files = mostOpen + 50
+	const files = maxIdleFiles + 50
 	d := &desk{t: t, path: t.TempDir()}
 	t.Chdir(d.path)
 	name := func(i int) string { return "f" + strings.Repeat("x", i) }
@@ -234,7 +234,7 @@ func TestFollowManyFiles(t *testing.T) {
 	o := Options{Follow: true, poll: pollEvery / 20, stay: 1}
 	d.run(func(ctx context.Context) (Source, error) { return OpenAll(ctx, []string{"."}, o) }, func(d *desk) {
 		d.until("all", func() bool { return strings.Count(d.data(), "first") == files })
-		d.until("few open", func() bool { return open()-before <= mostOpen+10 })
+		d.until("few open", func() bool { return open()-before <= maxIdleFiles+10 })
 		for i := range 100 {
 			d.append(name(i), "data: second\n")
 		}

@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	oldFileLimit = 8       // rotated files of one name that are read at most; the one that was quiet longest goes first
-	mostOpen     = 200     // files that are held open while they are quiet
-	turnBytes    = 8 << 20 // that are read of one file before the next has its turn
+	maxRotatedFiles = 8       // rotated files of one name that are read at most; the one that was quiet longest goes first
+	maxIdleFiles    = 200     // files that are held open while they are quiet
+	turnBytes       = 8 << 20 // that are read of one file before the next has its turn
 )
 
 // follower reads the files that have certain names, whichever those are, and for a while also those
@@ -25,14 +25,14 @@ type follower struct {
 	options Options
 	stay    time.Duration
 	began   time.Time
-	numbers numbers
+	numbers exchangeNumbers
 	yield   func(Record, error) bool
 	buf     []byte
-	alarm   *alarm
+	alarm   *changeWatcher
 
-	names   []*name // in the order in which they are looked at
-	byPath  map[string]*name
-	places  []*place
+	names   []*followedName // in the order in which they are looked at
+	byPath  map[string]*followedName
+	places  []*searchPath
 	scanned struct{ soonest, due time.Time } // when the places are looked through again
 	tails   []*tail                          // every file that has one of the names or had it
 	more    bool                             // somewhere is more to read already
@@ -40,54 +40,58 @@ type follower struct {
 	done    bool
 }
 
-// found is a name that was found in a place.
-func found(path string) *name { return &name{path: path, shown: path, open: opener(path), found: true} }
+// newFoundName is a name that was found in a place.
+func newFoundName(path string) *followedName {
+	return &followedName{path: path, shown: path, open: fileOpener(path), found: true}
+}
 
-func opener(path string) func() (file, error) { return func() (file, error) { return os.Open(path) } }
+func fileOpener(path string) func() (osFile, error) {
+	return func() (osFile, error) { return os.Open(path) }
+}
 
-// name is a path that is followed.
-type name struct {
+// followedName is a path that is followed.
+type followedName struct {
 	path    string // "" for a file that has no name here
 	shown   string // what the user calls it
-	open    func() (file, error)
+	open    func() (osFile, error)
 	found   bool   // in a directory or by a pattern: nobody named it
 	current *tail  // the file that had the name when we last looked; kept when the name is gone
 	trouble string // with the name, as reported last
 	gone    bool   // no file has the name
 }
 
-// follow reads files as they grow. The end of a file is not an end: the source ends when ctx is
+// followNames reads files as they grow. The end of a file is not an end: the source ends when ctx is
 // done.
-func follow(ctx context.Context, o Options, names []*name, places []*place) Source {
+func followNames(ctx context.Context, o Options, names []*followedName, places []*searchPath) Source {
 	began := time.Now()
 	return func(yield func(Record, error) bool) {
 		f := newFollower(ctx, o, places, began, yield)
 		defer f.close()
-		f.start(names)
-		for looked := f.look(); !f.done && f.wait(looked); looked = f.look() {
+		f.openNames(names)
+		for looked := f.pollFiles(); !f.done && f.waitForMore(looked); looked = f.pollFiles() {
 		}
 	}
 }
 
-func newFollower(ctx context.Context, o Options, places []*place, began time.Time, yield func(Record, error) bool) *follower {
+func newFollower(ctx context.Context, o Options, places []*searchPath, began time.Time, yield func(Record, error) bool) *follower {
 	return &follower{
 		ctx: ctx, options: o, stay: cmp.Or(o.stay, oldFileStay), began: began, yield: yield,
-		buf: make([]byte, chunkSize), alarm: newAlarm(o), places: places, byPath: map[string]*name{},
+		buf: make([]byte, chunkSize), alarm: newChangeWatcher(o), places: places, byPath: map[string]*followedName{},
 	}
 }
 
-// start opens what is there. What is in it now came at a time that nobody measured.
-func (f *follower) start(names []*name) {
+// openNames opens what is there. What is in it now came at a time that nobody measured.
+func (f *follower) openNames(names []*followedName) {
 	for _, p := range f.places {
-		files := f.list(p)
+		files := f.listPlace(p)
 		for _, path := range files {
-			names = append(names, found(path))
+			names = append(names, newFoundName(path))
 		}
-		switch words := p.left.words(); {
+		switch words := p.left.describe(); {
 		case words != "":
-			f.note(p.path + ": " + words)
+			f.deliverNote(p.path + ": " + words)
 		case len(files) == 0:
-			f.note("waiting for " + p.path + ": no file is there yet")
+			f.deliverNote("waiting for " + p.path + ": no file is there yet")
 		}
 	}
 	for _, n := range names {
@@ -97,20 +101,20 @@ func (f *follower) start(names []*name) {
 		if n.path == "" || f.byPath[n.path] == nil {
 			f.names = append(f.names, n)
 			f.byPath[n.path] = n
-			f.watch(n)
-			f.begin(n)
+			f.watchName(n)
+			f.openFirst(n)
 		}
 	}
 }
 
-// begin opens a name for the first time. What has no file yet is waited for.
-func (f *follower) begin(n *name) {
+// openFirst opens a name for the first time. What has no file yet is waited for.
+func (f *follower) openFirst(n *followedName) {
 	if info, err := os.Stat(n.path); err == nil && n.path != "" {
-		if n.current = f.known(info); n.current != nil {
+		if n.current = f.findOpen(info); n.current != nil {
 			return // by another name, too
 		}
 	}
-	t, err := f.take(n)
+	t, err := f.openFile(n)
 	switch {
 	case err == nil:
 		t.known = t.info.Size()
@@ -119,28 +123,28 @@ func (f *follower) begin(n *name) {
 				t.offset, t.begin = at, at
 			}
 		}
-		f.options.Progress.expect(n.path)
-		f.drain(t, t.known)
+		f.options.Progress.expectFile(n.path)
+		f.readAvailable(t, t.known)
 	case errors.Is(err, fs.ErrNotExist) && !n.found:
-		f.note("waiting for " + n.shown + ": there is no such file yet")
+		f.deliverNote("waiting for " + n.shown + ": there is no such file yet")
 	default:
-		f.report(n, err)
+		f.noteUnreadable(n, err)
 	}
 }
 
-func (f *follower) watch(n *name) {
+func (f *follower) watchName(n *followedName) {
 	if n.path != "" {
-		f.alarm.name(n.path)
+		f.alarm.watchFile(n.path)
 	}
 }
 
-// take opens the file that has the name.
-func (f *follower) take(n *name) (*tail, error) {
+// openFile opens the file that has the name.
+func (f *follower) openFile(n *followedName) (*tail, error) {
 	opened, err := n.open()
 	if err != nil {
 		return nil, err
 	}
-	t, err := newTail(opened, f.intake(n))
+	t, err := newTail(opened, f.newReader(n))
 	if err != nil {
 		return nil, err
 	}
@@ -149,7 +153,9 @@ func (f *follower) take(n *name) (*tail, error) {
 	return t, nil
 }
 
-func (f *follower) intake(n *name) *intake { return f.options.intake(n.shown, &f.numbers) }
+func (f *follower) newReader(n *followedName) *inputReader {
+	return f.options.newReader(n.shown, &f.numbers)
+}
 
 func (f *follower) close() {
 	f.alarm.close()
@@ -158,33 +164,33 @@ func (f *follower) close() {
 	}
 }
 
-// look reads whatever is new, and returns how long it took to see that there is nothing.
-func (f *follower) look() time.Duration {
+// pollFiles reads whatever is new, and returns how long it took to see that there is nothing.
+func (f *follower) pollFiles() time.Duration {
 	began := time.Now()
 	f.more, f.passed = false, false
 	for _, t := range slices.Clone(f.tails) {
 		if t.out {
-			f.drain(t, turnBytes)
+			f.readAvailable(t, turnBytes)
 		}
 	}
 	for _, n := range slices.Clone(f.names) {
-		f.follow(n)
+		f.followName(n)
 	}
-	f.scan()
-	f.tidy()
+	f.scanPlaces()
+	f.closeQuiet()
 	if f.passed {
 		return 0
 	}
 	return time.Since(began)
 }
 
-func (f *follower) wait(looked time.Duration) bool {
-	return f.ctx.Err() == nil && (f.more || f.alarm.wait(f.ctx, looked))
+func (f *follower) waitForMore(looked time.Duration) bool {
+	return f.ctx.Err() == nil && (f.more || f.alarm.waitForEvent(f.ctx, looked))
 }
 
-// drain reads a file to its present end, or so many bytes and then leaves the rest for later.
-func (f *follower) drain(t *tail, most int64) {
-	if f.unpack(t) {
+// readAvailable reads a file to its present end, or so many bytes and then leaves the rest for later.
+func (f *follower) readAvailable(t *tail, most int64) {
+	if f.readCompressed(t) {
 		return
 	}
 	for left := max(most, 1); !f.done && !t.over && f.ctx.Err() == nil; {
@@ -192,7 +198,7 @@ func (f *follower) drain(t *tail, most int64) {
 			f.more = true
 			return
 		}
-		p, at, err := f.read(t)
+		p, at, err := f.readNext(t)
 		switch {
 		case err == nil:
 			left -= int64(len(p))
@@ -200,27 +206,27 @@ func (f *follower) drain(t *tail, most int64) {
 				f.options.Progress.add(len(p))
 			}
 			t.busy = time.Now()
-			f.pass(t.intake.write(bytes.Clone(p), at))
+			f.deliverRecords(t.intake.write(bytes.Clone(p), at))
 		case err == io.EOF:
-			if t.intake != nil && t.intake.lingers() && time.Since(t.busy) > f.options.lingerTime() {
-				f.pass(t.intake.linger())
+			if t.intake != nil && t.intake.holdsBack() && time.Since(t.busy) > f.options.lingerTime() {
+				f.deliverRecords(t.intake.decideNow())
 			}
 			return
 		case errors.Is(err, errReplaced):
-			f.rest(t)
-			next := t.intake.rotated(f.intake(t.of))
-			f.pass(t.intake.close(EndCut, "file truncated", at), nil)
-			t.restart(next)
-			f.tell(t.of, "file truncated: reading it from its start")
+			f.readRemainder(t)
+			next := t.intake.afterRotation(f.newReader(t.of))
+			f.deliverRecords(t.intake.close(EndCut, "file truncated", at), nil)
+			t.restartWith(next)
+			f.noteChange(t.of, "file truncated: reading it from its start")
 		default:
-			f.fail(t, err)
+			f.giveUp(t, err)
 		}
 	}
 }
 
-// unpack reads a packed file to its end: that is not one that grows, once its packing is done. It
+// readCompressed reads a packed file to its end: that is not one that grows, once its packing is done. It
 // reports false for any other file.
-func (f *follower) unpack(t *tail) bool {
+func (f *follower) readCompressed(t *tail) bool {
 	if t.offset > 0 || t.file == nil || t.over || !isPacked(t.file) {
 		return false
 	}
@@ -228,33 +234,33 @@ func (f *follower) unpack(t *tail) bool {
 	if err != nil || t.known == 0 && time.Since(info.ModTime()) < settleTime {
 		return true
 	}
-	from := &unpacker{from: io.NewSectionReader(t.file, 0, info.Size())}
+	from := &decompressor{from: io.NewSectionReader(t.file, 0, info.Size())}
 	yield := func(r Record, err error) bool {
 		if err != nil {
-			f.pass(nil, err)
+			f.deliverRecords(nil, err)
 		} else {
-			f.pass([]Record{r}, nil)
+			f.deliverRecords([]Record{r}, nil)
 		}
 		return !f.done
 	}
-	for f.ctx.Err() == nil && t.intake.pass(yield, t.intake.next(from)) {
+	for f.ctx.Err() == nil && t.intake.deliverChunk(yield, t.intake.readChunk(from)) {
 	}
 	t.over, t.intake = true, nil
 	t.close()
 	return true
 }
 
-// read reads what comes next of a file, and when that came. A file that was let go of is opened
+// readNext reads what comes next of a file, and when that came. A file that was let go of is opened
 // again.
-func (f *follower) read(t *tail) (p []byte, at time.Duration, err error) {
+func (f *follower) readNext(t *tail) (p []byte, at time.Duration, err error) {
 	if at = time.Since(f.began); t.offset < t.known {
 		at = NoTime
 	}
-	if t.file == nil && !f.reopen(t) || t.rests() {
+	if t.file == nil && !f.reopenFile(t) || t.isIdleCopy() {
 		return nil, at, io.EOF
 	}
 	if t.intake == nil {
-		t.intake = f.intake(t.of)
+		t.intake = f.newReader(t.of)
 	}
 	now := time.Now()
 	if p, err = t.read(f.buf); err == io.EOF {
@@ -265,46 +271,46 @@ func (f *follower) read(t *tail) (p []byte, at time.Duration, err error) {
 	return p, at, err
 }
 
-// fail gives up a file that cannot be read. Where nothing else is followed that is the end.
-func (f *follower) fail(t *tail, err error) {
+// giveUp gives up a file that cannot be read. Where nothing else is followed that is the end.
+func (f *follower) giveUp(t *tail, err error) {
 	var recs []Record
 	if t.intake != nil {
-		recs = t.intake.close(EndCut, Reason(err).Error(), time.Since(f.began))
+		recs = t.intake.close(EndCut, WithoutPath(err).Error(), time.Since(f.began))
 	}
 	t.over = true
 	err = readError(t.of.shown, err)
 	if len(f.names) == 1 && len(f.places) == 0 {
-		f.pass(recs, err)
+		f.deliverRecords(recs, err)
 		return
 	}
-	f.pass(recs, nil)
-	f.note(err.Error())
+	f.deliverRecords(recs, nil)
+	f.deliverNote(err.Error())
 }
 
-// pass hands records on. After an error, and when the consumer has had enough, it is done.
-func (f *follower) pass(recs []Record, err error) {
+// deliverRecords hands records on. After an error, and when the consumer has had enough, it is done.
+func (f *follower) deliverRecords(recs []Record, err error) {
 	f.passed = f.passed || len(recs) > 0
-	f.done = f.done || !deliver(f.yield, recs, err)
+	f.done = f.done || !yieldRecords(f.yield, recs, err)
 }
 
-// report says once, in a note, why a name cannot be read. It goes on trying.
-func (f *follower) report(n *name, err error) {
+// noteUnreadable says once, in a note, why a name cannot be read. It goes on trying.
+func (f *follower) noteUnreadable(n *followedName, err error) {
 	text := openError(n.shown, err).Error()
 	if errors.Is(err, fs.ErrNotExist) || text == n.trouble {
 		return
 	}
 	n.trouble = text
-	f.note(text)
+	f.deliverNote(text)
 }
 
-// tell says in a note what became of a file; which one, if there are several.
-func (f *follower) tell(n *name, text string) {
+// noteChange says in a note what became of a file; which one, if there are several.
+func (f *follower) noteChange(n *followedName, text string) {
 	if len(f.names)+len(f.places) > 1 {
 		text = n.shown + ": " + text
 	}
-	f.note(text)
+	f.deliverNote(text)
 }
 
-func (f *follower) note(text string) {
-	f.pass([]Record{{Exchange: max(1, f.numbers.last), At: time.Since(f.began), Note: text}}, nil)
+func (f *follower) deliverNote(text string) {
+	f.deliverRecords([]Record{{Exchange: max(1, f.numbers.last), At: time.Since(f.began), Note: text}}, nil)
 }

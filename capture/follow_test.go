@@ -224,14 +224,14 @@ func TestFollowLeavesNoFile(t *testing.T) {
 	before := open()
 	d.recs = nil
 	d.follow(Options{Follow: true, stay: time.Hour, poll: time.Millisecond}, func(d *desk) {
-		for i := range 2 * oldFileLimit {
+		for i := range 2 * maxRotatedFiles {
 			generation := strings.Repeat("x", i+1) + "\n"
 			d.append(d.path, generation)
 			d.until(generation, func() bool { return strings.HasSuffix(d.data(), generation) })
 			d.move(d.path, d.path+".old")
 			d.write(d.path, "data: 1\n")
 		}
-		if n := open() - before; n > oldFileLimit+6 {
+		if n := open() - before; n > maxRotatedFiles+6 {
 			d.t.Errorf("%d files open", n)
 		}
 	})

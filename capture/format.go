@@ -60,22 +60,22 @@ type recordLine struct {
 }
 
 type headJSON struct {
-	File   string      `json:"file,omitempty"`
-	Origin *Machine    `json:"-"`
-	Run    string      `json:"-"`
-	Method string      `json:"method,omitempty"`
-	URL    string      `json:"url,omitempty"`
-	Status int         `json:"status,omitempty"`
-	Header http.Header `json:"header,omitempty"`
-	Start  time.Time   `json:"start,omitzero"`
-	Peeled string      `json:"peeled,omitempty"`
-	Lacks  []Lack      `json:"lacks,omitempty"`
-	Adds   bool        `json:"adds,omitempty"`
+	File        string      `json:"file,omitempty"`
+	Origin      *Machine    `json:"-"`
+	Run         string      `json:"-"`
+	Method      string      `json:"method,omitempty"`
+	URL         string      `json:"url,omitempty"`
+	Status      int         `json:"status,omitempty"`
+	Header      http.Header `json:"header,omitempty"`
+	Start       time.Time   `json:"start,omitzero"`
+	Wrappers    string      `json:"peeled,omitempty"`
+	Lacks       []Lack      `json:"lacks,omitempty"`
+	Incremental bool        `json:"adds,omitempty"`
 }
 
-// encode is v, which is an object that is not empty, as one line with its checksum and its line
+// encodeLine is v, which is an object that is not empty, as one line with its checksum and its line
 // break.
-func encode(v any) ([]byte, error) {
+func encodeLine(v any) ([]byte, error) {
 	var line bytes.Buffer
 	enc := json.NewEncoder(&line)
 	enc.SetEscapeHTML(false)
@@ -91,8 +91,8 @@ const checksumFormat = `,"c":"%08x"}`
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// checksum reports whether a line ends with a checksum, and whether that is its own.
-func checksum(line []byte) (there, right bool) {
+// verifyChecksum reports whether a line ends with a checksum, and whether that is its own.
+func verifyChecksum(line []byte) (there, right bool) {
 	n := sumStart(line)
 	if n < 0 {
 		return false, false
@@ -128,17 +128,17 @@ func trimBlanks(line []byte) []byte {
 // EncodeHeader is the first line of a capture. created is the wall clock time that the records'
 // times count from; by says what made the capture.
 func EncodeHeader(created time.Time, by string) ([]byte, error) {
-	return encode(fileHeader{formatVersion, created.Format(time.RFC3339Nano), by})
+	return encodeLine(fileHeader{formatVersion, created.Format(time.RFC3339Nano), by})
 }
 
 // EncodeRecord is a record as one line, with its line break. The error is for a record that no
 // capture can hold.
 func EncodeRecord(r Record) ([]byte, error) {
-	if r.Exchange < 1 || r.Exchange > exchangeLimit {
+	if r.Exchange < 1 || r.Exchange > maxExchange {
 		return nil, fmt.Errorf("record of exchange %d: exchanges count from 1", r.Exchange)
 	}
 	line := recordLine{
-		T: millis(r.At), X: r.Exchange, Side: r.Side,
+		T: formatMillis(r.At), X: r.Exchange, Side: r.Side,
 		End: r.End, Why: r.Why, By: r.By, Lost: r.Lost, Note: r.Note,
 	}
 	if utf8.Valid(r.Data) {
@@ -153,11 +153,11 @@ func EncodeRecord(r Record) ([]byte, error) {
 		}
 		line.Head = &head
 	}
-	return encode(line)
+	return encodeLine(line)
 }
 
-// millis writes d as milliseconds, without a float between.
-func millis(d time.Duration) json.Number {
+// formatMillis writes d as milliseconds, without a float between.
+func formatMillis(d time.Duration) json.Number {
 	if d < 0 {
 		return ""
 	}
@@ -181,7 +181,7 @@ func decodeRecord(text []byte) (Record, error) {
 	switch {
 	case line.Version != nil:
 		return Record{}, errHeader
-	case line.X < 1 || line.X > exchangeLimit:
+	case line.X < 1 || line.X > maxExchange:
 		return Record{}, errors.New("no exchange number")
 	case line.Side != Response && line.Side != Request:
 		return Record{}, fmt.Errorf("unknown side %q", line.Side)
@@ -238,12 +238,12 @@ var oldEndings = [...]struct {
 // follows.
 const OwnAnswer = "the proxy itself gave this answer: "
 
-// Bent begins the note of an answer that the client was not given as the provider sent it, because
+// FaultedNote begins the note of an answer that the client was not given as the provider sent it, because
 // that was asked for. The bytes beside it are the provider's.
-const Bent = "bent by toolscope"
+const FaultedNote = "bent by toolscope"
 
-// Held begins the note of an answer that the client waited for, because toolscope held it back.
-const Held = "held by toolscope"
+// HeldNote begins the note of an answer that the client waited for, because toolscope held it back.
+const HeldNote = "held by toolscope"
 
 func parseMillis(t json.Number) (time.Duration, error) {
 	if t == "" {

@@ -31,7 +31,7 @@ func written(t testing.TB, recs ...Record) string {
 // readBack reads a capture without opening a file.
 func readBack(t testing.TB, file string) []Record {
 	t.Helper()
-	in := newIntake("", &numbers{})
+	in := newInputReader("", &exchangeNumbers{})
 	recs, err := in.write([]byte(file), NoTime)
 	if err != nil {
 		t.Fatal(err)
@@ -162,7 +162,7 @@ func TestLongLines(t *testing.T) {
 		t.Error("a long line changed")
 	}
 	note := readBack(t, `{"toolscope":1}`+"\n"+long+"\n")[0].Note
-	if len(note) > damagedLimit+200 || !strings.HasSuffix(note, "x… (4096 of 2097152 bytes)") {
+	if len(note) > maxDamageShown+200 || !strings.HasSuffix(note, "x… (4096 of 2097152 bytes)") {
 		t.Errorf("note of %d bytes", len(note))
 	}
 }
@@ -212,7 +212,7 @@ func FuzzReader(f *testing.F) {
 	good := written(f, session...)
 	f.Fuzz(func(t *testing.T, junk []byte, step int) {
 		file := append([]byte(good), junk...)
-		in := newIntake("", &numbers{})
+		in := newInputReader("", &exchangeNumbers{})
 		var recs []Record
 		for p := file; len(p) > 0; {
 			n := min(max(step, 1), len(p))
@@ -226,7 +226,7 @@ func FuzzReader(f *testing.F) {
 		if len(recs) < len(session) || !reflect.DeepEqual(recs[:len(session)], session) {
 			t.Fatalf("records lost before %q", junk)
 		}
-		other := newIntake("", &numbers{}) // and anything at all does no harm
+		other := newInputReader("", &exchangeNumbers{}) // and anything at all does no harm
 		other.write(junk, NoTime)
 		other.close(EndEOF, "", NoTime)
 	})

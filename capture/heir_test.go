@@ -40,7 +40,7 @@ func (r *taggedReader) line(recs []Record, line string, at time.Duration) []Reco
 	tag, text, _ := strings.Cut(line, " ")
 	x, begun := r.open[tag]
 	if !begun {
-		x = r.in.Next()
+		x = r.in.NextExchange()
 		r.open[tag] = x
 	}
 	if text == "." {

@@ -49,10 +49,10 @@ func TestSniff(t *testing.T) {
 	}
 	for _, tt := range tests {
 		n := 1
-		for n < len(tt.content) && sniff([]byte(tt.content[:n]), false) == undecided {
+		for n < len(tt.content) && sniffKind([]byte(tt.content[:n]), false) == undecided {
 			n++
 		}
-		if got := sniff([]byte(tt.content[:n]), false); got != tt.want || n != tt.after {
+		if got := sniffKind([]byte(tt.content[:n]), false); got != tt.want || n != tt.after {
 			t.Errorf("%q: kind %d after %d bytes, want %d after %d", tt.content, got, n, tt.want, tt.after)
 		}
 	}
@@ -65,7 +65,7 @@ func TestSniffDamaged(t *testing.T) {
 		`{"toolscope":`: ownCapture, `{"toolsc0pe":`: ownCapture, `x"toolscope":1`: ownCapture, `{"toolscope"=1`: ownCapture,
 		"\ufeff" + `{"toolsc0pe":1`: ownCapture, `{"t00lscope":`: bareBody, `["toolscope";1`: bareBody, `{"toolsc0pe"`: bareBody,
 	} {
-		if got := sniff([]byte(content), false); got != want {
+		if got := sniffKind([]byte(content), false); got != want {
 			t.Errorf("%s: kind %d, want %d", content, got, want)
 		}
 	}
@@ -77,7 +77,7 @@ func TestSniffWhole(t *testing.T) {
 		`{"created":"now","toolscope":1}`: ownCapture, `{"created":"now"}`: bareBody,
 		`{"id":"x","toolscope":1}` + "\n": bareBody, `{"created":` + "\n": bareBody,
 	} {
-		if got := sniff([]byte(content), true); got != want {
+		if got := sniffKind([]byte(content), true); got != want {
 			t.Errorf("%s: kind %d, want %d", content, got, want)
 		}
 	}
@@ -86,13 +86,13 @@ func TestSniffWhole(t *testing.T) {
 // What was held back until it is known what it is comes when the input breaks off; a mark of the
 // byte order is a part of a body.
 func TestHeldBack(t *testing.T) {
-	in := newIntake("", &numbers{})
+	in := newInputReader("", &exchangeNumbers{})
 	recs, err := in.write([]byte("da"), NoTime)
 	if len(recs) > 0 || err != nil {
 		t.Errorf("%+v, %v", recs, err)
 	}
 	expect(t, outline(in.close(EndCut, "broke", NoTime)), `1 "da" cut:broke`)
-	if got := newIntake("", &numbers{}).close(EndCut, "broke", NoTime); len(got) > 0 {
+	if got := newInputReader("", &exchangeNumbers{}).close(EndCut, "broke", NoTime); len(got) > 0 {
 		t.Errorf("of nothing: %+v", got)
 	}
 	expect(t, outline(openAll(t, "\ufeffdata: x\n\n")), `1 "\ufeffdata: x\n\n" eof`)

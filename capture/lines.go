@@ -16,20 +16,20 @@ import (
 // by several goroutines at once.
 type Lines struct {
 	file              *File
-	all               []shape // once it has ended
-	steps             []byte  // of each record, packed once there are all: see lineStep
-	first, start, end int64   // where the first record stands, and all of them
+	all               []lineShape // once it has ended
+	steps             []byte      // of each record, packed once there are all: see lineStep
+	first, start, end int64       // where the first record stands, and all of them
 	heads             []lineHead
 	ending            *ending // nil while it has not ended
 	count             int32
 	lost              bool // something came that does not stand in a line
 
-	*adding
+	*lineAdder
 }
 
-// adding is what lines are added to with, nil when the exchange has ended.
-type adding struct {
-	shapes *shapes
+// lineAdder is what lines are added to with, nil when the exchange has ended.
+type lineAdder struct {
+	shapes *lineShapes
 	at     int64 // where the line ends that came last
 	time   time.Duration
 }
@@ -47,8 +47,8 @@ type ending struct {
 	alone bool // in a record of its own
 }
 
-// Spot is where bytes stand in a line. The zero Spot is nowhere.
-type Spot struct {
+// LineSpan is where bytes stand in a line. The zero Spot is nowhere.
+type LineSpan struct {
 	start, end int64
 	shape      int32 // its number, from 1
 }
@@ -63,51 +63,51 @@ const (
 
 // Lines are nil if the input cannot be read again.
 func (in *Input) Lines() *Lines {
-	if in.again == nil || in.Pieces {
+	if in.again == nil || in.AllowChunks {
 		return nil
 	}
-	return &Lines{file: in.again, adding: &adding{shapes: in.shapes, time: NoTime}}
+	return &Lines{file: in.again, lineAdder: &lineAdder{shapes: in.shapes, time: NoTime}}
 }
 
-// Spot is where text stands in a line that begins at start, with before and after around it; those
+// LineSpan is where text stands in a line that begins at start, with before and after around it; those
 // are as they are inside the strings that the text stands in. It is nowhere if the line does not
 // tell: then what is made of it cannot be read again.
-func (in *Input) Spot(line []byte, start int64, before, text, after []byte) Spot {
-	if in.again == nil || in.Pieces {
-		return Spot{}
+func (in *Input) LineSpan(line []byte, start int64, before, text, after []byte) LineSpan {
+	if in.again == nil || in.AllowChunks {
+		return LineSpan{}
 	}
-	return Spot{in.begin + start, in.begin + start + int64(len(line)), in.shapes.of(line, before, text, after)}
+	return LineSpan{in.begin + start, in.begin + start + int64(len(line)), in.shapes.numberOf(line, before, text, after)}
 }
 
-// Like is where a text stands in another line, as the one of this spot does in its own.
-func (s Spot) Like(line []byte, start int64, in *Input) Spot {
+// MoveTo is where a text stands in another line, as the one of this spot does in its own.
+func (s LineSpan) MoveTo(line []byte, start int64, in *Input) LineSpan {
 	if s.shape == 0 {
-		return Spot{}
+		return LineSpan{}
 	}
-	return Spot{in.begin + start, in.begin + start + int64(len(line)), s.shape}
+	return LineSpan{in.begin + start, in.begin + start + int64(len(line)), s.shape}
 }
 
 // Add gives a record its place. Its bytes are those at a spot with so many line ends behind them.
-func (l *Lines) Add(r *Record, at Spot, breaks int) {
-	if l == nil || l.lost || l.adding == nil {
+func (l *Lines) Add(r *Record, at LineSpan, breaks int) {
+	if l == nil || l.lost || l.lineAdder == nil {
 		if l != nil {
 			l.lost = true
 		}
 		return
 	}
-	if l.lost = !l.takes(r, at, breaks); l.lost {
+	if l.lost = !l.addStep(r, at, breaks); l.lost {
 		l.steps, l.heads = nil, nil
 		return
 	}
-	r.From = Place{File: l.file, Start: l.start, End: l.end, Lines: l, Line: [2]int64{at.start, at.end}}
+	r.Location = Location{File: l.file, Start: l.start, End: l.end, Lines: l, Line: [2]int64{at.start, at.end}}
 	if r.End != "" {
 		l.steps, l.heads = packSteps(l.steps, l.count), slices.Clone(l.heads)
-		l.all, l.adding = l.shapes.all, nil
+		l.all, l.lineAdder = l.shapes.all, nil
 	}
 }
 
-// takes adds a step, or reports that it cannot tell all of the record.
-func (l *Lines) takes(r *Record, at Spot, breaks int) bool {
+// addStep adds a step, or reports that it cannot tell all of the record.
+func (l *Lines) addStep(r *Record, at LineSpan, breaks int) bool {
 	if r.Note != "" || r.Lost != 0 || r.By != "" || r.Damaged || at.shape == 0 && len(r.Data) > 0 || breaks > stepBreaks {
 		return false
 	}
@@ -115,10 +115,10 @@ func (l *Lines) takes(r *Record, at Spot, breaks int) bool {
 		if n := len(l.heads); n > 0 && r.Data == nil && l.heads[n-1].record == l.count-1 {
 			return false
 		}
-		l.heads = append(l.heads, lineHead{l.count, l.shapes.head(r.Head)})
+		l.heads = append(l.heads, lineHead{l.count, l.shapes.internHead(r.Head)})
 	}
 	if r.End != "" {
-		l.ending = l.shapes.ending(ending{r.End, r.Why, len(r.Data) == 0})
+		l.ending = l.shapes.internEnding(ending{r.End, r.Why, len(r.Data) == 0})
 	}
 	if len(r.Data) == 0 {
 		return r.End != "" && r.At == l.time
@@ -136,7 +136,7 @@ func (l *Lines) takes(r *Record, at Spot, breaks int) bool {
 		s.later = int64((r.At - max(l.time, 0)) / time.Microsecond)
 		l.time = r.At
 	}
-	l.steps = s.add(l.steps)
+	l.steps = s.appendTo(l.steps)
 	l.count++
 	l.at, l.start, l.end = at.end, min(l.start, at.start), max(l.end, at.end)
 	return true
@@ -153,9 +153,9 @@ func (l *Lines) Again(ctx context.Context, exchange int) Source {
 		}
 		defer opened.Close()
 		again := lineWalk{Lines: l, file: opened, exchange: exchange, time: NoTime, at: l.first}
-		again.from = Place{File: l.file, Start: l.first, Lines: l}
+		again.from = Location{File: l.file, Start: l.first, Lines: l}
 		rest := l.steps
-		if l.adding == nil {
+		if l.lineAdder == nil {
 			rest = unpackSteps(rest, l.count)
 		}
 		for n := int32(0); ctx.Err() == nil && n <= l.count; n++ {
@@ -163,14 +163,14 @@ func (l *Lines) Again(ctx context.Context, exchange int) Source {
 			var ok bool
 			switch {
 			case n < l.count:
-				r, rest, ok = again.step(n, rest)
+				r, rest, ok = again.nextRecord(n, rest)
 			case l.ending != nil && l.ending.alone:
-				r, ok = again.last(), true
+				r, ok = again.endRecord(), true
 			default:
 				return
 			}
 			if !ok {
-				yield(Record{}, l.file.changed())
+				yield(Record{}, l.file.changedError())
 				return
 			}
 			if !yield(r, nil) {
@@ -193,11 +193,11 @@ type lineWalk struct {
 	at       int64
 	time     time.Duration
 	heads    int
-	from     Place // of the records so far
+	from     Location // of the records so far
 }
 
-// step makes the record of a step.
-func (w *lineWalk) step(n int32, p []byte) (r Record, rest []byte, ok bool) {
+// nextRecord makes the record of a step.
+func (w *lineWalk) nextRecord(n int32, p []byte) (r Record, rest []byte, ok bool) {
 	step, p := stepIn(p)
 	bits := step.bits
 	r = Record{Exchange: w.exchange, At: NoTime}
@@ -214,25 +214,25 @@ func (w *lineWalk) step(n int32, p []byte) (r Record, rest []byte, ok bool) {
 	w.at = w.begin + int64(len(w.line))
 	w.from.Start, w.from.End = min(w.from.Start, w.begin), max(w.from.End, w.at)
 	s := w.all[bits>>stepShape-1]
-	before, text, after, ok := s.cut(w.line, &w.room)
+	before, text, after, ok := s.splitLine(w.line, &w.room)
 	if !ok {
 		return r, p, false
 	}
 	r.Data = append(slices.Clone(text), "\n\n\n"[:bits&stepBreaks]...)
 	r.Before, r.After = before, after
-	w.say(&r, n)
+	w.addFields(&r, n)
 	return r, p, true
 }
 
-// last is the record that only ends the exchange.
-func (w *lineWalk) last() Record {
+// endRecord is the record that only ends the exchange.
+func (w *lineWalk) endRecord() Record {
 	r := Record{Exchange: w.exchange, At: w.time}
-	w.say(&r, w.count)
+	w.addFields(&r, w.count)
 	return r
 }
 
-// say adds what else a record says.
-func (w *lineWalk) say(r *Record, n int32) {
+// addFields adds what else a record says.
+func (w *lineWalk) addFields(r *Record, n int32) {
 	if w.heads < len(w.Lines.heads) && w.Lines.heads[w.heads].record == n {
 		head := *w.Lines.heads[w.heads].head
 		r.Head = &head
@@ -241,7 +241,7 @@ func (w *lineWalk) say(r *Record, n int32) {
 	if e := w.ending; e != nil && (n == w.count || n == w.count-1 && !e.alone) {
 		r.End, r.Why = e.end, e.why
 	}
-	r.From = w.from
+	r.Location = w.from
 }
 
 // lineAt reads the line that begins there.

@@ -13,7 +13,7 @@ import (
 func TestLongLine(t *testing.T) {
 	piece := bytes.Repeat([]byte("x"), chunkSize)
 	for _, end := range []string{"", "\n", "\r"} {
-		in := newIntake("f", &numbers{})
+		in := newInputReader("f", &exchangeNumbers{})
 		var got []Record
 		write := func(p []byte) {
 			recs, err := in.write(p, NoTime)
@@ -23,7 +23,7 @@ func TestLongLine(t *testing.T) {
 			got = append(got, recs...)
 		}
 		write([]byte("data: a\n\ndata: "))
-		const pieces = longLine/chunkSize + 100
+		const pieces = maxEventBytes/chunkSize + 100
 		for range pieces {
 			write(piece)
 		}
@@ -47,7 +47,7 @@ func TestLongLine(t *testing.T) {
 		if end != "" {
 			all += int64(len("data: b\n"))
 		}
-		if data+lost != all || notes != 1 || data > longLine+2*chunkSize {
+		if data+lost != all || notes != 1 || data > maxEventBytes+2*chunkSize {
 			t.Errorf("%q: %d bytes and %d lost of %d, %d notes", end, data, lost, all, notes)
 		}
 		if end != "" && behind != end+"data: b\n" {
@@ -58,9 +58,9 @@ func TestLongLine(t *testing.T) {
 
 // Many lines that are long together are no long line.
 func TestLinesAreNoLongLine(t *testing.T) {
-	in := newIntake("f", &numbers{})
+	in := newInputReader("f", &exchangeNumbers{})
 	line := append(bytes.Repeat([]byte("x"), chunkSize-1), '\n')
-	for n := range longLine/chunkSize + 100 {
+	for n := range maxEventBytes/chunkSize + 100 {
 		recs, err := in.write(line, NoTime)
 		if err != nil || n > 0 && len(recs) != 1 || len(recs) > 0 && recs[0].Lost > 0 {
 			t.Fatalf("line %d: %+v, %v", n, recs, err)
@@ -72,7 +72,7 @@ func TestLinesAreNoLongLine(t *testing.T) {
 // read again behind it. So much is never held of it, and what other machines send is read as ever.
 func TestFeedLongLine(t *testing.T) {
 	var feeds Feeds
-	bad, good := feeds.New(Machine{Host: "bad", Agent: "a"}), feeds.New(Machine{Host: "good", Agent: "a"})
+	bad, good := feeds.Open(Machine{Host: "bad", Agent: "a"}), feeds.Open(Machine{Host: "good", Agent: "a"})
 	write := func(f *Feed, p []byte) (text string) {
 		recs, err := f.Write(nil, p)
 		if err != nil {
@@ -98,7 +98,7 @@ func TestFeedLongLine(t *testing.T) {
 		if got := write(bad, piece); got != "" {
 			t.Fatalf("%.100q", got)
 		}
-		if n := len(bad.c.line); n > lineLimit {
+		if n := len(bad.c.line); n > maxLineBytes {
 			t.Fatalf("%d bytes are held", n)
 		}
 	}

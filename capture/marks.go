@@ -2,19 +2,19 @@ package capture
 
 import "bytes"
 
-// A Mark is a word that stands once in every answer of some kind, as a string or the name of a member
+// A ResponseMarker is a word that stands once in every answer of some kind, as a string or the name of a member
 // in JSON. Answers of one kind may be marked where they begin, where they end, or in both places.
-type Mark struct {
+type ResponseMarker struct {
 	Word string
 	Kind int  // of answers
 	Ends bool // it stands where they end: only one that has a value does
 }
 
-// marks finds marks in text, without reading what the text says: from one place where a mark may end
+// markerScanner finds marks in text, without reading what the text says: from one place where a mark may end
 // it goes on to the next one, as far as the bytes that stand there allow (Wu and Manber's way). JSON
 // that stands in JSON has more backslashes, and the same quotes and words.
-type marks struct {
-	all    []Mark
+type markerScanner struct {
+	all    []ResponseMarker
 	kinds  int
 	least  int                  // how long the shortest is, with its quote
 	steps  [1 << hashBits]uint8 // by the last bytes of a place, how far on the next one may be
@@ -30,8 +30,8 @@ const (
 	recentNames = 64
 )
 
-func newMarks(all []Mark) *marks {
-	m := &marks{all: all, least: 255}
+func newMarkerScanner(all []ResponseMarker) *markerScanner {
+	m := &markerScanner{all: all, least: 255}
 	for _, mark := range all {
 		m.least = min(m.least, 1+len(mark.Word))
 		m.kinds = max(m.kinds, mark.Kind+1)
@@ -55,9 +55,9 @@ func blockOf[T string | []byte](text T, end int) uint32 {
 	return n * 0x9e3779b1 >> (32 - hashBits)
 }
 
-// count finds the marks that begin in text[from:to], and reports of each kind how many answers begin
+// countMarkers finds the marks that begin in text[from:to], and reports of each kind how many answers begin
 // and how many end.
-func (m *marks) count(text []byte, from, to int, begun, ended []int64) {
+func (m *markerScanner) countMarkers(text []byte, from, to int, begun, ended []int64) {
 	m.recent, m.next = [recentNames]uint64{}, 0
 	for end := from + m.least; end <= len(text); {
 		if step := m.steps[blockOf(text, end)]; step > 0 {
@@ -69,14 +69,14 @@ func (m *marks) count(text []byte, from, to int, begun, ended []int64) {
 			return
 		}
 		if text[at] == '"' {
-			m.look(text, at, begun, ended)
+			m.countAt(text, at, begun, ended)
 		}
 		end++
 	}
 }
 
-// look counts the mark that stands there, if one does.
-func (m *marks) look(text []byte, at int, begun, ended []int64) {
+// countAt counts the mark that stands there, if one does.
+func (m *markerScanner) countAt(text []byte, at int, begun, ended []int64) {
 	for i := range m.all {
 		mark := &m.all[i]
 		rest, is := bytes.CutPrefix(text[at+1:], []byte(mark.Word))
@@ -86,7 +86,7 @@ func (m *marks) look(text []byte, at int, begun, ended []int64) {
 		switch {
 		case !mark.Ends:
 			begun[mark.Kind]++
-		case hasValue(rest) && !m.told(text, at):
+		case hasValue(rest) && !m.seenNear(text, at):
 			ended[mark.Kind]++
 		}
 		return
@@ -104,9 +104,9 @@ func hasValue(rest []byte) bool {
 
 func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
-// told reports whether the end of the same answer was seen shortly before: some tell it again beside
+// seenNear reports whether the end of the same answer was seen shortly before: some tell it again beside
 // what it cost. Which answer it is, the last id of the line tells; where none does, it is another one.
-func (m *marks) told(text []byte, at int) bool {
+func (m *markerScanner) seenNear(text []byte, at int) bool {
 	line := text[max(0, at-markBehind):at]
 	line = line[bytes.LastIndexByte(line, '\n')+1:]
 	i := bytes.LastIndex(line, []byte(`"id`))

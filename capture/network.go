@@ -14,9 +14,9 @@ import (
 	"strings"
 )
 
-// Trouble says in words why a request got no answer. Unlike the error's own text it never holds the
+// FailureText says in words why a request got no answer. Unlike the error's own text it never holds the
 // request's URL, in which there may be a key.
-func Trouble(err error) string {
+func FailureText(err error) string {
 	if ue := (*url.Error)(nil); errors.As(err, &ue) {
 		err = ue.Err
 	}
@@ -26,7 +26,7 @@ func Trouble(err error) string {
 	if words := tlsTrouble(err); words != "" {
 		return words
 	}
-	switch where := peer(err); {
+	switch where := peerSuffix(err); {
 	case errors.Is(err, errRefused):
 		return "connection refused" + where
 	case errors.Is(err, errNoHost), errors.Is(err, errNoNetwork):
@@ -77,8 +77,8 @@ func tlsTrouble(err error) string {
 	return ""
 }
 
-// peer is " by ADDRESS" when the error knows who did it.
-func peer(err error) string {
+// peerSuffix is " by ADDRESS" when the error knows who did it.
+func peerSuffix(err error) string {
 	if op := (*net.OpError)(nil); errors.As(err, &op) && op.Addr != nil {
 		return " by " + op.Addr.String()
 	}

@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	chunkSize = 64 << 10 // most bytes of one read, and so of one record
-	leastRead = 16 << 10 // a file is not read into less room than that
+	chunkSize    = 64 << 10 // most bytes of one read, and so of one record
+	minReadBytes = 16 << 10 // a file is not read into less room than that
 
 	pollEvery   = 100 * time.Millisecond // a followed file is looked at this often, whatever the file system tells
 	oldFileStay = 10 * time.Second       // a rotated file is still read until it was quiet for so long
@@ -26,13 +26,13 @@ type Options struct {
 	Follow bool      // keep reading as the file grows, across truncation and rotation; pipes are read to their end
 	Stdin  io.Reader // what "-" stands for; nil is os.Stdin
 
-	Formats []Format           // what the input may be besides, the more specific ones first
-	Forced  bool               // the input is the first of these, or a bare body if there is none
-	Looks   func([]byte) Looks // what found bytes look like, to who knows what providers send; may be nil
+	Formats      []Format                  // what the input may be besides, the more specific ones first
+	Forced       bool                      // the input is the first of these, or a bare body if there is none
+	GuessPayload func([]byte) PayloadGuess // what found bytes look like, to who knows what providers send; may be nil
 
-	Once     bool      // where what is found in logs can be read again is not asked for
-	Pieces   bool      // what is found in logs may come in records of several pieces, without what stands around them
-	Progress *Progress // where what is read of files counts; may be nil
+	ReadOnce    bool      // where what is found in logs can be read again is not asked for
+	AllowChunks bool      // what is found in logs may come in records of several pieces, without what stands around them
+	Progress    *Progress // where what is read of files counts; may be nil
 
 	poll  time.Duration // 0 is pollEvery
 	stay  time.Duration // 0 is oldFileStay
@@ -56,15 +56,15 @@ func Open(ctx context.Context, path string, o Options) (Source, error) {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && o.Follow:
-		return follow(ctx, o, []*name{{path: path, shown: path, open: opener(path)}}, nil), nil
+		return followNames(ctx, o, []*followedName{{path: path, shown: path, open: fileOpener(path)}}, nil), nil
 	case err != nil:
 		return nil, openError(path, err)
 	case info.IsDir():
 		return nil, openError(path, syscall.EISDIR)
 	}
-	open := opener(path)
+	open := fileOpener(path)
 	if !info.Mode().IsRegular() { // opening a named pipe waits for its writer, so the source does that
-		return piped(ctx, path, open, o), nil
+		return openPipe(ctx, path, open, o), nil
 	}
 	// Only a probe: a source that is never read must not keep a file open.
 	probe, err := open()
@@ -73,13 +73,13 @@ func Open(ctx context.Context, path string, o Options) (Source, error) {
 	}
 	defer probe.Close()
 	if o.Follow && !isPacked(probe) { // what is packed does not grow
-		return follow(ctx, o, []*name{{path: path, shown: path, open: open}}, nil), nil
+		return followNames(ctx, o, []*followedName{{path: path, shown: path, open: open}}, nil), nil
 	}
-	return regular(ctx, path, open, path, o), nil
+	return openRegular(ctx, path, open, path, o), nil
 }
 
-// file is what reading needs of an os.File.
-type file interface {
+// osFile is what reading needs of an os.File.
+type osFile interface {
 	io.ReadCloser
 	io.ReaderAt
 	Stat() (fs.FileInfo, error)
@@ -99,39 +99,43 @@ func openStdin(ctx context.Context, o Options) (Source, error) {
 	}
 	f, ok := in.(*os.File)
 	if !ok {
-		return piped(ctx, shown, func() (io.ReadCloser, error) { return io.NopCloser(in), nil }, o), nil
+		return openPipe(ctx, shown, func() (io.ReadCloser, error) { return io.NopCloser(in), nil }, o), nil
 	}
 	info, err := f.Stat()
 	if err != nil {
 		return nil, openError(shown, err)
 	}
-	open := func() (file, error) { return borrowed{f}, nil }
+	open := func() (osFile, error) { return borrowed{f}, nil }
 	switch {
 	case info.IsDir():
 		return nil, openError(shown, syscall.EISDIR)
 	case info.Mode().IsRegular() && o.Follow && !isPacked(f):
-		return follow(ctx, o, []*name{{shown: shown, open: open}}, nil), nil
+		return followNames(ctx, o, []*followedName{{shown: shown, open: open}}, nil), nil
 	case info.Mode().IsRegular():
-		return regular(ctx, shown, open, "", o), nil
+		return openRegular(ctx, shown, open, "", o), nil
 	}
-	return piped(ctx, shown, open, o), nil
+	return openPipe(ctx, shown, open, o), nil
 }
 
-func openError(path string, err error) error { return fmt.Errorf("open %s: %w", path, Reason(err)) }
-func readError(path string, err error) error { return fmt.Errorf("read %s: %w", path, Reason(err)) }
+func openError(path string, err error) error {
+	return fmt.Errorf("open %s: %w", path, WithoutPath(err))
+}
+func readError(path string, err error) error {
+	return fmt.Errorf("read %s: %w", path, WithoutPath(err))
+}
 
-// Reason is an error without the names of the system call and the path, which the callers say in
+// WithoutPath is an error without the names of the system call and the path, which the callers say in
 // their own words.
-func Reason(err error) error {
+func WithoutPath(err error) error {
 	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
 		return pe.Err
 	}
 	return err
 }
 
-// regular reads a file to its end. Nobody measured when its bytes arrived, so they have no time. A
+// openRegular reads a file to its end. Nobody measured when its bytes arrived, so they have no time. A
 // file that has a path can be read again.
-func regular(ctx context.Context, name string, open func() (file, error), path string, o Options) Source {
+func openRegular(ctx context.Context, name string, open func() (osFile, error), path string, o Options) Source {
 	return func(yield func(Record, error) bool) {
 		f, err := open()
 		if err != nil {
@@ -139,15 +143,15 @@ func regular(ctx context.Context, name string, open func() (file, error), path s
 			return
 		}
 		defer f.Close()
-		in := o.intake(name, &numbers{})
+		in := o.newReader(name, &exchangeNumbers{})
 		if path != "" {
 			in.from = newFile(path, f)
-			if !o.Once {
+			if !o.ReadOnce {
 				in.again = in.from
 			}
 		}
-		from := &unpacker{from: o.Progress.of(f)}
-		for ctx.Err() == nil && in.pass(yield, in.next(from)) {
+		from := &decompressor{from: o.Progress.newReader(f)}
+		for ctx.Err() == nil && in.deliverChunk(yield, in.readChunk(from)) {
 		}
 	}
 }
@@ -160,30 +164,30 @@ type chunk struct {
 	packing string // what data was unpacked from
 }
 
-// piped reads what arrives bit by bit, and stamps each bit with the time since the source was
+// openPipe reads what arrives bit by bit, and stamps each bit with the time since the source was
 // opened.
-func piped[R io.ReadCloser](ctx context.Context, name string, open func() (R, error), o Options) Source {
+func openPipe[R io.ReadCloser](ctx context.Context, name string, open func() (R, error), o Options) Source {
 	began := time.Now()
 	return func(yield func(Record, error) bool) {
 		ctx, stop := context.WithCancel(ctx)
 		defer stop()
 		chunks := make(chan chunk)
-		go pump(ctx, open, began, chunks)
-		in := o.intake(name, &numbers{})
+		go pumpChunks(ctx, open, began, chunks)
+		in := o.newReader(name, &exchangeNumbers{})
 		var late <-chan time.Time
 		for {
-			if in.lingers() && late == nil {
+			if in.holdsBack() && late == nil {
 				late = time.After(o.lingerTime())
 			}
 			select {
 			case <-ctx.Done():
 				return
 			case <-late:
-				if recs, err := in.linger(); !deliver(yield, recs, err) {
+				if recs, err := in.decideNow(); !yieldRecords(yield, recs, err) {
 					return
 				}
 			case c := <-chunks:
-				if ctx.Err() != nil || !in.pass(yield, c) {
+				if ctx.Err() != nil || !in.deliverChunk(yield, c) {
 					return
 				}
 			}
@@ -191,8 +195,8 @@ func piped[R io.ReadCloser](ctx context.Context, name string, open func() (R, er
 	}
 }
 
-// pump reads until the input or ctx ends. It exists because a read cannot wait for ctx.
-func pump[R io.ReadCloser](ctx context.Context, open func() (R, error), began time.Time, to chan<- chunk) {
+// pumpChunks reads until the input or ctx ends. It exists because a read cannot wait for ctx.
+func pumpChunks[R io.ReadCloser](ctx context.Context, open func() (R, error), began time.Time, to chan<- chunk) {
 	send := func(c chunk) bool {
 		select {
 		case to <- c:
@@ -212,7 +216,7 @@ func pump[R io.ReadCloser](ctx context.Context, open func() (R, error), began ti
 		defer context.AfterFunc(ctx, func() { _ = f.SetReadDeadline(time.Unix(1, 0)) })()
 	}
 	buf := make([]byte, chunkSize)
-	from := &unpacker{from: r}
+	from := &decompressor{from: r}
 	for {
 		n, err := from.Read(buf)
 		if !send(chunk{bytes.Clone(buf[:n]), time.Since(began), err, from.name}) {

@@ -72,11 +72,11 @@ func checkPacked(t *testing.T, name string, src Source, want string) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if r.From.File != nil {
+		if r.Location.File != nil {
 			t.Errorf("%s: a record has a place", name)
 		}
 		if r.Head != nil {
-			peeled = r.Head.Peeled
+			peeled = r.Head.Wrappers
 		}
 		got.Write(r.Data)
 		end += r.End

@@ -9,23 +9,23 @@ import (
 type Format struct {
 	Name  string // as paths show it and as it is asked for, in small letters: "har"
 	Title string // for help: what it is, and who writes it
-	Sniff func(first []byte, whole bool) Sniffed
+	Sniff func(first []byte, whole bool) SniffResult
 	New   func(*Input) Reader
 }
 
-// Sniffed is whether first bytes are of a format, and what says so.
-type Sniffed struct {
-	Is   Answer
-	Why  string
-	Late bool // where it may be: it is taken to be, when nothing told more for a while
+// SniffResult is whether first bytes are of a format, and what says so.
+type SniffResult struct {
+	Is          SniffVerdict
+	Why         string
+	Provisional bool // where it may be: it is taken to be, when nothing told more for a while
 }
 
-// Answer is what first bytes tell of a format.
-type Answer int8
+// SniffVerdict is what first bytes tell of a format.
+type SniffVerdict int8
 
 // The answers. Who says Maybe is asked again when more has come, up to a limit.
 const (
-	No Answer = iota
+	No SniffVerdict = iota
 	Maybe
 	Yes
 )
@@ -43,62 +43,62 @@ type Reader interface {
 	Close(recs []Record, end End, why string, at time.Duration) []Record
 }
 
-// An Heir's streams outlive the file that they began in: when a log is rotated they go on in the
+// An RotationReader's streams outlive the file that they began in: when a log is rotated they go on in the
 // next file.
 //
 // Rotated is the Reader of that file. What is open is open for both: the old file may still be
 // written to. A line that is not complete belongs to its own file. The Close of a Reader that was
 // rotated ends that line, and nothing else.
-type Heir interface {
+type RotationReader interface {
 	Reader
 	Rotated() Reader
 }
 
 // Input is what a Reader reads.
 type Input struct {
-	File   string   // the path as the user wrote it, or "stdin"
-	Peeled []string // what was taken off before the Reader sees it: "gzip"
-	Looks  func(payload []byte) Looks
+	File         string   // the path as the user wrote it, or "stdin"
+	Peeled       []string // what was taken off before the Reader sees it: "gzip"
+	GuessPayload func(payload []byte) PayloadGuess
 
-	Pieces bool // records may have several pieces, and where they stand is not asked for
+	AllowChunks bool // records may have several pieces, and where they stand is not asked for
 
-	numbers *numbers
-	again   *File      // nil where the input cannot be read again
-	begin   int64      // where in that its first line begins
-	shapes  *shapes    // of lines in it
-	epoch   *time.Time // what the times of the input count from, once one is known
+	numbers *exchangeNumbers
+	again   *File       // nil where the input cannot be read again
+	begin   int64       // where in that its first line begins
+	shapes  *lineShapes // of lines in it
+	epoch   *time.Time  // what the times of the input count from, once one is known
 }
 
-// Looks is what bytes that were found in an input look like, to who knows what providers send.
-type Looks int8
+// PayloadGuess is what bytes that were found in an input look like, to who knows what providers send.
+type PayloadGuess int8
 
 // What bytes may look like.
 const (
-	Nothing Looks = iota // that a provider sends or is sent
-	Chunk                // one event of a stream, or one piece of an answer
-	Body                 // a whole answer, or a list of chunks
-	Events               // text of an event stream, several events at once
-	Ask                  // what a provider is asked
+	Nothing PayloadGuess = iota // that a provider sends or is sent
+	Chunk                       // one event of a stream, or one piece of an answer
+	Body                        // a whole answer, or a list of chunks
+	Events                      // text of an event stream, several events at once
+	Ask                         // what a provider is asked
 )
 
 // NewInput is an input on its own, for who reads one outside of a Source. Looks may be nil.
-func NewInput(file string, looks func([]byte) Looks) *Input {
-	return newInput(file, &numbers{}, looks)
+func NewInput(file string, looks func([]byte) PayloadGuess) *Input {
+	return newInput(file, &exchangeNumbers{}, looks)
 }
 
-func newInput(file string, n *numbers, looks func([]byte) Looks) *Input {
+func newInput(file string, n *exchangeNumbers, looks func([]byte) PayloadGuess) *Input {
 	if looks == nil {
-		looks = func([]byte) Looks { return Nothing }
+		looks = func([]byte) PayloadGuess { return Nothing }
 	}
-	return &Input{File: file, Looks: looks, numbers: n, shapes: new(shapes), epoch: new(time.Time)}
+	return &Input{File: file, GuessPayload: looks, numbers: n, shapes: new(lineShapes), epoch: new(time.Time)}
 }
 
-// Next is the number of an exchange that begins.
-func (in *Input) Next() int { return in.numbers.claim(in.numbers.last + 1) }
+// NextExchange is the number of an exchange that begins.
+func (in *Input) NextExchange() int { return in.numbers.claimNumber(in.numbers.last + 1) }
 
-// Since is a wall clock time as the time of a record. The first time that the input tells is its
+// RecordTime is a wall clock time as the time of a record. The first time that the input tells is its
 // zero; what is before that has no time.
-func (in *Input) Since(t time.Time) time.Duration {
+func (in *Input) RecordTime(t time.Time) time.Duration {
 	if t.IsZero() {
 		return NoTime
 	}
@@ -111,12 +111,12 @@ func (in *Input) Since(t time.Time) time.Duration {
 	return t.Sub(*in.epoch).Truncate(time.Microsecond)
 }
 
-// Head begins a side of an exchange: what was taken off around its bytes, from outside in, and what
+// NewHead begins a side of an exchange: what was taken off around its bytes, from outside in, and what
 // the source cannot tell of it.
-func (in *Input) Head(layers []string, lacks ...Lack) *Head {
+func (in *Input) NewHead(layers []string, lacks ...Lack) *Head {
 	all := make([]string, 0, len(in.Peeled)+len(layers))
 	all = append(append(all, in.Peeled...), layers...)
-	return &Head{File: in.File, Peeled: strings.Join(all, PeeledBy), Lacks: lacks}
+	return &Head{File: in.File, Wrappers: strings.Join(all, PeeledBy), Lacks: lacks}
 }
 
 // PeeledBy stands between the layers of a path.

@@ -31,10 +31,10 @@ func NewPlayer(speed float64) *Player {
 }
 
 // SetSpeed changes the speed, within MinSpeed and MaxSpeed.
-func (p *Player) SetSpeed(speed float64) { p.change(func() { p.speed = clampSpeed(speed) }) }
+func (p *Player) SetSpeed(speed float64) { p.applyChange(func() { p.speed = clampSpeed(speed) }) }
 
 // Pause stops the player, or lets it go on.
-func (p *Player) Pause(paused bool) { p.change(func() { p.paused = paused }) }
+func (p *Player) Pause(paused bool) { p.applyChange(func() { p.paused = paused }) }
 
 // Speed is the speed, also while the player is paused.
 func (p *Player) Speed() float64 {
@@ -57,34 +57,34 @@ func clampSpeed(speed float64) float64 {
 	return min(speed, MaxSpeed)
 }
 
-func (p *Player) change(set func()) {
+func (p *Player) applyChange(set func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.played, p.since = p.time(), time.Now()
+	p.played, p.since = p.timeLocked(), time.Now()
 	set()
 	close(p.changed)
 	p.changed = make(chan struct{})
 }
 
-// time is the player's time; the caller holds the lock.
-func (p *Player) time() time.Duration {
+// timeLocked is the player's time; the caller holds the lock.
+func (p *Player) timeLocked() time.Duration {
 	if p.paused {
 		return p.played
 	}
 	return p.played + time.Duration(float64(time.Since(p.since))*p.speed)
 }
 
-func (p *Player) now() time.Duration {
+func (p *Player) currentTime() time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.time()
+	return p.timeLocked()
 }
 
-// left is how long it takes until the player's time is t, if nothing changes before.
-func (p *Player) left(t time.Duration) (left time.Duration, changed <-chan struct{}) {
+// timeUntil is how long it takes until the player's time is t, if nothing changes before.
+func (p *Player) timeUntil(t time.Duration) (left time.Duration, changed <-chan struct{}) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	missing := t - p.time()
+	missing := t - p.timeLocked()
 	switch {
 	case missing <= 0:
 		return 0, p.changed
@@ -95,10 +95,10 @@ func (p *Player) left(t time.Duration) (left time.Duration, changed <-chan struc
 	return time.Duration(min(math.Ceil(float64(missing)/p.speed), math.MaxInt64/2)), p.changed
 }
 
-// wait returns when the player's time is t, or false when ctx is done before.
-func (p *Player) wait(ctx context.Context, t time.Duration) bool {
+// waitUntil returns when the player's time is t, or false when ctx is done before.
+func (p *Player) waitUntil(ctx context.Context, t time.Duration) bool {
 	for ctx.Err() == nil {
-		left, changed := p.left(t)
+		left, changed := p.timeUntil(t)
 		if left == 0 {
 			return true
 		}
@@ -117,14 +117,14 @@ func (p *Player) wait(ctx context.Context, t time.Duration) bool {
 // connections stamps what comes, and passes it on a moment later.
 const jitter = 10 * time.Millisecond
 
-// Paced passes records on at the times at which they were received, by p's clock, which counts from
+// Play passes records on at the times at which they were received, by p's clock, which counts from
 // the first look at the source. Records without a time pass at once. Where time goes back, as it
 // does at the joint of two captures, the later record passes at once too, and the others keep their
 // distance from it; a step of less than jitter is none, but records of exchanges that went on side
 // by side. When ctx is done, the source ends.
-func Paced(ctx context.Context, src Source, p *Player) Source {
+func Play(ctx context.Context, src Source, p *Player) Source {
 	return func(yield func(Record, error) bool) {
-		zero := p.now() // the player's time at which the source began
+		zero := p.currentTime() // the player's time at which the source began
 		latest := time.Duration(0)
 		for r, err := range src {
 			if err == nil && r.At >= 0 {
@@ -133,7 +133,7 @@ func Paced(ctx context.Context, src Source, p *Player) Source {
 					latest = r.At
 				}
 				latest = max(latest, r.At)
-				if !p.wait(ctx, zero+r.At) {
+				if !p.waitUntil(ctx, zero+r.At) {
 					return
 				}
 			}

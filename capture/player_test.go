@@ -32,7 +32,7 @@ func played(t *testing.T, src Source, speed float64, script func(p *Player)) []i
 		if script != nil {
 			go script(p)
 		}
-		for range Paced(t.Context(), src, p) {
+		for range Play(t.Context(), src, p) {
 			got = append(got, int(time.Since(began).Round(time.Millisecond).Milliseconds()))
 		}
 	})
@@ -94,7 +94,7 @@ func TestPacedEndsOnCancel(t *testing.T) {
 			p.Pause(paused)
 			time.AfterFunc(50*time.Millisecond, cancel)
 			began := time.Now()
-			if recs := collect(t, Paced(ctx, at(math.MaxInt32), p)); len(recs) != 0 {
+			if recs := collect(t, Play(ctx, at(math.MaxInt32), p)); len(recs) != 0 {
 				t.Errorf("%+v", recs)
 			}
 			if took := time.Since(began); took != 50*time.Millisecond {

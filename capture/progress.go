@@ -19,7 +19,7 @@ func (p *Progress) State() (read, size int64) { return p.read.Load(), p.size.Loa
 
 // Survey counts what is in all the files, as Survey does for one. What cannot be looked at says so to
 // who reads it.
-func (p *Progress) Survey(ctx context.Context, all []Mark, workers int) (sum Size) {
+func (p *Progress) Survey(ctx context.Context, all []ResponseMarker, workers int) (sum FileSurvey) {
 	for _, path := range p.files {
 		if s, err := Survey(ctx, path, all, workers); err == nil {
 			sum.Add(s)
@@ -28,8 +28,8 @@ func (p *Progress) Survey(ctx context.Context, all []Mark, workers int) (sum Siz
 	return sum
 }
 
-// expect counts a file that will be read.
-func (p *Progress) expect(path string) {
+// expectFile counts a file that will be read.
+func (p *Progress) expectFile(path string) {
 	if p == nil {
 		return
 	}
@@ -45,20 +45,20 @@ func (p *Progress) add(n int) {
 	}
 }
 
-// of is a reader of which what is read counts.
-func (p *Progress) of(from io.Reader) io.Reader {
+// newReader is a reader of which what is read counts.
+func (p *Progress) newReader(from io.Reader) io.Reader {
 	if p == nil {
 		return from
 	}
-	return counted{from, p}
+	return countingReader{from, p}
 }
 
-type counted struct {
+type countingReader struct {
 	io.Reader
 	to *Progress
 }
 
-func (c counted) Read(b []byte) (int, error) {
+func (c countingReader) Read(b []byte) (int, error) {
 	n, err := c.Reader.Read(b)
 	c.to.add(n)
 	return n, err

@@ -16,8 +16,8 @@ import (
 // quickRecord reads such a line; of any other, sound or not, ok is false. The data stands in room,
 // which has the capacity of the line.
 func quickRecord(line, room []byte) (r Record, ok bool) {
-	t, x, p := beginning(line)
-	if x < 1 || x > exchangeLimit {
+	t, x, p := linePrefix(line)
+	if x < 1 || x > maxExchange {
 		return r, false
 	}
 	r.Exchange, r.At = x, NoTime
@@ -38,9 +38,9 @@ func quickRecord(line, room []byte) (r Record, ok bool) {
 	return r, ok && isEnding(p) && utf8.Valid(line)
 }
 
-// beginning is the time and the exchange of a line that begins with them; otherwise x is 0. What
+// linePrefix is the time and the exchange of a line that begins with them; otherwise x is 0. What
 // follows is another key, or the line's end.
-func beginning(line []byte) (t []byte, x int, rest []byte) {
+func linePrefix(line []byte) (t []byte, x int, rest []byte) {
 	p, first := bytes.CutPrefix(line, []byte(`{"x":`))
 	if !first {
 		comma := bytes.IndexByte(line, ',')

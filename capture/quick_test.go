@@ -22,7 +22,7 @@ func checkQuick(t *testing.T, line []byte) (quick bool) {
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Fatalf("%q: %+v\nslowly: %+v, %v", line, got, want, err)
 	}
-	if _, x, _ := beginning(line); x != got.Exchange {
+	if _, x, _ := linePrefix(line); x != got.Exchange {
 		t.Fatalf("%q: exchange %d", line, x)
 	}
 	return true
@@ -36,7 +36,7 @@ func TestQuick(t *testing.T) {
 	}
 	for _, data := range []string{"x", "data: {\"a\":\"b\\n\"}\n\n", "é\u2028\U0001f600\u007f\ufffd", string(every[:128]), string(every), "\xff", strings.Repeat("\xfe\n", 50_000), "/\\"} {
 		for _, r := range []Record{
-			{Exchange: 1, At: NoTime}, {Exchange: 1, At: 0}, {Exchange: 12, At: 1e3}, {Exchange: exchangeLimit, At: 12_345_678e3},
+			{Exchange: 1, At: NoTime}, {Exchange: 1, At: 0}, {Exchange: 12, At: 1e3}, {Exchange: maxExchange, At: 12_345_678e3},
 			{Exchange: 3, At: 1e15 + 5e5, Side: Request}, {Exchange: 3, At: 20e6},
 		} {
 			r.Data = []byte(data)

@@ -93,10 +93,10 @@ func BenchmarkAgain(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	var place Place
+	var place Location
 	for r := range src {
 		if r.Exchange == 7 {
-			place = Place{File: r.From.File, Start: cmp.Or(place.Start, r.From.Start), End: r.From.End}
+			place = Location{File: r.Location.File, Start: cmp.Or(place.Start, r.Location.Start), End: r.Location.End}
 		}
 	}
 	b.ResetTimer()

@@ -12,12 +12,12 @@ import (
 
 // This file tells what becomes of files: who has a name now, who had it, what is a copy of what.
 
-// follow reads what is new in the file of a name, and looks which file that is now. A name without
+// followName reads what is new in the file of a name, and looks which file that is now. A name without
 // a file is nothing to report: in a rotation there is a moment without one.
-func (f *follower) follow(n *name) {
+func (f *follower) followName(n *followedName) {
 	t := n.current
 	if n.path == "" {
-		f.drain(t, turnBytes)
+		f.readAvailable(t, turnBytes)
 		return
 	}
 	info, err := os.Stat(n.path)
@@ -26,51 +26,51 @@ func (f *follower) follow(n *name) {
 		err = errors.New("no regular file any more")
 	}
 	is := err == nil && t != nil && os.SameFile(info, t.info)
-	if t != nil && !(is && t.same(info)) {
-		f.drain(t, turnBytes)
+	if t != nil && !(is && t.isUnchanged(info)) {
+		f.readAvailable(t, turnBytes)
 	}
 	switch {
 	case f.done:
 	case is:
 		n.trouble = ""
 	case err == nil:
-		f.change(n, info)
+		f.switchFile(n, info)
 	default:
-		f.report(n, err)
+		f.noteUnreadable(n, err)
 	}
 }
 
-// change has a name mean the file that has it now: one that had another name, or a new one.
-func (f *follower) change(n *name, info fs.FileInfo) {
+// switchFile has a name mean the file that has it now: one that had another name, or a new one.
+func (f *follower) switchFile(n *followedName, info fs.FileInfo) {
 	old := n.current
-	next := f.known(info)
+	next := f.findOpen(info)
 	isNew := next == nil
 	if isNew {
 		var err error
-		if next, err = f.take(n); err != nil {
-			f.report(n, err)
+		if next, err = f.openFile(n); err != nil {
+			f.noteUnreadable(n, err)
 			return
 		}
 		if old != nil && old.of == n {
-			next.intake = old.intake.rotated(next.intake)
+			next.intake = old.intake.afterRotation(next.intake)
 		}
-		f.watch(n)
+		f.watchName(n)
 	}
 	n.current, n.trouble, next.out = next, "", false
 	switch {
 	case old == nil && n.found:
 	case old == nil:
-		f.note(n.shown + " is there now")
+		f.deliverNote(n.shown + " is there now")
 	default:
-		f.leave(n, old, isNew)
+		f.detachName(n, old, isNew)
 	}
-	f.drain(next, turnBytes)
+	f.readAvailable(next, turnBytes)
 }
 
-// leave has a name have another file than before. The old one is read while it grows.
-func (f *follower) leave(n *name, old *tail, isNew bool) {
+// detachName has a name have another file than before. The old one is read while it grows.
+func (f *follower) detachName(n *followedName, old *tail, isNew bool) {
 	if old.of == n && (isNew || !n.found) {
-		f.tell(n, "file rotated: reading the new one, and the old one while it grows")
+		f.noteChange(n, "file rotated: reading the new one, and the old one while it grows")
 	}
 	if old.of == n {
 		old.out, old.busy = true, time.Now()
@@ -81,40 +81,40 @@ func (f *follower) leave(n *name, old *tail, isNew bool) {
 			before = append(before, t)
 		}
 	}
-	if len(before) > oldFileLimit {
-		f.retire(slices.MinFunc(before, func(a, b *tail) int { return a.busy.Compare(b.busy) }))
+	if len(before) > maxRotatedFiles {
+		f.releaseRotated(slices.MinFunc(before, func(a, b *tail) int { return a.busy.Compare(b.busy) }))
 	}
 }
 
-// known is the file among those that are read already, nil if it is none.
-func (f *follower) known(info fs.FileInfo) *tail {
+// findOpen is the file among those that are read already, nil if it is none.
+func (f *follower) findOpen(info fs.FileInfo) *tail {
 	for _, t := range f.tails {
-		if os.SameFile(info, t.info) && !f.reused(t, info) {
+		if os.SameFile(info, t.info) && !f.isReusedInode(t, info) {
 			return t
 		}
 	}
 	return nil
 }
 
-// reused reports whether a file that was let go of has only the number of a new one.
-func (f *follower) reused(t *tail, info fs.FileInfo) bool {
+// isReusedInode reports whether a file that was let go of has only the number of a new one.
+func (f *follower) isReusedInode(t *tail, info fs.FileInfo) bool {
 	return t.file == nil && info.Size() < t.offset
 }
 
-// tidy gives up files that were rotated or are gone, when they were quiet for long, and holds no
+// closeQuiet gives up files that were rotated or are gone, when they were quiet for long, and holds no
 // more files open than it may.
-func (f *follower) tidy() {
+func (f *follower) closeQuiet() {
 	open := 0
 	for _, t := range slices.Clone(f.tails) {
-		if (t.out || f.lost(t)) && time.Since(t.busy) > f.stay {
-			f.retire(t)
+		if (t.out || f.isMissing(t)) && time.Since(t.busy) > f.stay {
+			f.releaseRotated(t)
 		}
 		if t.file != nil {
 			open++
 		}
 	}
 	for _, t := range f.tails {
-		if open <= mostOpen {
+		if open <= maxIdleFiles {
 			return
 		}
 		if t.file != nil && t.of.path != "" && t.seen != nil && !t.out && time.Since(t.busy) > f.stay {
@@ -124,25 +124,25 @@ func (f *follower) tidy() {
 	}
 }
 
-// lost reports whether a file that was found is found no more.
-func (f *follower) lost(t *tail) bool {
-	return !f.done && t.of.found && !slices.ContainsFunc(f.names, func(n *name) bool { return n.current == t && !n.gone })
+// isMissing reports whether a file that was found is found no more.
+func (f *follower) isMissing(t *tail) bool {
+	return !f.done && t.of.found && !slices.ContainsFunc(f.names, func(n *followedName) bool { return n.current == t && !n.gone })
 }
 
-// retire gives a rotated file up. If it has another name now it is only no longer what it was: it
+// releaseRotated gives a rotated file up. If it has another name now it is only no longer what it was: it
 // is read on if it grows after all.
-func (f *follower) retire(t *tail) {
+func (f *follower) releaseRotated(t *tail) {
 	t.close()
 	if t.intake != nil {
-		f.pass(t.intake.close(EndCut, "file rotated", time.Since(f.began)), nil)
+		f.deliverRecords(t.intake.close(EndCut, "file rotated", time.Since(f.began)), nil)
 		t.intake = nil
 	}
 	t.out = false
-	if slices.ContainsFunc(f.names, func(n *name) bool { return n.current == t && !n.gone }) {
+	if slices.ContainsFunc(f.names, func(n *followedName) bool { return n.current == t && !n.gone }) {
 		return
 	}
 	f.tails = slices.DeleteFunc(f.tails, func(o *tail) bool { return o == t })
-	f.names = slices.DeleteFunc(f.names, func(n *name) bool {
+	f.names = slices.DeleteFunc(f.names, func(n *followedName) bool {
 		gone := n.found && n.gone && n.current == t
 		if gone {
 			delete(f.byPath, n.path)
@@ -151,8 +151,8 @@ func (f *follower) retire(t *tail) {
 	})
 }
 
-// reopen opens a file that was let go of, by a name that it has.
-func (f *follower) reopen(t *tail) bool {
+// reopenFile opens a file that was let go of, by a name that it has.
+func (f *follower) reopenFile(t *tail) bool {
 	for _, n := range f.names {
 		if n.current != t || n.path == "" {
 			continue
@@ -170,23 +170,23 @@ func (f *follower) reopen(t *tail) bool {
 	return false
 }
 
-// rest reads what a file that was truncated had behind what was read of it, if it was copied before,
+// readRemainder reads what a file that was truncated had behind what was read of it, if it was copied before,
 // as logrotate's copytruncate does.
-func (f *follower) rest(t *tail) {
+func (f *follower) readRemainder(t *tail) {
 	if t.of.path == "" || t.offset == 0 {
 		return
 	}
 	kept := t.file
 	defer func() { t.file = kept }()
-	for _, path := range copies(t.of.path) {
+	for _, path := range rotationCopies(t.of.path) {
 		c, err := os.Open(path)
 		if err != nil {
 			continue
 		}
-		if info, err := c.Stat(); err == nil && info.Size() > t.offset && info.Mode().IsRegular() && t.in(c) {
+		if info, err := c.Stat(); err == nil && info.Size() > t.offset && info.Mode().IsRegular() && t.matches(c) {
 			t.file = c
 			for p, err := t.read(f.buf); err == nil && !f.done; p, err = t.read(f.buf) {
-				f.pass(t.intake.write(slices.Clone(p), time.Since(f.began)))
+				f.deliverRecords(t.intake.write(slices.Clone(p), time.Since(f.began)))
 			}
 			c.Close()
 			return
@@ -195,8 +195,8 @@ func (f *follower) rest(t *tail) {
 	}
 }
 
-// copies are files beside one that are named as what a rotation leaves of it, the youngest first.
-func copies(path string) []string {
+// rotationCopies are files beside one that are named as what a rotation leaves of it, the youngest first.
+func rotationCopies(path string) []string {
 	dir, base := filepath.Split(path)
 	entries, _ := os.ReadDir(filepath.Clean(dir + "."))
 	var found []fs.FileInfo
@@ -207,7 +207,7 @@ func copies(path string) []string {
 	}
 	slices.SortFunc(found, func(a, b fs.FileInfo) int { return b.ModTime().Compare(a.ModTime()) })
 	var paths []string
-	for _, info := range found[:min(len(found), oldFileLimit)] {
+	for _, info := range found[:min(len(found), maxRotatedFiles)] {
 		paths = append(paths, filepath.Join(dir, info.Name()))
 	}
 	return paths
@@ -220,13 +220,13 @@ func rotatedFrom(name, base string) bool {
 	return ok && len(rest) > 1 && strings.ContainsRune(".-_", rune(rest[0]))
 }
 
-// adopt takes a file that appeared in a followed directory. One that is only packed, or a copy of
+// addNewFile takes a file that appeared in a followed directory. One that is only packed, or a copy of
 // what is read already, is not read again.
-func (f *follower) adopt(n *name) {
+func (f *follower) addNewFile(n *followedName) {
 	f.byPath[n.path] = n
-	base := slices.IndexFunc(f.names, func(o *name) bool { return o.current != nil && rotatedFrom(n.path, o.path) })
+	base := slices.IndexFunc(f.names, func(o *followedName) bool { return o.current != nil && rotatedFrom(n.path, o.path) })
 	if base >= 0 && packedName(n.path) {
-		f.note(n.shown + " is passed over: it is " + f.names[base].shown + " as it was, packed")
+		f.deliverNote(n.shown + " is passed over: it is " + f.names[base].shown + " as it was, packed")
 		return
 	}
 	f.names = append(f.names, n)
@@ -234,30 +234,30 @@ func (f *follower) adopt(n *name) {
 	if err != nil || !info.Mode().IsRegular() {
 		return
 	}
-	if n.current = f.known(info); n.current != nil {
+	if n.current = f.findOpen(info); n.current != nil {
 		return
 	}
-	t, err := f.take(n)
+	t, err := f.openFile(n)
 	if err != nil {
-		f.report(n, err)
+		f.noteUnreadable(n, err)
 		return
 	}
 	if base >= 0 {
-		f.copied(t)
+		f.detectCopy(t)
 	}
-	f.drain(t, turnBytes)
+	f.readAvailable(t, turnBytes)
 }
 
-// copied finds out whether a new file is a copy of one that is read.
-func (f *follower) copied(t *tail) {
+// detectCopy finds out whether a new file is a copy of one that is read.
+func (f *follower) detectCopy(t *tail) {
 	for _, of := range f.tails {
 		switch {
 		case of == t || of.of.path == "" || !rotatedFrom(t.of.path, of.of.path):
-		case of.was.offset >= lastPrint && of.was.in(t.file):
-			t.prints = of.was.clone()
+		case of.was.offset >= lastPrint && of.was.matches(t.file):
+			t.fingerprint = of.was.clone()
 			return
-		case of.offset >= lastPrint && of.in(t.file):
-			t.twin = &twin{of, of.times}
+		case of.offset >= lastPrint && of.matches(t.file):
+			t.twin = &copyOf{of, of.times}
 			return
 		}
 	}
@@ -272,8 +272,8 @@ func packedName(path string) bool {
 	return false
 }
 
-// scan looks which files are in the places now.
-func (f *follower) scan() {
+// scanPlaces looks which files are in the places now.
+func (f *follower) scanPlaces() {
 	due := f.scanned.due
 	if f.alarm.changed {
 		due = f.scanned.soonest
@@ -284,9 +284,9 @@ func (f *follower) scan() {
 	}
 	f.alarm.changed = false
 	for _, p := range f.places {
-		for _, path := range f.list(p) {
+		for _, path := range f.listPlace(p) {
 			if f.byPath[path] == nil {
-				f.adopt(found(path))
+				f.addNewFile(newFoundName(path))
 			}
 		}
 	}
@@ -294,11 +294,11 @@ func (f *follower) scan() {
 	f.scanned.soonest, f.scanned.due = now.Add(9*now.Sub(began)), now.Add(max(f.alarm.scan, 9*now.Sub(began)))
 }
 
-// list is the files of a place, and has what changes in its directories tell.
-func (f *follower) list(p *place) []string {
+// listPlace is the files of a place, and has what changes in its directories tell.
+func (f *follower) listPlace(p *searchPath) []string {
 	files := p.find()
 	for _, dir := range p.dirs {
-		f.alarm.dir(dir)
+		f.alarm.watchDir(dir)
 	}
 	return files
 }

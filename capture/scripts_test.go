@@ -121,15 +121,15 @@ func (s *script) run() {
 
 func (s *script) follow() {
 	o := Options{Follow: true, blind: true, stay: time.Hour, poll: time.Nanosecond}
-	var names []*name
-	var places []*place
+	var names []*followedName
+	var places []*searchPath
 	switch s.kind {
 	case "dir":
-		places = []*place{placeOf(filepath.Dir(s.path))}
+		places = []*searchPath{searchPathOf(filepath.Dir(s.path))}
 	case "glob":
-		places = []*place{placeOf(filepath.Join(s.root, "*", "*.log*"))}
+		places = []*searchPath{searchPathOf(filepath.Join(s.root, "*", "*.log*"))}
 	default:
-		names = []*name{{path: s.path, shown: s.path, open: opener(s.path)}}
+		names = []*followedName{{path: s.path, shown: s.path, open: fileOpener(s.path)}}
 	}
 	s.f = newFollower(context.Background(), o, places, time.Now(), func(r Record, err error) bool {
 		s.must(err)
@@ -139,7 +139,7 @@ func (s *script) follow() {
 		s.got[r.Exchange].Write(r.Data)
 		return true
 	})
-	s.f.start(names)
+	s.f.openNames(names)
 	s.looked()
 }
 
@@ -190,7 +190,7 @@ func (s *script) write(w *writer, text string) {
 
 func (s *script) look() {
 	s.f.scanned.due, s.f.scanned.soonest = time.Time{}, time.Time{}
-	s.f.look()
+	s.f.pollFiles()
 	s.looked()
 }
 
@@ -216,7 +216,7 @@ func (s *script) step() {
 	case n < 15:
 		s.note("reopen")
 		s.reopen(w)
-	case s.rotated < oldFileLimit-1:
+	case s.rotated < maxRotatedFiles-1:
 		s.rotated++
 		s.rotate(n)
 	}

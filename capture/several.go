@@ -30,7 +30,7 @@ func OpenAll(ctx context.Context, paths []string, o Options) (Source, error) {
 	var all []Source
 	var run []string // what is read as one
 	if IsRun(files) {
-		o.Pieces = false
+		o.AllowChunks = false
 	}
 	for _, f := range files {
 		src, err := Open(ctx, f.Path, o)
@@ -41,14 +41,14 @@ func OpenAll(ctx context.Context, paths []string, o Options) (Source, error) {
 			left = append(left, err.Error())
 			continue
 		}
-		o.Progress.expect(f.Path)
+		o.Progress.expectFile(f.Path)
 		all, run = append(all, src), append(run, f.Path)
 	}
 	if len(all) == len(files) && IsRun(files) {
 		all = []Source{oneRun(run, all)}
 	}
 	for _, text := range left {
-		all = append(all, told(text))
+		all = append(all, noteSource(text))
 	}
 	if len(all) == 1 {
 		return all[0], nil
@@ -56,18 +56,18 @@ func OpenAll(ctx context.Context, paths []string, o Options) (Source, error) {
 	return Concat(all...), nil
 }
 
-// told is a source that says only something.
-func told(text string) Source {
+// noteSource is a source that says only something.
+func noteSource(text string) Source {
 	return func(yield func(Record, error) bool) { yield(Record{Exchange: 1, At: NoTime, Note: text}, nil) }
 }
 
 func followAll(ctx context.Context, paths []string, o Options) (Source, error) {
 	var others []Source // that only end
-	var names []*name
-	var places []*place
+	var names []*followedName
+	var places []*searchPath
 	for _, path := range paths {
 		info, err := os.Stat(path)
-		if p := placeOf(path); p != nil {
+		if p := searchPathOf(path); p != nil {
 			places = append(places, p)
 		} else if path == "-" || err == nil && !info.Mode().IsRegular() {
 			src, err := Open(ctx, path, o)
@@ -75,14 +75,14 @@ func followAll(ctx context.Context, paths []string, o Options) (Source, error) {
 				return nil, err
 			}
 			others = append(others, src)
-		} else if n, err := named(path); err != nil {
+		} else if n, err := probeName(path); err != nil {
 			return nil, err
 		} else {
 			names = append(names, n)
 		}
 	}
 	if len(names)+len(places) > 0 {
-		others = append(others, follow(ctx, o, names, places))
+		others = append(others, followNames(ctx, o, names, places))
 	}
 	if len(others) == 1 {
 		return others[0], nil
@@ -90,8 +90,8 @@ func followAll(ctx context.Context, paths []string, o Options) (Source, error) {
 	return Merge(ctx, others...), nil
 }
 
-// named is a name to follow. A file that is there must be one that can be read.
-func named(path string) (*name, error) {
+// probeName is a name to follow. A file that is there must be one that can be read.
+func probeName(path string) (*followedName, error) {
 	probe, err := os.Open(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, openError(path, err)
@@ -99,5 +99,5 @@ func named(path string) (*name, error) {
 	if err == nil {
 		probe.Close()
 	}
-	return &name{path: path, shown: path, open: opener(path)}, nil
+	return &followedName{path: path, shown: path, open: fileOpener(path)}, nil
 }

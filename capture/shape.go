@@ -7,83 +7,83 @@ import (
 	"toolscope/stream/jsonbytes"
 )
 
-// shapes are the ways in which texts stand in the lines of an input, each once.
-type shapes struct {
-	all  []shape
+// lineShapes are the ways in which texts stand in the lines of an input, each once.
+type lineShapes struct {
+	all  []lineShape
 	last []int32 // those that were met last
 	met  *Head   // the head that was met last
 	ends *ending // how an exchange ended last
 	room [2][]byte
 }
 
-// shape is a way in which a text stands in a line: maybe in a JSON string, and that in another one.
-type shape struct {
+// lineShape is a way in which a text stands in a line: maybe in a JSON string, and that in another one.
+type lineShape struct {
 	strings []int // where those begin, behind the quote, each in what the one before stands for
 	before  int   // bytes before the text in the last of them
 	behind  int   // and behind it
 }
 
 const (
-	mostShapes   = 1 << 12 // of an input
-	latestShapes = 8       // that are tried first
-	deepestShape = 4       // strings in strings
+	maxShapes       = 1 << 12 // of an input
+	maxRecentShapes = 8       // that are tried first
+	maxShapeDepth   = 4       // strings in strings
 )
 
-// head is a head like h: most of those in a log are the same, and kept once.
-func (s *shapes) head(h *Head) *Head {
+// internHead is a head like h: most of those in a log are the same, and kept once.
+func (s *lineShapes) internHead(h *Head) *Head {
 	if of := s.met; of != nil && of.File == h.File && of.Method == h.Method && of.URL == h.URL && of.Status == h.Status && len(of.Header)+len(h.Header) == 0 &&
-		of.Start.Equal(h.Start) && of.Peeled == h.Peeled && slices.Equal(of.Lacks, h.Lacks) && of.Adds == h.Adds {
+		of.Start.Equal(h.Start) && of.Wrappers == h.Wrappers && slices.Equal(of.Lacks, h.Lacks) && of.Incremental == h.Incremental {
 		return of
 	}
 	s.met = h
 	return h
 }
 
-// ending is one like e: most end in the same way.
-func (s *shapes) ending(e ending) *ending {
+// internEnding is one like e: most end in the same way.
+func (s *lineShapes) internEnding(e ending) *ending {
 	if s.ends == nil || *s.ends != e {
 		s.ends = &e
 	}
 	return s.ends
 }
 
-// of is the number of the shape of a text in a line, 0 if it has none.
-func (s *shapes) of(line, before, text, after []byte) int32 {
+// numberOf is the number of the shape of a text in a line, 0 if it has none.
+func (s *lineShapes) numberOf(line, before, text, after []byte) int32 {
 	for i, n := range s.last {
-		if s.all[n-1].is(line, before, text, after, &s.room) {
+		if s.all[n-1].matches(line, before, text, after, &s.room) {
 			copy(s.last[1:i+1], s.last[:i])
 			s.last[0] = n
 			return n
 		}
 	}
-	found := shape{}
-	if !found.find(line, before, text, after, 0) || !found.is(line, before, text, after, &s.room) {
+	found := lineShape{}
+	if !found.find(line, before, text, after, 0) || !found.matches(line, before, text, after, &s.room) {
 		return 0
 	}
-	n := int32(slices.IndexFunc(s.all, func(a shape) bool { return a.same(&found) }) + 1)
+	n := int32(slices.IndexFunc(s.all, func(a lineShape) bool { return a.isSame(&found) }) + 1)
 	if n == 0 {
-		if len(s.all) == mostShapes {
+		if len(s.all) == maxShapes {
 			return 0
 		}
 		s.all = append(s.all, found)
 		n = int32(len(s.all))
 	}
 	s.last = slices.Insert(s.last, 0, n)
-	s.last = s.last[:min(len(s.last), latestShapes)]
+	s.last = s.last[:min(len(s.last), maxRecentShapes)]
 	return n
 }
 
-func (s *shape) same(of *shape) bool {
+func (s *lineShape) isSame(of *lineShape) bool {
 	return s.before == of.before && s.behind == of.behind && slices.Equal(s.strings, of.strings)
 }
 
 // find looks for a text in a line, or in the strings of it.
-func (s *shape) find(line, before, text, after []byte, depth int) bool {
+func (s *lineShape) find(line, before, text, after []byte, depth int) bool {
 	if n := len(before) + len(text); bytes.HasPrefix(line, before) && bytes.HasPrefix(line[len(before):], text) && bytes.HasPrefix(after, withoutBreaks(line[n:])) {
 		s.before, s.behind = len(before), len(line)-len(before)-len(text)
 		return true
 	}
-	for at := 0; depth < deepestShape; {
+	for at := 0; depth < maxShapeDepth; {
 		q := bytes.IndexByte(before[at:], '"')
 		if at += q + 1; q < 0 || !bytes.HasPrefix(line, before[:at]) {
 			return false
@@ -113,8 +113,8 @@ func stringEnd(text []byte, at int) int {
 	return at + n - 2
 }
 
-// is reports whether a text stands so in a line.
-func (s *shape) is(line, before, text, after []byte, room *[2][]byte) bool {
+// matches reports whether a text stands so in a line.
+func (s *lineShape) matches(line, before, text, after []byte, room *[2][]byte) bool {
 	for i, at := range s.strings {
 		end := stringEnd(line, at)
 		if end < 0 || !bytes.HasPrefix(before, line[:at]) || !bytes.HasSuffix(after, withoutBreaks(line[end:])) {
@@ -131,8 +131,8 @@ func (s *shape) is(line, before, text, after []byte, room *[2][]byte) bool {
 
 func withoutBreaks(p []byte) []byte { return bytes.TrimRight(p, "\r\n") }
 
-// cut is the text that stands so in a line, and what stands around it. The text is lent.
-func (s *shape) cut(line []byte, room *[2][]byte) (before, text, after []byte, ok bool) {
+// splitLine is the text that stands so in a line, and what stands around it. The text is lent.
+func (s *lineShape) splitLine(line []byte, room *[2][]byte) (before, text, after []byte, ok bool) {
 	text = line
 	for i, at := range s.strings {
 		end := stringEnd(text, at)

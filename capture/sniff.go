@@ -16,8 +16,8 @@ const (
 
 const bom = "\ufeff"
 
-// sniff tells what begins with p; whole means that nothing follows.
-func sniff(p []byte, whole bool) kind {
+// sniffKind tells what begins with p; whole means that nothing follows.
+func sniffKind(p []byte, whole bool) kind {
 	if len(p) < len(bom) && bytes.HasPrefix([]byte(bom), p) {
 		return undecided
 	}

@@ -10,8 +10,8 @@ type lineStep struct {
 	later int64
 }
 
-// add appends a step as it is.
-func (s *lineStep) add(p []byte) []byte {
+// appendTo appends a step as it is.
+func (s *lineStep) appendTo(p []byte) []byte {
 	p = binary.AppendUvarint(p, s.bits)
 	p = binary.AppendVarint(p, s.gap)
 	if s.bits&stepNoTime == 0 {
@@ -32,25 +32,25 @@ func stepIn(p []byte) (s lineStep, rest []byte) {
 	return s, p
 }
 
-// guesser guesses a step by those before it: it is the one that came last after two such.
-type guesser struct {
-	known  []guess
+// stepPredictor guesses a step by those before it: it is the one that came last after two such.
+type stepPredictor struct {
+	known  []prediction
 	next   int // of known to be forgotten, once it is full
 	before [2]lineStep
 }
 
-// guess is what followed such steps.
-type guess struct {
+// prediction is what followed such steps.
+type prediction struct {
 	bits         uint64
 	gap          int64
 	still, stood bool // at which no time had passed
 	then         lineStep
 }
 
-const mostGuesses = 32
+const maxGuesses = 32
 
-// of is what is known of steps like the last ones, nil if nothing is.
-func (g *guesser) of() *guess {
+// predict is what is known of steps like the last ones, nil if nothing is.
+func (g *stepPredictor) predict() *prediction {
 	last := &g.before[0]
 	for i := range g.known {
 		k := &g.known[i]
@@ -61,18 +61,18 @@ func (g *guesser) of() *guess {
 	return nil
 }
 
-// took takes the step that came.
-func (g *guesser) took(s lineStep) {
-	if k := g.of(); k != nil {
+// observe takes the step that came.
+func (g *stepPredictor) observe(s lineStep) {
+	if k := g.predict(); k != nil {
 		k.then = s
 	} else {
 		last := &g.before[0]
-		k := guess{last.bits, last.gap, last.later == 0, g.before[1].later == 0, s}
-		if len(g.known) < mostGuesses {
+		k := prediction{last.bits, last.gap, last.later == 0, g.before[1].later == 0, s}
+		if len(g.known) < maxGuesses {
 			g.known = append(g.known, k)
 		} else {
 			g.known[g.next] = k
-			g.next = (g.next + 1) % mostGuesses
+			g.next = (g.next + 1) % maxGuesses
 		}
 	}
 	g.before[1], g.before[0] = g.before[0], s
@@ -87,14 +87,14 @@ const (
 
 // packSteps are steps in fewer bytes: what can be guessed of them is left out.
 func packSteps(steps []byte, count int32) []byte {
-	var g guesser
+	var g stepPredictor
 	what := make([]byte, (count+3)/4, int(count+3)/4+len(steps))
 	rest := what[len(what):]
 	for i := range count {
 		var s lineStep
 		s, steps = stepIn(steps)
 		kind := stepWhole
-		if k := g.of(); k != nil && k.then.bits == s.bits && k.then.gap == s.gap {
+		if k := g.predict(); k != nil && k.then.bits == s.bits && k.then.gap == s.gap {
 			if kind = stepLater; k.then.later == s.later {
 				kind = stepGuessed
 			}
@@ -102,18 +102,18 @@ func packSteps(steps []byte, count int32) []byte {
 		what[i/4] |= byte(kind) << (i % 4 * 2)
 		switch kind {
 		case stepWhole:
-			rest = s.add(rest)
+			rest = s.appendTo(rest)
 		case stepLater:
 			rest = binary.AppendVarint(rest, s.later)
 		}
-		g.took(s)
+		g.observe(s)
 	}
 	return append(make([]byte, 0, len(what)+len(rest)), what[:len(what)+len(rest)]...)
 }
 
 // unpackSteps are the steps that were packed.
 func unpackSteps(packed []byte, count int32) (steps []byte) {
-	var g guesser
+	var g stepPredictor
 	what, rest := packed[:(count+3)/4], packed[(count+3)/4:]
 	for i := range count {
 		var s lineStep
@@ -121,14 +121,14 @@ func unpackSteps(packed []byte, count int32) (steps []byte) {
 		case stepWhole:
 			s, rest = stepIn(rest)
 		case stepLater:
-			s = g.of().then
+			s = g.predict().then
 			later, k := binary.Varint(rest)
 			s.later, rest = later, rest[k:]
 		default:
-			s = g.of().then
+			s = g.predict().then
 		}
-		steps = s.add(steps)
-		g.took(s)
+		steps = s.appendTo(steps)
+		g.observe(s)
 	}
 	return steps
 }

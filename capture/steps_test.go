@@ -29,7 +29,7 @@ func TestSteps(t *testing.T) {
 			if s.bits&stepNoTime != 0 {
 				s.later = 0
 			}
-			raw = s.add(raw)
+			raw = s.appendTo(raw)
 		}
 		if got := unpackSteps(packSteps(raw, int32(n)), int32(n)); !bytes.Equal(got, raw) {
 			t.Fatalf("%d steps: %x, not %x", n, got, raw)
@@ -37,7 +37,7 @@ func TestSteps(t *testing.T) {
 	}
 	var raw []byte
 	for i := range int64(3000) { // a time in three that nobody can guess
-		raw = (&lineStep{bits: 17, later: []int64{10_000 + rng.Int64N(5000), 0, 0}[i%3]}).add(raw)
+		raw = (&lineStep{bits: 17, later: []int64{10_000 + rng.Int64N(5000), 0, 0}[i%3]}).appendTo(raw)
 	}
 	if n := len(packSteps(raw, 3000)); n > 1.4*3000 {
 		t.Errorf("3000 steps take %d bytes, before that %d", n, len(raw))

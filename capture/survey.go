@@ -9,50 +9,50 @@ import (
 	"sync/atomic"
 )
 
-// Size is what can be told of a file without reading what it says.
-type Size struct {
+// FileSurvey is what can be told of a file without reading what it says.
+type FileSurvey struct {
 	Bytes, Lines int64
-	Answers      int64 // about; 0 where nothing marks them
+	Responses    int64 // about; 0 where nothing marks them
 }
 
 // Add adds what another file has.
-func (s *Size) Add(other Size) {
+func (s *FileSurvey) Add(other FileSurvey) {
 	s.Bytes += other.Bytes
 	s.Lines += other.Lines
-	s.Answers += other.Answers
+	s.Responses += other.Responses
 }
 
-// surveyed is how much of a file is looked at at a time.
-const surveyed = 512 << 10
+// surveyBytes is how much of a file is looked at at a time.
+const surveyBytes = 512 << 10
 
 // Survey counts the lines of a file, and by their marks about how many answers are in it, with so many
 // goroutines. It keeps nothing of the file. What is packed, or is no file that stays where it is, has
 // a size only.
-func Survey(ctx context.Context, path string, all []Mark, workers int) (Size, error) {
+func Survey(ctx context.Context, path string, all []ResponseMarker, workers int) (FileSurvey, error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return Size{}, openError(path, err)
+		return FileSurvey{}, openError(path, err)
 	}
 	s := &survey{ctx: ctx, size: info.Size(), all: all}
 	if !info.Mode().IsRegular() {
-		return Size{}, nil
+		return FileSurvey{}, nil
 	}
 	if s.file, err = os.Open(path); err != nil {
-		return Size{}, openError(path, err)
+		return FileSurvey{}, openError(path, err)
 	}
 	defer s.file.Close()
 	if isPacked(s.file) {
-		return Size{Bytes: s.size}, nil
+		return FileSurvey{Bytes: s.size}, nil
 	}
 	var working sync.WaitGroup
 	for range workers {
-		working.Go(s.work)
+		working.Go(s.countParts)
 	}
 	working.Wait()
 	if s.err != nil {
-		return Size{}, readError(path, s.err)
+		return FileSurvey{}, readError(path, s.err)
 	}
-	return s.sum(), ctx.Err()
+	return s.sumUp(), ctx.Err()
 }
 
 // survey is what its goroutines share.
@@ -60,7 +60,7 @@ type survey struct {
 	ctx  context.Context
 	file *os.File
 	size int64
-	all  []Mark
+	all  []ResponseMarker
 	next atomic.Int64 // the part that nobody looks at yet
 
 	mu           sync.Mutex
@@ -69,28 +69,28 @@ type survey struct {
 	err          error
 }
 
-// work looks at parts of the file until there are no more.
-func (s *survey) work() {
-	m := newMarks(s.all)
+// countParts looks at parts of the file until there are no more.
+func (s *survey) countParts() {
+	m := newMarkerScanner(s.all)
 	begun, ended := make([]int64, m.kinds), make([]int64, m.kinds)
-	room := make([]byte, markBehind+surveyed+markAhead)
+	room := make([]byte, markBehind+surveyBytes+markAhead)
 	var lines int64
 	var err error
 	for s.ctx.Err() == nil && err == nil {
-		start := (s.next.Add(1) - 1) * surveyed
+		start := (s.next.Add(1) - 1) * surveyBytes
 		if start >= s.size {
 			break
 		}
 		before := min(start, markBehind)
 		var n int
-		n, err = s.file.ReadAt(room[:before+min(surveyed, s.size-start)+markAhead], start-before)
+		n, err = s.file.ReadAt(room[:before+min(surveyBytes, s.size-start)+markAhead], start-before)
 		if err == io.EOF {
 			err = nil
 		}
 		from := min(int(before), n)
-		to := min(from+surveyed, n)
+		to := min(from+surveyBytes, n)
 		lines += int64(bytes.Count(room[from:to], []byte("\n")))
-		m.count(room[:n], from, to, begun, ended)
+		m.countMarkers(room[:n], from, to, begun, ended)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -107,12 +107,12 @@ func (s *survey) work() {
 	}
 }
 
-// sum is what was counted. Of answers of a kind that are marked twice the ends may be missing, or the
+// sumUp is what was counted. Of answers of a kind that are marked twice the ends may be missing, or the
 // beginnings: those that are more are right.
-func (s *survey) sum() Size {
-	all := Size{Bytes: s.size, Lines: s.lines}
+func (s *survey) sumUp() FileSurvey {
+	all := FileSurvey{Bytes: s.size, Lines: s.lines}
 	for k := range s.begun {
-		all.Answers += max(s.begun[k], s.ended[k])
+		all.Responses += max(s.begun[k], s.ended[k])
 	}
 	return all
 }

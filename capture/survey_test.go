@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-var someMarks = []Mark{{Word: "begins", Kind: 0}, {Word: "stop_reason", Kind: 0, Ends: true}, {Word: "finish_reason", Kind: 1, Ends: true}}
+var someMarks = []ResponseMarker{{Word: "begins", Kind: 0}, {Word: "stop_reason", Kind: 0, Ends: true}, {Word: "finish_reason", Kind: 1, Ends: true}}
 
 // TestMarks: a mark counts as a name or a string of JSON, however deep it stands in other JSON, and an
 // end only with a value, once for each answer.
@@ -35,9 +35,9 @@ func TestMarks(t *testing.T) {
 		`"finish_reason"`:      "[0 0] [0 0]",
 		"":                     "[0 0] [0 0]",
 	} {
-		m := newMarks(someMarks)
+		m := newMarkerScanner(someMarks)
 		begun, ended := make([]int64, 2), make([]int64, 2)
-		m.count([]byte(text), 0, len(text), begun, ended)
+		m.countMarkers([]byte(text), 0, len(text), begun, ended)
 		if got := fmt.Sprint(begun, ended); got != want {
 			t.Errorf("%s: %s, want %s", text, got, want)
 		}
@@ -47,13 +47,13 @@ func TestMarks(t *testing.T) {
 // TestMarksAnywhere: a mark is found wherever it stands in a text, and counted in one part of it,
 // however that is parted.
 func TestMarksAnywhere(t *testing.T) {
-	m := newMarks(someMarks)
+	m := newMarkerScanner(someMarks)
 	for at := range 200 {
 		text := []byte(strings.Repeat("x", at) + `"begins"` + strings.Repeat("y", 200-at))
 		for cut := range len(text) {
 			begun, ended := make([]int64, 2), make([]int64, 2)
-			m.count(text, 0, cut, begun, ended)
-			m.count(text, cut, len(text), begun, ended)
+			m.countMarkers(text, 0, cut, begun, ended)
+			m.countMarkers(text, cut, len(text), begun, ended)
 			if begun[0] != 1 {
 				t.Fatalf("at %d, cut at %d: %v", at, cut, begun)
 			}
@@ -66,7 +66,7 @@ func markedFile(t testing.TB, answers int) string {
 	var b strings.Builder
 	for n := range answers {
 		const mark = "{\"type\":\"begins\"}\n"
-		if gap := (n+1)*surveyed - b.Len() - len(mark)/2; gap > 0 {
+		if gap := (n+1)*surveyBytes - b.Len() - len(mark)/2; gap > 0 {
 			b.WriteString(strings.Repeat("a line of text, and one more, and nothing else\n", gap/47))
 			b.WriteString(strings.Repeat("x", gap%47-1) + "\n")
 		}
@@ -86,7 +86,7 @@ func TestSurvey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := Size{Bytes: int64(len(text)), Lines: int64(strings.Count(string(text), "\n")), Answers: 5}
+	want := FileSurvey{Bytes: int64(len(text)), Lines: int64(strings.Count(string(text), "\n")), Responses: 5}
 	for workers := 1; workers < 4; workers++ {
 		if got, err := Survey(context.Background(), path, someMarks, workers); got != want || err != nil {
 			t.Errorf("%d workers: %+v, %v; want %+v", workers, got, err, want)

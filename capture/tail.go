@@ -18,16 +18,16 @@ const (
 // errReplaced: the file is the same, but its content is no longer the one that was being read.
 var errReplaced = errors.New("content replaced")
 
-// prints are some of the bytes that were read of a content, by which it is known again.
-type prints struct {
+// fingerprint are some of the bytes that were read of a content, by which it is known again.
+type fingerprint struct {
 	offset int64  // where reading goes on
 	first  []byte // what was read first, up to headPrint bytes
 	begin  int64  // where first lies
 	last   []byte // what was read last, up to lastPrint bytes
 }
 
-// take counts p as read.
-func (p *prints) take(read []byte) {
+// add counts p as read.
+func (p *fingerprint) add(read []byte) {
 	n := len(read)
 	p.offset += int64(n)
 	p.first = append(p.first, read[:min(n, headPrint-len(p.first))]...)
@@ -35,14 +35,14 @@ func (p *prints) take(read []byte) {
 	p.last = p.last[max(0, len(p.last)-lastPrint):]
 }
 
-func (p prints) clone() prints {
+func (p fingerprint) clone() fingerprint {
 	p.first, p.last = slices.Clone(p.first), slices.Clone(p.last)
 	return p
 }
 
-// in reports whether a file holds the content.
-func (p *prints) in(file io.ReaderAt) bool {
-	return holds(file, p.first, p.begin) && holds(file, p.last, p.offset-int64(len(p.last)))
+// matches reports whether a file holds the content.
+func (p *fingerprint) matches(file io.ReaderAt) bool {
+	return hasBytesAt(file, p.first, p.begin) && hasBytesAt(file, p.last, p.offset-int64(len(p.last)))
 }
 
 // tail is one file that is read as it grows, whatever its name is just then.
@@ -50,15 +50,15 @@ func (p *prints) in(file io.ReaderAt) bool {
 // A file that was truncated and has grown beyond the old place again cannot be told by its size. So
 // a tail remembers some of the bytes it has read, and compares them around every read.
 type tail struct {
-	prints
-	file   file        // nil while nothing is read of it
-	info   fs.FileInfo // tells this file from others, whatever their names
-	of     *name       // the name by which it was found
-	intake *intake
-	known  int64  // the bytes before this offset were there when following began
-	was    prints // of the content before the present one
-	times  int    // how often its content was replaced
-	twin   *twin  // what it is a copy of
+	fingerprint
+	file   osFile        // nil while nothing is read of it
+	info   fs.FileInfo   // tells this file from others, whatever their names
+	of     *followedName // the name by which it was found
+	intake *inputReader
+	known  int64       // the bytes before this offset were there when following began
+	was    fingerprint // of the content before the present one
+	times  int         // how often its content was replaced
+	twin   *copyOf     // what it is a copy of
 
 	busy  time.Time   // when it last had bytes
 	seen  fs.FileInfo // how it was when it was last read to its end
@@ -67,7 +67,7 @@ type tail struct {
 	over  bool        // nothing more is read of it: it cannot be, or it was packed and is read whole
 }
 
-func newTail(f file, in *intake) (*tail, error) {
+func newTail(f osFile, in *inputReader) (*tail, error) {
 	info, err := f.Stat()
 	if err != nil {
 		f.Close()
@@ -78,7 +78,7 @@ func newTail(f file, in *intake) (*tail, error) {
 
 // read returns the next bytes, io.EOF if there are none yet, or errReplaced. The bytes share buf.
 func (t *tail) read(buf []byte) ([]byte, error) {
-	if !t.in(t.file) {
+	if !t.matches(t.file) {
 		return nil, errReplaced
 	}
 	if t.offset < t.known {
@@ -89,15 +89,15 @@ func (t *tail) read(buf []byte) ([]byte, error) {
 		return nil, err
 	}
 	p := buf[:n]
-	if !t.in(t.file) && holds(t.file, p, t.offset) {
+	if !t.matches(t.file) && hasBytesAt(t.file, p, t.offset) {
 		return nil, errReplaced // p is of the new content already, which will be read from its start
 	}
-	t.take(p)
+	t.add(p)
 	return p, nil
 }
 
-// holds reports whether a file has the bytes p at the offset.
-func holds(file io.ReaderAt, p []byte, offset int64) bool {
+// hasBytesAt reports whether a file has the bytes p at the offset.
+func hasBytesAt(file io.ReaderAt, p []byte, offset int64) bool {
 	now := make([]byte, len(p))
 	n, err := file.ReadAt(now, offset)
 	if err != nil && err != io.EOF {
@@ -106,9 +106,9 @@ func holds(file io.ReaderAt, p []byte, offset int64) bool {
 	return bytes.Equal(now[:n], p)
 }
 
-// restart reads the file from its start, as something new.
-func (t *tail) restart(in *intake) {
-	t.was, t.prints, t.known, t.intake = t.prints, prints{}, 0, in
+// restartWith reads the file from its start, as something new.
+func (t *tail) restartWith(in *inputReader) {
+	t.was, t.fingerprint, t.known, t.intake = t.fingerprint, fingerprint{}, 0, in
 	t.times++
 }
 
@@ -124,45 +124,45 @@ func (t *tail) close() {
 // shows in its time.
 const settleTime = 2 * time.Second
 
-// same reports whether a file is as it was when it was last read to its end: there is nothing new
+// isUnchanged reports whether a file is as it was when it was last read to its end: there is nothing new
 // in it.
-func (t *tail) same(now fs.FileInfo) bool {
+func (t *tail) isUnchanged(now fs.FileInfo) bool {
 	return t.seen != nil && os.SameFile(now, t.seen) && now.Size() == t.seen.Size() && now.ModTime().Equal(t.seen.ModTime()) &&
 		t.until.Sub(now.ModTime()) > settleTime
 }
 
-// twin is what a file is a copy of: the content of another one, as often as that was replaced by
+// copyOf is what a file is a copy of: the content of another one, as often as that was replaced by
 // then. As long as it is still there, the copy says nothing new.
-type twin struct {
+type copyOf struct {
 	of    *tail
 	times int
 }
 
-// rests reports whether the file says nothing new because it is a copy. Once the other file has
+// isIdleCopy reports whether the file says nothing new because it is a copy. Once the other file has
 // another content, or less than the copy, what was read of it is read of the copy, and the rest is
 // new.
-func (t *tail) rests() bool {
+func (t *tail) isIdleCopy() bool {
 	if t.twin == nil {
 		return false
 	}
-	of, then := t.twin.of, t.twin.of.prints
+	of, then := t.twin.of, t.twin.of.fingerprint
 	if of.times != t.twin.times {
 		then = of.was
-	} else if of.file == nil || !t.longer(of) {
+	} else if of.file == nil || !t.isLongerThan(of) {
 		return true
 	}
-	if t.twin = nil; then.in(t.file) {
-		t.prints = then.clone()
+	if t.twin = nil; then.matches(t.file) {
+		t.fingerprint = then.clone()
 	}
 	return false
 }
 
-// longer reports whether a copy has more than the other file, which still is what was copied.
-func (t *tail) longer(of *tail) bool {
+// isLongerThan reports whether a copy has more than the other file, which still is what was copied.
+func (t *tail) isLongerThan(of *tail) bool {
 	copied, err := t.file.Stat()
 	if err != nil {
 		return false
 	}
 	info, err := of.file.Stat()
-	return err == nil && copied.Size() > info.Size() && of.in(of.file)
+	return err == nil && copied.Size() > info.Size() && of.matches(of.file)
 }

@@ -42,7 +42,7 @@ func (f *shifty) Stat() (fs.FileInfo, error) {
 func tailed(t *testing.T, old, grown string) (*tail, *shifty) {
 	t.Helper()
 	f := &shifty{content: []byte(old)}
-	tail, err := newTail(f, newIntake("", &numbers{}))
+	tail, err := newTail(f, newInputReader("", &exchangeNumbers{}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +123,7 @@ func TestTailRemembers(t *testing.T) {
 		t.Errorf("it remembers %d bytes and %d", len(tail.first), len(tail.last))
 	}
 	tail.known, tail.begin = 5, 3
-	tail.restart(newIntake("", &numbers{}))
+	tail.restartWith(newInputReader("", &exchangeNumbers{}))
 	f.content = []byte("fresh")
 	if p, err := tail.read(make([]byte, 10)); string(p) != "fresh" || err != nil || tail.begin != 0 || tail.known != 0 {
 		t.Errorf("%q, %v, %+v", p, err, tail)
@@ -134,7 +134,7 @@ func TestTailRemembers(t *testing.T) {
 // begins.
 func TestTailKnown(t *testing.T) {
 	f := &shifty{content: []byte("old and new")}
-	tail, err := newTail(f, newIntake("", &numbers{}))
+	tail, err := newTail(f, newInputReader("", &exchangeNumbers{}))
 	if err != nil {
 		t.Fatal(err)
 	}

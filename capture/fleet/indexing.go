@@ -60,7 +60,7 @@ type heldLine struct {
 func newIndexing(from *sender, over <-chan struct{}, make func(file string) Indexer) *indexing {
 	o := from.of
 	x := &indexing{o: o, from: from, over: over, to: make(o.host + "/" + o.agent), bell: bell(), opens: map[int]int64{}}
-	x.feed = new(capture.Feeds).New(capture.Machine{Host: o.host, Agent: o.agent})
+	x.feed = new(capture.Feeds).Open(capture.Machine{Host: o.host, Agent: o.agent})
 	return x
 }
 
@@ -189,7 +189,7 @@ func (x *indexing) read(has int64) {
 
 // miss passes over what cannot be read any more.
 func (x *indexing) miss(to int64, why error) {
-	x.pass(x.feed.Miss(nil, to-x.at, "never came: "+plainReason(why).Error()))
+	x.pass(x.feed.AddGap(nil, to-x.at, "never came: "+plainReason(why).Error()))
 	x.mu.Lock()
 	x.state.Bytes += to - x.at
 	x.mu.Unlock()

@@ -127,7 +127,7 @@ func (v *View) takeCall(ctx context.Context, msg jetstream.Msg, at time.Time, yi
 	}
 	f, known := s.found.get(foundKey{opened.Capture, opened.Exchange})
 	if !known {
-		f = &found{origin: o, feed: v.feeds.One(machineOf(o), v.run(o), opened.Exchange, opened.Offset), next: opened.Offset}
+		f = &found{origin: o, feed: v.feeds.OpenExchange(machineOf(o), v.run(o), opened.Exchange, opened.Offset), next: opened.Offset}
 		s.found.put(foundKey{opened.Capture, opened.Exchange}, f)
 	}
 	if f.feed == nil { // it has ended
@@ -146,9 +146,9 @@ const mostOpen = 1 << 10
 func (s *some) keep(f *found) (ends []capture.Record) {
 	s.open = slices.DeleteFunc(s.open, func(other *found) bool { return other == f })
 	switch {
-	case f.feed.Open() > 0:
+	case f.feed.CountOpen() > 0:
 		s.open = append(s.open, f)
-	case f.feed.Over():
+	case f.feed.Done():
 		f.feed = nil
 	}
 	if len(s.open) > mostOpen {

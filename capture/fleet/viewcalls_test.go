@@ -223,7 +223,7 @@ func TestCallsLetGo(t *testing.T) {
 		told time.Time
 		want error
 	}{{told, nil}, {time.Now(), errNotThere}} {
-		f := &found{origin: o, feed: v.feeds.One(machineOf(o), v.run(o), 1, 0), told: c.told}
+		f := &found{origin: o, feed: v.feeds.OpenExchange(machineOf(o), v.run(o), 1, 0), told: c.told}
 		if err := v.step(context.Background(), f, 1000); !errors.Is(err, c.want) || v.State().Lost != 1000 {
 			t.Errorf("%v, wanted %v: %+v", err, c.want, v.State())
 		}
@@ -283,7 +283,7 @@ func TestNotThereYet(t *testing.T) {
 	v := opened(t, h.URL()+"?status=malformed", Auth{})
 	defer v.link.Close()
 	o := p.ours.of
-	f := &found{origin: o, feed: v.feeds.One(machineOf(o), v.run(o), 1, 0), seq: h.captures(t).CachedInfo().State.LastSeq + 1, told: time.Now()}
+	f := &found{origin: o, feed: v.feeds.OpenExchange(machineOf(o), v.run(o), 1, 0), seq: h.captures(t).CachedInfo().State.LastSeq + 1, told: time.Now()}
 	if err := v.step(context.Background(), f, 1000); !errors.Is(err, errNotThere) || v.State().Lost != 0 {
 		t.Errorf("%v, %+v", err, v.State())
 	}

@@ -78,7 +78,7 @@ func (v *View) flow(o origin, subject string) *flow {
 	f := v.flows[subject]
 	if f == nil {
 		next, _ := v.past.get(subject)
-		f = &flow{origin: o, subject: subject, next: next, feed: v.feeds.At(machineOf(o), v.run(o), next)}
+		f = &flow{origin: o, subject: subject, next: next, feed: v.feeds.OpenAt(machineOf(o), v.run(o), next)}
 		v.flows[subject] = f
 		v.order = append(v.order, f)
 	}
@@ -98,7 +98,7 @@ func (v *View) run(o origin) string {
 func (v *View) miss(f *flow, n int64, msg jetstream.Msg, meta *jetstream.MsgMetadata, wanted bool) (lost bool) {
 	lost = f.next > 0 || v.began(msg, meta)
 	why := "never came: the hub let go of them, or did not get them"
-	v.recs = f.feed.Miss(v.recs, n, why)
+	v.recs = f.feed.AddGap(v.recs, n, why)
 	if lost && wanted {
 		v.lose(f.origin, n, why)
 	}

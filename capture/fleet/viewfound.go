@@ -154,7 +154,7 @@ func (v *View) locate(ctx context.Context, subject string, offset int64) (seq ui
 func (v *View) missFound(f *found, to int64) {
 	n := to - f.next
 	why := "are not there: the hub let go of them"
-	v.recs = f.feed.Miss(v.recs, n, why)
+	v.recs = f.feed.AddGap(v.recs, n, why)
 	f.next = to
 	v.lose(f.origin, n, why)
 }

@@ -135,7 +135,7 @@ func TestDropped(t *testing.T) {
 	v.bring(o, 0, append(head, first...), now) // again, as after a hub forgot
 	next := line(t, capture.Record{Exchange: 2, Head: &capture.Head{Status: 200}, Data: []byte("y")})
 	v.bring(o, end, next, now)
-	if s := v.State(); s.Lost != 0 || s.Spoilt != 0 || v.took != end+int64(len(next)) || v.order[0].feed.Open() != 1 {
+	if s := v.State(); s.Lost != 0 || s.Spoilt != 0 || v.took != end+int64(len(next)) || v.order[0].feed.CountOpen() != 1 {
 		t.Errorf("%+v, %d bytes of %d", s, v.took, end+int64(len(next)))
 	}
 	v.bring(o, end+int64(len(next))+10, next, now)
@@ -359,13 +359,13 @@ func TestMostOpen(t *testing.T) {
 	var all []*found
 	var ends []capture.Record
 	for x := range mostOpen + 1 {
-		f := &found{feed: v.feeds.One(capture.Machine{Host: "a", Agent: "x"}, fmt.Sprint(x), 1, 100)}
+		f := &found{feed: v.feeds.OpenExchange(capture.Machine{Host: "a", Agent: "x"}, fmt.Sprint(x), 1, 100)}
 		if _, err := f.feed.Write(nil, line(t, capture.Record{Exchange: 1, Data: []byte("x")})); err != nil {
 			t.Fatal(err)
 		}
 		all, ends = append(all, f), append(ends, s.keep(f)...)
 	}
-	if len(ends) != 1 || ends[0].By != capture.Toolscope || len(s.open) != mostOpen || all[0].feed.Open() != 0 {
+	if len(ends) != 1 || ends[0].By != capture.Toolscope || len(s.open) != mostOpen || all[0].feed.CountOpen() != 0 {
 		t.Fatalf("%+v, %d are open", ends, len(s.open))
 	}
 	more, err := all[0].feed.Write(nil, line(t, capture.Record{Exchange: 1, Data: []byte("y")}))
@@ -384,7 +384,7 @@ func TestFoundSilent(t *testing.T) {
 	v := bare(&now)
 	v.some = &some{}
 	for i, host := range []string{"dead", "alive"} {
-		f := &found{origin: origin{version, host, "x", fmt.Sprint(i)}, feed: v.feeds.One(capture.Machine{Host: host, Agent: "x"}, host, 1, 100), read: now}
+		f := &found{origin: origin{version, host, "x", fmt.Sprint(i)}, feed: v.feeds.OpenExchange(capture.Machine{Host: host, Agent: "x"}, host, 1, 100), read: now}
 		if _, err := f.feed.Write(nil, line(t, capture.Record{Exchange: 1, Data: []byte("x")})); err != nil {
 			t.Fatal(err)
 		}

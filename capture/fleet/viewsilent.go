@@ -47,7 +47,7 @@ func (v *View) cutSilent(now time.Time) (recs []capture.Record) {
 		if f.silent || m == nil || m.of[f.id] != nil && now.Sub(m.of[f.id].heard) < v.quiet {
 			continue
 		}
-		if f.silent = true; f.feed.Open() > 0 {
+		if f.silent = true; f.feed.CountOpen() > 0 {
 			m.owes = true
 			recs = f.feed.Cut(recs, v.unheard(f.origin))
 		}

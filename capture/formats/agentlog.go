@@ -125,7 +125,7 @@ func beginningOf(line []byte) string {
 
 // eachFirstLine calls look with each line that first bytes have, and with what there is of the last
 // one, until it knows.
-func eachFirstLine(first []byte, whole bool, look func(line []byte, ended bool) capture.Sniffed) capture.Sniffed {
+func eachFirstLine(first []byte, whole bool, look func(line []byte, ended bool) capture.SniffResult) capture.SniffResult {
 	first = bytes.TrimPrefix(first, []byte(byteOrderMark))
 	for len(first) > 0 {
 		line, rest, ended := bytes.Cut(first, []byte("\n"))
@@ -136,5 +136,5 @@ func eachFirstLine(first []byte, whole bool, look func(line []byte, ended bool) 
 		}
 		first = rest
 	}
-	return capture.Sniffed{Is: capture.Maybe}
+	return capture.SniffResult{Is: capture.Maybe}
 }

@@ -14,9 +14,9 @@ var geminiAnswers = capture.Format{
 // geminiMethods are those of the API that Gemini CLI calls.
 var geminiMethods = map[string]bool{"generateContent": true, "generateContentStream": true, "countTokens": true, "embedContent": true}
 
-func sniffGeminiAnswers(first []byte, whole bool) capture.Sniffed {
+func sniffGeminiAnswers(first []byte, whole bool) capture.SniffResult {
 	known := false
-	return sniffObject(first, whole, func(key string, value []byte) capture.Sniffed {
+	return sniffObject(first, whole, func(key string, value []byte) capture.SniffResult {
 		switch {
 		case key == "method" && !known:
 			text, ok := Text(value)
@@ -24,9 +24,9 @@ func sniffGeminiAnswers(first []byte, whole bool) capture.Sniffed {
 				return maybe(false)
 			}
 		case key == "response" && known:
-			return capture.Sniffed{Is: capture.Yes, Why: "it has the method of Gemini's API that was called, and its response"}
+			return capture.SniffResult{Is: capture.Yes, Why: "it has the method of Gemini's API that was called, and its response"}
 		}
-		return capture.Sniffed{}
+		return capture.SniffResult{}
 	})
 }
 
@@ -57,9 +57,9 @@ var devTools = capture.Format{
 	},
 }
 
-func sniffDevTools(first []byte, whole bool) capture.Sniffed {
+func sniffDevTools(first []byte, whole bool) capture.SniffResult {
 	runs := false
-	return sniffObject(first, whole, func(key string, value []byte) capture.Sniffed {
+	return sniffObject(first, whole, func(key string, value []byte) capture.SniffResult {
 		switch {
 		case key == "runs" && value[0] == '[':
 			runs = true
@@ -67,15 +67,15 @@ func sniffDevTools(first []byte, whole bool) capture.Sniffed {
 		case key == "steps" && value[0] == '[':
 			for step := range Elements(value) {
 				if Member(step, "run_id") != nil {
-					return capture.Sniffed{Is: capture.Yes, Why: "it has runs and their steps, as the AI SDK's DevTools keep them"}
+					return capture.SniffResult{Is: capture.Yes, Why: "it has runs and their steps, as the AI SDK's DevTools keep them"}
 				}
 			}
 			if !runs || !isWhole(value) {
 				return maybe(false)
 			}
-			return capture.Sniffed{Is: capture.Yes, Why: "it has runs and their steps, as the AI SDK's DevTools keep them"}
+			return capture.SniffResult{Is: capture.Yes, Why: "it has runs and their steps, as the AI SDK's DevTools keep them"}
 		}
-		return capture.Sniffed{}
+		return capture.SniffResult{}
 	})
 }
 

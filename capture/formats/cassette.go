@@ -133,20 +133,20 @@ var jsonCassette = capture.Format{
 	},
 }
 
-func sniffJSONCassette(first []byte, whole bool) capture.Sniffed {
-	return sniffObject(first, whole, func(key string, value []byte) capture.Sniffed {
+func sniffJSONCassette(first []byte, whole bool) capture.SniffResult {
+	return sniffObject(first, whole, func(key string, value []byte) capture.SniffResult {
 		switch key {
 		case "version", "recorded_with", "recorded_at", "name":
 			return maybe(false)
 		case "interactions", "http_interactions":
 			for x := range Elements(value) {
 				if request := Member(x, "request"); len(request) > 0 && request[0] == '{' {
-					return capture.Sniffed{Is: capture.Yes, Why: `it has "` + key + `", a list of requests`}
+					return capture.SniffResult{Is: capture.Yes, Why: `it has "` + key + `", a list of requests`}
 				}
 			}
 			return maybe(false)
 		}
-		return capture.Sniffed{}
+		return capture.SniffResult{}
 	})
 }
 

@@ -180,10 +180,10 @@ func messageOpening(message []byte, counted bool) []byte {
 func (c *claude) begin(l *claudeLane, e *claudeEntry) *claudeAnswer {
 	head := capture.Head{Header: l.header(), Start: e.clock}
 	if a := l.take(e.asked); a != nil {
-		head.Adds = a.from > 0
+		head.Incremental = a.from > 0
 		return &claudeAnswer{composed: c.ask(&claudeSource, head, a.at, a.body()...), asked: a.id}
 	}
-	head.Adds = true
+	head.Incremental = true
 	of := agentSource{claudeSource.layer, append([]capture.Lack{capture.Composed}, claudeSource.lacks...)}
 	body := [][]byte{append([]byte(`{"messages":[`), bytes.Join(l.said, []byte(","))...), []byte("]")}
 	if model := Member(e.message, "model"); string(model) != claudeSynthetic {

@@ -122,28 +122,28 @@ var claudeKinds = []string{"user", "assistant", "system", "attachment", "progres
 
 // sniffClaude goes by the first entry that is part of a conversation: others, which may stand
 // before it, have too little to tell by. The first line may be longer than what there is of it.
-func sniffClaude(first []byte, whole bool) capture.Sniffed {
-	return eachFirstLine(first, whole, func(line []byte, ended bool) capture.Sniffed {
+func sniffClaude(first []byte, whole bool) capture.SniffResult {
+	return eachFirstLine(first, whole, func(line []byte, ended bool) capture.SniffResult {
 		if !ended {
 			if len(line) > 0 && line[0] != '{' {
-				return capture.Sniffed{}
+				return capture.SniffResult{}
 			}
 			if bytes.HasPrefix(line, []byte(`{"parentUuid":`)) && bytes.Contains(line, []byte(`"isSidechain":`)) {
-				return capture.Sniffed{Is: capture.Yes, Why: "an entry with parentUuid and isSidechain"}
+				return capture.SniffResult{Is: capture.Yes, Why: "an entry with parentUuid and isSidechain"}
 			}
-			return capture.Sniffed{Is: capture.Maybe}
+			return capture.SniffResult{Is: capture.Maybe}
 		}
 		e, ok := readClaudeEntry(line)
 		switch {
 		case !ok || !wholeObject(line):
-			return capture.Sniffed{}
+			return capture.SniffResult{}
 		case slices.Contains(claudeKinds, e.kind) && e.session != "" && e.uuid != "" && (Member(line, "isSidechain") != nil || Member(e.message, "content") != nil):
-			return capture.Sniffed{Is: capture.Yes, Why: "an entry of kind " + e.kind + " with sessionId and uuid"}
+			return capture.SniffResult{Is: capture.Yes, Why: "an entry of kind " + e.kind + " with sessionId and uuid"}
 		case e.kind == "summary" && Member(line, "leafUuid") != nil:
-			return capture.Sniffed{Is: capture.Yes, Why: "a summary with leafUuid"}
+			return capture.SniffResult{Is: capture.Yes, Why: "a summary with leafUuid"}
 		case slices.Contains(claudeKinds, e.kind) || e.session == "" && e.kind != "file-history-snapshot" && Member(line, "snapshot") == nil:
-			return capture.Sniffed{}
+			return capture.SniffResult{}
 		}
-		return capture.Sniffed{Is: capture.Maybe}
+		return capture.SniffResult{Is: capture.Maybe}
 	})
 }

@@ -24,30 +24,30 @@ var cline = capture.Format{
 
 // sniffCline looks at the first message: it is the user's, and its content is a list of blocks, or
 // text.
-func sniffCline(first []byte, whole bool) capture.Sniffed {
+func sniffCline(first []byte, whole bool) capture.SniffResult {
 	p := bytes.TrimLeft(first, " \t\r\n")
 	if len(p) == 0 && !whole {
-		return capture.Sniffed{Is: capture.Maybe}
+		return capture.SniffResult{Is: capture.Maybe}
 	}
 	if len(p) == 0 || p[0] != '[' {
-		return capture.Sniffed{}
+		return capture.SniffResult{}
 	}
 	message := afterSpace(p[1:])
 	if len(message) == 0 && !whole {
-		return capture.Sniffed{Is: capture.Maybe}
+		return capture.SniffResult{Is: capture.Maybe}
 	}
 	if len(message) == 0 || message[0] != '{' {
-		return capture.Sniffed{}
+		return capture.SniffResult{}
 	}
 	f := pick(message, "role", "content")
 	content := reads(f[0], "user") && (kindOf(f[1]) == '[' || kindOf(f[1]) == '"')
 	if keys, open := topKeys(message); open && !whole && (len(keys) == 0 || slices.Contains(messageKeys, keys[0])) && (f[0] == nil || len(keys) < 3 || reads(f[0], "user")) {
-		return capture.Sniffed{Is: capture.Maybe}
+		return capture.SniffResult{Is: capture.Maybe}
 	}
 	if content {
-		return capture.Sniffed{Is: capture.Yes, Why: "an array of messages, the first of the user"}
+		return capture.SniffResult{Is: capture.Yes, Why: "an array of messages, the first of the user"}
 	}
-	return capture.Sniffed{}
+	return capture.SniffResult{}
 }
 
 // messageKeys are what a message may begin with.

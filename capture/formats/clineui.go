@@ -20,21 +20,21 @@ var clineScreen = capture.Format{
 	},
 }
 
-func sniffClineScreen(first []byte, whole bool) capture.Sniffed {
+func sniffClineScreen(first []byte, whole bool) capture.SniffResult {
 	p := bytes.TrimLeft(first, " \t\r\n")
 	if len(p) > 0 && p[0] != '[' {
-		return capture.Sniffed{}
+		return capture.SniffResult{}
 	}
 	message := afterSpace(p[min(1, len(p)):])
 	f := pick(message, "ts", "type", "say", "ask")
 	keys, open := topKeys(message)
 	switch {
 	case f[0] != nil && (reads(f[1], "say") && f[2] != nil || reads(f[1], "ask") && f[3] != nil):
-		return capture.Sniffed{Is: capture.Yes, Why: "an array of what was said and asked, with ts"}
+		return capture.SniffResult{Is: capture.Yes, Why: "an array of what was said and asked, with ts"}
 	case open && !whole && (len(keys) == 0 || keys[0] == "ts" || keys[0] == "type"):
-		return capture.Sniffed{Is: capture.Maybe}
+		return capture.SniffResult{Is: capture.Maybe}
 	}
-	return capture.Sniffed{}
+	return capture.SniffResult{}
 }
 
 // clineShown reads what was shown. A request begins where the screen says that one was sent.

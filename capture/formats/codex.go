@@ -178,7 +178,7 @@ func (c *codex) asked(e *codexEntry) *composed {
 	}
 	body := [][]byte{append([]byte(`{"input":[`), bytes.Join(c.said, []byte(","))...), []byte("]")}
 	body = append(body, withMember("model", c.model), withMember("instructions", c.told), []byte("}"))
-	head := capture.Head{Header: c.header, Adds: true, Start: e.clock}
+	head := capture.Head{Header: c.header, Incremental: true, Start: e.clock}
 	c.said, c.brings, c.told = nil, false, nil
 	return c.ask(&codexSource, head, e.at, body...)
 }

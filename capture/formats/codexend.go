@@ -114,13 +114,13 @@ var codexTypes = []string{
 }
 
 // sniffCodex goes by the first line, of which the instructions may not be there as a whole.
-func sniffCodex(first []byte, whole bool) capture.Sniffed {
-	return eachFirstLine(first, whole, func(line []byte, ended bool) capture.Sniffed {
-		yes := func(why string) capture.Sniffed { return capture.Sniffed{Is: capture.Yes, Why: why} }
+func sniffCodex(first []byte, whole bool) capture.SniffResult {
+	return eachFirstLine(first, whole, func(line []byte, ended bool) capture.SniffResult {
+		yes := func(why string) capture.SniffResult { return capture.SniffResult{Is: capture.Yes, Why: why} }
 		e, stamp := readCodexEntry(line)
 		switch {
 		case len(line) == 0 || line[0] != '{', ended && !wholeObject(line):
-			return capture.Sniffed{}
+			return capture.SniffResult{}
 		case stamp != nil && slices.Contains(codexTypes, e.kind) && bytes.HasPrefix(e.item, []byte("{")) && len(e.item) < len(line):
 			return yes("an entry of type " + e.kind + " with a payload")
 		case stringOf(Member(line, "record_type")) == "state":
@@ -130,9 +130,9 @@ func sniffCodex(first []byte, whole bool) capture.Sniffed {
 		case isBareItem(line, e.of):
 			return yes("a bare response item")
 		case !ended:
-			return capture.Sniffed{Is: capture.Maybe}
+			return capture.SniffResult{Is: capture.Maybe}
 		}
-		return capture.Sniffed{}
+		return capture.SniffResult{}
 	})
 }
 

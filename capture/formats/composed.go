@@ -27,9 +27,9 @@ type agentSource struct {
 
 // ask begins an exchange with its request.
 func (e *agentLog) ask(of *agentSource, head capture.Head, at time.Duration, pieces ...[]byte) *composed {
-	x := &composed{log: e, number: e.Next(), head: e.Head([]string{of.layer}, of.lacks...), at: at}
+	x := &composed{log: e, number: e.NextExchange(), head: e.NewHead([]string{of.layer}, of.lacks...), at: at}
 	asks := *x.head
-	asks.Method, asks.Header, asks.Adds, asks.Start = "POST", head.Header, head.Adds, head.Start
+	asks.Method, asks.Header, asks.Incremental, asks.Start = "POST", head.Header, head.Incremental, head.Start
 	for i, p := range pieces {
 		if len(p) == 0 {
 			continue
@@ -99,5 +99,5 @@ func (e *agentLog) stamp(value []byte) (at time.Duration, clock time.Time) {
 	if err != nil {
 		return capture.NoTime, time.Time{}
 	}
-	return e.Since(clock), clock
+	return e.RecordTime(clock), clock
 }

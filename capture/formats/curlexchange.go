@@ -51,10 +51,10 @@ func (r *curlReader) begin(b curlOf, method, url string, h http.Header) {
 	if b.ascii {
 		lacks = append(lacks, dotted)
 	}
-	head := r.in.Head([]string{"curl trace"}, lacks...)
+	head := r.in.NewHead([]string{"curl trace"}, lacks...)
 	head.Method, head.URL, head.Header = method, url, h
 	r.begun, r.head, r.dots = true, nil, dots{}
-	r.on(r.in.Next(), capture.Record{Side: capture.Request, At: r.in.Since(b.at), Head: head})
+	r.on(r.in.NextExchange(), capture.Record{Side: capture.Request, At: r.in.RecordTime(b.at), Head: head})
 }
 
 func headerOf(lines []string) http.Header {
@@ -96,7 +96,7 @@ func (r *curlReader) response(b curlOf) {
 // answer writes the head of the response.
 func (r *curlReader) answer(at time.Time) {
 	if r.head != nil && r.head.Status >= 200 {
-		r.put(capture.Record{At: r.in.Since(at), Head: r.head})
+		r.put(capture.Record{At: r.in.RecordTime(at), Head: r.head})
 	}
 	r.head = nil
 }
@@ -119,14 +119,14 @@ func (r *curlReader) part(side capture.Side, b curlOf) {
 		b.data = r.dots.undo(b.data)
 	}
 	if len(b.data) > 0 {
-		r.put(capture.Record{Side: side, At: r.in.Since(b.at), Data: b.data})
+		r.put(capture.Record{Side: side, At: r.in.RecordTime(b.at), Data: b.data})
 	}
 }
 
 // done ends the exchange that is open.
 func (r *curlReader) done() {
 	if r.begun {
-		r.put(capture.Record{At: r.in.Since(r.clock), End: capture.EndEOF})
+		r.put(capture.Record{At: r.in.RecordTime(r.clock), End: capture.EndEOF})
 	}
 	r.begun = false
 }

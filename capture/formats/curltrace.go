@@ -30,16 +30,16 @@ var (
 // dotted is what --trace-ascii cannot tell.
 const dotted = capture.Lack("which bytes were not ASCII: curl --trace-ascii has dots for them")
 
-func sniffCurlTrace(first []byte, whole bool) capture.Sniffed {
+func sniffCurlTrace(first []byte, whole bool) capture.SniffResult {
 	line, _, ended := bytes.Cut(first, []byte("\n"))
 	line = bytes.TrimRight(line, "\r")
 	switch {
 	case curlBlock.Match(line) || curlInfo.Match(line):
-		return capture.Sniffed{Is: capture.Yes, Why: "its first line is one of curl --trace"}
+		return capture.SniffResult{Is: capture.Yes, Why: "its first line is one of curl --trace"}
 	case !ended && !whole && len(line) < 200 && mayTrace(line):
 		return maybe(whole)
 	}
-	return capture.Sniffed{}
+	return capture.SniffResult{}
 }
 
 var (

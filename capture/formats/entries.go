@@ -104,7 +104,7 @@ func (d *diary) take(recs []capture.Record, line []byte) []capture.Record {
 // noted adds a note about the source. It has to name an exchange: the latest one.
 func (d *diary) noted(recs []capture.Record, note capture.Record) []capture.Record {
 	if d.last == 0 {
-		d.last = d.in.Next()
+		d.last = d.in.NextExchange()
 	}
 	note.Exchange = d.last
 	return append(recs, note)

@@ -16,7 +16,7 @@ import (
 // those is compared with what came at first.
 func standing(t *testing.T, f capture.Format, path string) (again, all int) {
 	t.Helper()
-	o := capture.Options{Formats: []capture.Format{f}, Forced: true, Looks: func([]byte) capture.Looks { return capture.Ask }}
+	o := capture.Options{Formats: []capture.Format{f}, Forced: true, GuessPayload: func([]byte) capture.PayloadGuess { return capture.Ask }}
 	one, err := capture.Open(t.Context(), path, o)
 	if err != nil {
 		t.Fatal(err)
@@ -30,14 +30,14 @@ func standing(t *testing.T, f capture.Format, path string) (again, all int) {
 		switch {
 		case !r.OfSource():
 			came[r.Exchange] = append(came[r.Exchange], r)
-		case r.From != (capture.Place{}):
+		case r.Location != (capture.Location{}):
 			t.Errorf("what is of no exchange has a place: %+v", r)
 		}
 	}
 	for number, recs := range came {
-		from := recs[0].From
+		from := recs[0].Location
 		for _, r := range recs {
-			if r.From != from {
+			if r.Location != from {
 				t.Errorf("exchange %d stands at several places", number)
 			}
 		}
@@ -107,10 +107,10 @@ func TestEntryThatChangedIsNotReadAgain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var places []capture.Place
+		var places []capture.Location
 		for r := range src {
-			if r.From.Entries != nil {
-				places = append(places, r.From)
+			if r.Location.Entries != nil {
+				places = append(places, r.Location)
 			}
 		}
 		for _, other := range [][]byte{bytes.Repeat([]byte("{"), len(text)), bytes.Repeat([]byte("1:x,"), len(text)/4+1)[:len(text)], bytes.ReplaceAll(text, []byte("["), []byte("{"))} {
@@ -177,12 +177,12 @@ func TestEntriesAreReadAgainMeanwhile(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if r.From.Entries == nil || r.End == "" {
+			if r.Location.Entries == nil || r.End == "" {
 				continue
 			}
 			all.Go(func() {
 				var last capture.Record
-				for again, err := range r.From.Entries.Again(t.Context(), r.Exchange, r.From.Start, r.From.End) {
+				for again, err := range r.Location.Entries.Again(t.Context(), r.Exchange, r.Location.Start, r.Location.End) {
 					if last = again; err != nil {
 						t.Error(err)
 					}

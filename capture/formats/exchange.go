@@ -74,26 +74,26 @@ func (o *output) on(exchange int, r capture.Record) {
 // exchange writes the records of one exchange. The bytes of a whole body have no time: that of its
 // first byte and that of its end are all that is known.
 func (o *output) exchange(x *exchange) {
-	o.current = o.in.Next()
-	head := o.in.Head(x.layers, x.lacks...)
+	o.current = o.in.NextExchange()
+	head := o.in.NewHead(x.layers, x.lacks...)
 	head.Method, head.URL, head.Header, head.Start = x.method, x.url, x.asked, x.began
-	o.put(capture.Record{Side: capture.Request, At: o.in.Since(x.began), Head: head, Data: x.request})
+	o.put(capture.Record{Side: capture.Request, At: o.in.RecordTime(x.began), Head: head, Data: x.request})
 	if x.status != 0 || len(x.answered) > 0 {
 		answer := &capture.Head{Status: x.status, Header: x.answered, Start: x.first}
-		o.put(capture.Record{At: o.in.Since(x.first), Head: answer})
+		o.put(capture.Record{At: o.in.RecordTime(x.first), Head: answer})
 	}
 	if len(x.response) > 0 {
 		o.put(capture.Record{At: capture.NoTime, Data: x.response})
 	}
 	for _, p := range x.pieces {
-		o.put(capture.Record{Side: p.side, At: o.in.Since(p.at), Data: p.data})
+		o.put(capture.Record{Side: p.side, At: o.in.RecordTime(p.at), Data: p.data})
 	}
-	end := capture.Record{At: o.in.Since(x.ended), End: capture.EndEOF, Why: x.why, By: x.by}
+	end := capture.Record{At: o.in.RecordTime(x.ended), End: capture.EndEOF, Why: x.why, By: x.by}
 	if x.cut {
 		end.End = capture.EndCut
 	}
 	o.put(end)
-	if len(x.response)+len(x.pieces) == 0 && slices.Contains(x.lacks, capture.NoBody) && o.in.Looks(x.request) == capture.Ask {
+	if len(x.response)+len(x.pieces) == 0 && slices.Contains(x.lacks, capture.NoBody) && o.in.GuessPayload(x.request) == capture.Ask {
 		o.bare++
 	}
 }
@@ -109,7 +109,7 @@ func (o *output) close(recs []capture.Record) []capture.Record {
 // note says something of the source itself.
 func (o *output) note(damaged bool, format string, args ...any) {
 	if o.current == 0 {
-		o.current = o.in.Next()
+		o.current = o.in.NextExchange()
 	}
 	o.put(capture.Record{At: capture.NoTime, Note: fmt.Sprintf(format, args...), Damaged: damaged})
 }

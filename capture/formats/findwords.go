@@ -74,7 +74,7 @@ func wordOf(kind []byte) (w word, known bool) {
 }
 
 // endings are the members that have a value where an answer ends, in streams and in whole bodies.
-var endings = []capture.Mark{
+var endings = []capture.ResponseMarker{
 	{Word: "stop_reason", Kind: int(ofMessages), Ends: true},
 	{Word: "finish_reason", Kind: int(ofChat), Ends: true},
 	{Word: "finishReason", Kind: int(ofGemini), Ends: true},
@@ -83,14 +83,14 @@ var endings = []capture.Mark{
 
 // Marks are what tells that an answer begins or ends, to who only counts them. Cohere's streams end
 // as those of Chat Completions do.
-func Marks() []capture.Mark {
+func Marks() []capture.ResponseMarker {
 	all := slices.Clone(endings)
 	for text, w := range words {
 		if w.of == ofCohere {
 			w.of = ofChat
 		}
 		if w.begins && !w.weak {
-			all = append(all, capture.Mark{Word: text, Kind: int(w.of)})
+			all = append(all, capture.ResponseMarker{Word: text, Kind: int(w.of)})
 		}
 	}
 	return all

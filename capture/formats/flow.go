@@ -31,26 +31,26 @@ var flowKeys = map[string]bool{
 	"comment": true, "timestamp_created": true, "backup": true, "mode": true, "messages": true,
 }
 
-func sniffFlow(first []byte, whole bool) capture.Sniffed {
+func sniffFlow(first []byte, whole bool) capture.SniffResult {
 	size, data := netstringSize(first)
 	switch {
 	case size < 0:
-		return capture.Sniffed{}
+		return capture.SniffResult{}
 	case size == 0:
 		return maybe(whole)
 	}
 	size, key := netstringSize(first[data:])
 	switch {
 	case size < 0 || size > 32:
-		return capture.Sniffed{}
+		return capture.SniffResult{}
 	case size == 0 || len(first) < data+size:
 		return maybe(whole)
 	}
 	name, tag := string(first[data+key:data+size-1]), first[data+size-1]
 	if (tag != ';' && tag != ',') || !flowKeys[name] {
-		return capture.Sniffed{}
+		return capture.SniffResult{}
 	}
-	return capture.Sniffed{Is: capture.Yes, Why: "it begins with a flow's length and its key " + name}
+	return capture.SniffResult{Is: capture.Yes, Why: "it begins with a flow's length and its key " + name}
 }
 
 // flowReader holds no more than one flow.
@@ -104,7 +104,7 @@ func (r *flowReader) read(p []byte) []byte {
 			v, rest, _ := nextNetstring(p)
 			before := len(r.recs)
 			r.flow(v, r.at)
-			r.entries.Place(r.recs[before:], r.at, int64(size))
+			r.entries.SetLocation(r.recs[before:], r.at, int64(size))
 			p, r.at = rest, r.at+int64(size)
 		}
 	}

@@ -23,7 +23,7 @@ var geminiCLI = capture.Format{
 	},
 }
 
-func sniffGeminiCLI(first []byte, whole bool) capture.Sniffed {
+func sniffGeminiCLI(first []byte, whole bool) capture.SniffResult {
 	const why = "an object with sessionId and projectHash"
 	s := sniffKeys(first, whole, "sessionId", "projectHash")
 	s.Why = why

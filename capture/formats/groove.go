@@ -19,7 +19,7 @@ type groove struct {
 	from  time.Duration // what it was read beside: when its line came
 	at    time.Duration // and what it means
 
-	spot capture.Spot // of a payload of the mould before
+	spot capture.LineSpan // of a payload of the mould before
 	of   *mould
 	flow *logStream           // of the line before
 	key  [mouldLevels + 1]int // where in its line it stood
@@ -88,7 +88,7 @@ func (s *flows) nameComes(m *mould, line []byte) bool {
 	}
 	g.waits = true
 	g.name = heldEvent{on: m.on, clues: m.clues, line: s.r.number}
-	if !s.r.in.Pieces {
+	if !s.r.in.AllowChunks {
 		g.name.spot = s.place(m, line)
 		g.name.before, g.name.after = s.beside(m)
 	}
@@ -191,7 +191,7 @@ func (s *flows) whenGroove(x *logStream, m *mould, stamp []byte) time.Duration {
 
 // here is where the payload of the line stands, and what stands around it.
 func (s *flows) here(m *mould, text []byte) *heldEvent {
-	if s.r.in.Pieces {
+	if s.r.in.AllowChunks {
 		return nil
 	}
 	e := &s.groove.here
@@ -202,10 +202,10 @@ func (s *flows) here(m *mould, text []byte) *heldEvent {
 
 // place is where the payload of the line stands. Where it stands in its line as the one before did in
 // its own, that is not looked for again.
-func (s *flows) place(m *mould, text []byte) capture.Spot {
+func (s *flows) place(m *mould, text []byte) capture.LineSpan {
 	g := &s.groove
 	if s.r.raw == nil {
-		return capture.Spot{}
+		return capture.LineSpan{}
 	}
 	var key [mouldLevels + 1]int
 	last := len(m.levels) - 1
@@ -217,12 +217,12 @@ func (s *flows) place(m *mould, text []byte) capture.Spot {
 		key[last+1] = len(s.r.raw) - g.all[0].to
 	}
 	if g.of == m && g.key == key {
-		if again := g.spot.Like(s.r.raw, s.r.begin, s.r.in); again != (capture.Spot{}) {
+		if again := g.spot.MoveTo(s.r.raw, s.r.begin, s.r.in); again != (capture.LineSpan{}) {
 			return again
 		}
 	}
 	before, after := s.beside(m)
-	g.spot, g.of, g.key = s.r.in.Spot(s.r.raw, s.r.begin, before, text, after), m, key
+	g.spot, g.of, g.key = s.r.in.LineSpan(s.r.raw, s.r.begin, before, text, after), m, key
 	return g.spot
 }
 

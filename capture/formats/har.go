@@ -30,16 +30,16 @@ var har = capture.Format{
 // harKeys are what the object "log" of an archive begins with.
 var harKeys = map[string]bool{"version": true, "creator": true, "browser": true, "pages": true, "entries": true, "comment": true}
 
-func sniffHAR(first []byte, whole bool) capture.Sniffed {
-	return sniffObject(first, whole, func(key string, value []byte) capture.Sniffed {
+func sniffHAR(first []byte, whole bool) capture.SniffResult {
+	return sniffObject(first, whole, func(key string, value []byte) capture.SniffResult {
 		if key != "log" || value[0] != '{' {
-			return capture.Sniffed{}
+			return capture.SniffResult{}
 		}
 		for key := range Members(value) {
 			if harKeys[key] {
-				return capture.Sniffed{Is: capture.Yes, Why: `it begins with {"log":{"` + key + `"`}
+				return capture.SniffResult{Is: capture.Yes, Why: `it begins with {"log":{"` + key + `"`}
 			}
-			return capture.Sniffed{}
+			return capture.SniffResult{}
 		}
 		return maybe(false)
 	})
@@ -54,7 +54,7 @@ func readHAR(r *valuesReader, raw []byte, cut bool) {
 		return
 	}
 	e.finish()
-	if x.status == 0 && r.in.Looks(x.request) != capture.Ask { // what a page asks and never gets is no news
+	if x.status == 0 && r.in.GuessPayload(x.request) != capture.Ask { // what a page asks and never gets is no news
 		x.why = ""
 	}
 	r.exchange(&x)

@@ -24,9 +24,9 @@ var interceptor = capture.Format{
 	},
 }
 
-func sniffInterceptor(first []byte, whole bool) capture.Sniffed {
+func sniffInterceptor(first []byte, whole bool) capture.SniffResult {
 	kind, seen := "", map[string]bool{}
-	return sniffObject(first, whole, func(key string, value []byte) capture.Sniffed {
+	return sniffObject(first, whole, func(key string, value []byte) capture.SniffResult {
 		if key == "type" {
 			text, _ := Text(value)
 			kind = string(text)
@@ -38,11 +38,11 @@ func sniffInterceptor(first []byte, whole bool) capture.Sniffed {
 			kind == "response_chunk" && seen["request_id"] && seen["chunk_index"],
 			kind == "response_meta" && seen["request_id"] && seen["total_chunks"],
 			kind == "response" && seen["request_id"] && seen["status_code"]:
-			return capture.Sniffed{Is: capture.Yes, Why: "its lines are of the type " + kind + " of a request"}
+			return capture.SniffResult{Is: capture.Yes, Why: "its lines are of the type " + kind + " of a request"}
 		default:
 			return maybe(false)
 		}
-		return capture.Sniffed{}
+		return capture.SniffResult{}
 	})
 }
 
@@ -69,16 +69,16 @@ func (l *interceptorLog) read(r *valuesReader, object []byte, cut bool) {
 
 // request begins an exchange.
 func (l *interceptorLog) request(r *valuesReader, line part) {
-	n := r.in.Next()
+	n := r.in.NextExchange()
 	l.open[line.get("id").text()] = n
-	head := r.in.Head([]string{"llm-interceptor"}, capture.LateTimes)
+	head := r.in.NewHead([]string{"llm-interceptor"}, capture.LateTimes)
 	head.Method, head.URL = line.get("method").text(), line.get("url").text()
 	head.Header, head.Start = partHeader(line.get("headers")), clock(line.get("timestamp"))
 	r.on(n, capture.Record{Side: capture.Request, At: l.at(r, line), Head: head, Data: loggedBody(line.get("body"), false)})
 }
 
 func (l *interceptorLog) at(r *valuesReader, line part) time.Duration {
-	return r.in.Since(clock(line.get("timestamp")))
+	return r.in.RecordTime(clock(line.get("timestamp")))
 }
 
 // response goes on with an exchange, or with one whose request the log does not have.
@@ -86,9 +86,9 @@ func (l *interceptorLog) response(r *valuesReader, line part, kind string) {
 	id := line.get("request_id").text()
 	n, known := l.open[id]
 	if !known {
-		n = r.in.Next()
+		n = r.in.NextExchange()
 		l.open[id] = n
-		r.on(n, capture.Record{Side: capture.Request, At: capture.NoTime, Head: r.in.Head([]string{"llm-interceptor"}, capture.LateTimes)})
+		r.on(n, capture.Record{Side: capture.Request, At: capture.NoTime, Head: r.in.NewHead([]string{"llm-interceptor"}, capture.LateTimes)})
 	}
 	if status := int(number(line.get("status_code").raw)); status != 0 && !l.told[n] {
 		l.told[n] = true

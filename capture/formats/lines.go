@@ -45,7 +45,7 @@ type lineReader struct {
 }
 
 func newLineReader(in *capture.Input) capture.Reader {
-	return &lineReader{in: in, peeler: newPeeler(in.Looks), flows: new(flows)}
+	return &lineReader{in: in, peeler: newPeeler(in.GuessPayload), flows: new(flows)}
 }
 
 // Rotated reads the file that comes after this one. The streams are those of both, and so is what is

@@ -26,8 +26,8 @@ func streamsOf(recs []capture.Record) (all []string, others int64) {
 			byNumber[r.Exchange] = b
 			order = append(order, r.Exchange)
 		}
-		if r.Head != nil && r.Head.Peeled != "" {
-			fmt.Fprintf(b, "<%s %s>\n", r.Side, r.Head.Peeled)
+		if r.Head != nil && r.Head.Wrappers != "" {
+			fmt.Fprintf(b, "<%s %s>\n", r.Side, r.Head.Wrappers)
 		}
 		b.Write(r.Data)
 		if r.End != "" {

@@ -68,10 +68,10 @@ func placed(t *testing.T, path string) (again, all int) {
 		}
 	}
 	for number, recs := range came {
-		from := recs[0].From.Lines
+		from := recs[0].Location.Lines
 		whole := from != nil && recs[len(recs)-1].End != ""
 		for _, r := range recs {
-			whole = whole && r.From.Lines == from
+			whole = whole && r.Location.Lines == from
 		}
 		if !whole {
 			continue
@@ -82,7 +82,7 @@ func placed(t *testing.T, path string) (again, all int) {
 			if err != nil || k == len(recs) {
 				t.Fatalf("exchange %d: %v, %+v", number, err, r)
 			}
-			r.From, recs[k].From = capture.Place{}, capture.Place{}
+			r.Location, recs[k].Location = capture.Location{}, capture.Location{}
 			for _, side := range []*[]byte{&r.Before, &r.After, &recs[k].Before, &recs[k].After} {
 				if len(*side) == 0 {
 					*side = nil
@@ -166,7 +166,7 @@ func TestChangedLogIsNotReadAgain(t *testing.T) {
 	src, _ := capture.Open(t.Context(), path, capture.Options{Formats: []capture.Format{logLines}, Forced: true})
 	var lines *capture.Lines
 	for r := range src {
-		lines = r.From.Lines
+		lines = r.Location.Lines
 	}
 	fails := func() (err error) {
 		for _, err = range lines.Again(t.Context(), 1) {

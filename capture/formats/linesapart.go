@@ -103,6 +103,6 @@ func (s *flows) tellMixed(x *logStream, since int64) {
 		Exchange: x.number, At: x.at, Head: &capture.Head{Lacks: []capture.Lack{capture.Mixed}},
 		Note: fmt.Sprintf("line %d: several streams came at once, and nothing tells their lines apart: those since line %d may be of either", s.r.number-s.r.before, max(1, since-s.r.before)),
 	}
-	x.stands.Add(&r, capture.Spot{}, 0)
+	x.stands.Add(&r, capture.LineSpan{}, 0)
 	s.r.recs = append(s.r.recs, r)
 }

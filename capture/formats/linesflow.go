@@ -82,7 +82,7 @@ type heldEvent struct {
 	clues                     []clue
 	kind, data, before, after []byte
 	line                      int64
-	spot                      capture.Spot
+	spot                      capture.LineSpan
 }
 
 // heldCut is a payload that was cut, and which line brought the last of it.
@@ -147,7 +147,7 @@ func (s *flows) end(x *logStream, end capture.End, why string) {
 	if !x.over {
 		r.Head = &capture.Head{Lacks: []capture.Lack{capture.NoEnding}} // the log ends, and its stream may go on
 	}
-	x.stands.Add(&r, capture.Spot{}, 0)
+	x.stands.Add(&r, capture.LineSpan{}, 0)
 	s.r.recs = append(s.r.recs, r)
 }
 

@@ -23,7 +23,7 @@ func (p *pieces) over(read []byte) { *p = pieces{room: read[:0:len(read)]} }
 // put adds bytes of a stream, which stand in the log as it is said, with what ends their line in the
 // stream. The last ones of a line may be moved over it.
 func (s *flows) put(x *logStream, at time.Duration, text []byte, end string, stands *heldEvent, last bool) {
-	if s.r.in.Pieces {
+	if s.r.in.AllowChunks {
 		done := s.pieces.begin
 		if last {
 			done = s.pieces.end
@@ -51,16 +51,16 @@ func (s *flows) add(exchange int, at time.Duration, text []byte, end string, don
 	g.room = append(append(g.room, text...), end...)
 	r := &all[g.record-1]
 	was, before := len(r.Data), r.At
-	if k := len(r.Pieces); k > 0 {
-		before = r.Pieces[k-1].At
+	if k := len(r.Chunks); k > 0 {
+		before = r.Chunks[k-1].At
 	}
 	r.Data = g.room[g.from:len(g.room):len(g.room)]
 	switch {
-	case before != at && r.Pieces == nil:
-		r.Pieces = append(make([]capture.Piece, 0, some), capture.Piece{End: was, At: before}, capture.Piece{End: len(r.Data), At: at})
+	case before != at && r.Chunks == nil:
+		r.Chunks = append(make([]capture.DataChunk, 0, some), capture.DataChunk{End: was, At: before}, capture.DataChunk{End: len(r.Data), At: at})
 	case before != at:
-		r.Pieces = append(r.Pieces, capture.Piece{End: len(r.Data), At: at})
-	case r.Pieces != nil:
-		r.Pieces[len(r.Pieces)-1].End = len(r.Data)
+		r.Chunks = append(r.Chunks, capture.DataChunk{End: len(r.Data), At: at})
+	case r.Chunks != nil:
+		r.Chunks[len(r.Chunks)-1].End = len(r.Data)
 	}
 }

@@ -24,12 +24,12 @@ func timed(recs []capture.Record) string {
 			streams[r.Exchange] = b
 		}
 		if r.Head != nil {
-			fmt.Fprintf(b, "<%s %v>", r.Head.Peeled, r.Head.Lacks)
+			fmt.Fprintf(b, "<%s %v>", r.Head.Wrappers, r.Head.Lacks)
 		}
 		from := 0
-		pieces := r.Pieces
+		pieces := r.Chunks
 		if pieces == nil {
-			pieces = []capture.Piece{{End: len(r.Data), At: r.At}}
+			pieces = []capture.DataChunk{{End: len(r.Data), At: r.At}}
 		}
 		for _, p := range pieces {
 			for _, c := range r.Data[from:p.End] {
@@ -55,7 +55,7 @@ func timed(recs []capture.Record) string {
 func inPieces(t testing.TB, log []byte, size int) []capture.Record {
 	t.Helper()
 	in := capture.NewInput("log", nil)
-	in.Pieces = true
+	in.AllowChunks = true
 	r := newLineReader(in)
 	var recs []capture.Record
 	for piece := range slices.Chunk(log, size) {

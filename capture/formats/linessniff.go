@@ -10,14 +10,14 @@ import (
 
 // sniffLog tells logs from bare bodies: a body begins with a payload, and a log with something
 // else, which some payload comes behind.
-func sniffLog(first []byte, whole bool) capture.Sniffed {
-	no := capture.Sniffed{}
+func sniffLog(first []byte, whole bool) capture.SniffResult {
+	no := capture.SniffResult{}
 	text := bytes.TrimLeft(first, "\ufeff \t\r\n")
 	switch {
 	case len(text) == 0:
-		return capture.Sniffed{Is: unless(whole)}
+		return capture.SniffResult{Is: unless(whole)}
 	case beginsJournal(text) && bytes.IndexByte(text, '\n') > 0:
-		return capture.Sniffed{Is: capture.Yes, Why: "an entry of a journal"}
+		return capture.SniffResult{Is: capture.Yes, Why: "an entry of a journal"}
 	case !isPlainText(first) || text[0] == ')' || bytes.HasPrefix(text, []byte("HTTP/")) || bytes.HasPrefix(text, []byte("[[")):
 		return no
 	case text[0] == '<' && len(text) > 1 && isMarkup(text[1]), beginsBare(text), isWritten(text):
@@ -29,7 +29,7 @@ func sniffLog(first []byte, whole bool) capture.Sniffed {
 	for rest := first; len(rest) > 0; {
 		line, after, ended := bytes.Cut(rest, []byte("\n"))
 		if new(doc).begin(line) && carries(p.peelBegun(rest)) {
-			return capture.Sniffed{Is: capture.Yes, Why: "JSON that holds what a provider sent"}
+			return capture.SniffResult{Is: capture.Yes, Why: "JSON that holds what a provider sent"}
 		}
 		rest = after
 		if !ended && !whole {
@@ -40,7 +40,7 @@ func sniffLog(first []byte, whole bool) capture.Sniffed {
 		}
 		seen++
 		if finds := p.peel(line); carries(finds) {
-			return capture.Sniffed{Is: capture.Yes, Why: "a line that holds what a provider sent"}
+			return capture.SniffResult{Is: capture.Yes, Why: "a line that holds what a provider sent"}
 		}
 		if isLogLine(line) {
 			logLike++
@@ -51,11 +51,11 @@ func sniffLog(first []byte, whole bool) capture.Sniffed {
 	}
 	switch {
 	case (logLike >= 2 || whole && logLike == 1) && 2*logLike >= seen:
-		return capture.Sniffed{Is: capture.Yes, Why: "lines that begin as a log's do"}
+		return capture.SniffResult{Is: capture.Yes, Why: "lines that begin as a log's do"}
 	case text[0] == '{' || text[0] == '[':
 		return sniffValue(p, text, whole)
 	}
-	return capture.Sniffed{Is: unless(whole), Late: bytes.IndexByte(text, '\n') > 0}
+	return capture.SniffResult{Is: unless(whole), Provisional: bytes.IndexByte(text, '\n') > 0}
 }
 
 // isWritten reports whether text begins as what people write does, in which a payload is an example: a
@@ -76,7 +76,7 @@ func isMarkup(c byte) bool {
 	return 'a' <= c|0x20 && c|0x20 <= 'z' || c == '!' || c == '?' || c == '/'
 }
 
-func unless(whole bool) capture.Answer {
+func unless(whole bool) capture.SniffVerdict {
 	if whole {
 		return capture.No
 	}
@@ -136,16 +136,16 @@ func isPayload(object []byte) bool {
 }
 
 // sniffValue tells a JSON text that has payloads in it from one that is one.
-func sniffValue(p *peeler, text []byte, whole bool) capture.Sniffed {
-	no := capture.Sniffed{}
+func sniffValue(p *peeler, text []byte, whole bool) capture.SniffResult {
+	no := capture.SniffResult{}
 	value := text
 	if text[0] == '[' {
 		if value = firstElement(text); value == nil {
-			return capture.Sniffed{Is: unless(whole || len(text) > 1 && afterSpace(text[1:]) != nil)}
+			return capture.SniffResult{Is: unless(whole || len(text) > 1 && afterSpace(text[1:]) != nil)}
 		}
 	}
 	if !opensObject(value) {
-		return capture.Sniffed{Is: unless(whole)}
+		return capture.SniffResult{Is: unless(whole)}
 	}
 	if isPayload(value) {
 		return no
@@ -153,19 +153,19 @@ func sniffValue(p *peeler, text []byte, whole bool) capture.Sniffed {
 	n, closed := valueLen(value)
 	if closed {
 		if carries(p.peelValue(value[:n:n])) {
-			return capture.Sniffed{Is: capture.Yes, Why: "JSON that holds what a provider sent"}
+			return capture.SniffResult{Is: capture.Yes, Why: "JSON that holds what a provider sent"}
 		}
 		if isLogLine(value) {
-			return capture.Sniffed{Is: capture.Yes, Why: "a line of a log"}
+			return capture.SniffResult{Is: capture.Yes, Why: "a line of a log"}
 		}
 	}
 	if !closed && whole && carries(p.peelBegun(value)) {
-		return capture.Sniffed{Is: capture.Yes, Why: "JSON that holds what a provider sent"}
+		return capture.SniffResult{Is: capture.Yes, Why: "JSON that holds what a provider sent"}
 	}
 	if _, is := stampedObject(value); is && !closed && whole {
-		return capture.Sniffed{Is: capture.Yes, Why: "a line of a log, a long one"}
+		return capture.SniffResult{Is: capture.Yes, Why: "a line of a log, a long one"}
 	}
-	return capture.Sniffed{Is: unless(whole)}
+	return capture.SniffResult{Is: unless(whole)}
 }
 
 // peelBegun looks for payloads in an object whose end is missing.

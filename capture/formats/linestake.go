@@ -165,7 +165,7 @@ func (s *flows) begin(f *find) *logStream {
 		stands: s.r.in.Lines(),
 	}
 	if !mute {
-		x.number = s.r.in.Next()
+		x.number = s.r.in.NextExchange()
 		s.last = x.number
 		s.saw(f)
 		if ask := s.askOf(f); ask != nil {
@@ -218,7 +218,7 @@ func (s *flows) text(f *find) bool {
 		return false
 	}
 	if x.midline && bytes.IndexByte(f.text, '\n') < 0 { // the line before was cut: it is one line a text, and no pieces
-		s.record(x, capture.Record{At: x.at, Data: []byte("\n\n")}, capture.Spot{}, 0)
+		s.record(x, capture.Record{At: x.at, Data: []byte("\n\n")}, capture.LineSpan{}, 0)
 		x.pieces, x.fields, x.midline = false, true, false
 		f.on.pieces, f.on.fields = false, true
 		f.is, f.field = aChunk, true

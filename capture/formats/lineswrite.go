@@ -48,7 +48,7 @@ func (s *flows) write(x *logStream, f *find) {
 
 // record adds a record of a stream; the first one brings its head, and the last one says if its
 // times are those of when the log was written.
-func (s *flows) record(x *logStream, r capture.Record, at capture.Spot, breaks int) {
+func (s *flows) record(x *logStream, r capture.Record, at capture.LineSpan, breaks int) {
 	r.Exchange = x.number
 	if !x.told {
 		x.told = true
@@ -56,7 +56,7 @@ func (s *flows) record(x *logStream, r capture.Record, at capture.Spot, breaks i
 	} else if x.over && x.stamps.late() {
 		r.Head = &capture.Head{Lacks: []capture.Lack{capture.LateTimes}}
 	}
-	if s.r.in.Pieces && r.Head == nil {
+	if s.r.in.AllowChunks && r.Head == nil {
 		s.add(x.number, r.At, r.Data, "", s.pieces.begin)
 		return
 	}
@@ -70,7 +70,7 @@ func (s *flows) head(x *logStream, at time.Duration) *capture.Head {
 	case x.fields, x.pieces && x.of != ofOllama:
 		names = append(names[:len(names):len(names)], "SSE")
 	}
-	h := s.r.in.Head(names)
+	h := s.r.in.NewHead(names)
 	if at == capture.NoTime {
 		h.Lacks = append(h.Lacks, capture.NoTimes)
 	}
@@ -81,9 +81,9 @@ func (s *flows) head(x *logStream, at time.Duration) *capture.Head {
 }
 
 // spot is where a payload stands in its line.
-func (s *flows) spot(f *find) capture.Spot {
-	if f.spot == (capture.Spot{}) && s.r.raw != nil {
-		return s.r.in.Spot(s.r.raw, s.r.begin, f.before, f.text, f.after)
+func (s *flows) spot(f *find) capture.LineSpan {
+	if f.spot == (capture.LineSpan{}) && s.r.raw != nil {
+		return s.r.in.LineSpan(s.r.raw, s.r.begin, f.before, f.text, f.after)
 	}
 	return f.spot
 }
@@ -92,7 +92,7 @@ func (s *flows) spot(f *find) capture.Spot {
 func (s *flows) data(f *find, end string) []byte {
 	text := f.text
 	n := len(text) + len(end)
-	if n <= len(f.room) && !s.r.in.Pieces {
+	if n <= len(f.room) && !s.r.in.AllowChunks {
 		copy(f.room, text)
 		copy(f.room[len(text):], end)
 		return f.room[:n:n]
@@ -116,7 +116,7 @@ func (s *flows) kept(text []byte, end string) []byte {
 func (s *flows) when(x *logStream, t lineStamp) time.Duration {
 	at := s.r.at
 	if w := s.clock.when(t); !w.IsZero() {
-		if since := s.r.in.Since(w); since != capture.NoTime {
+		if since := s.r.in.RecordTime(w); since != capture.NoTime {
 			at = since
 		} else {
 			at = x.at
@@ -130,7 +130,7 @@ func (s *flows) when(x *logStream, t lineStamp) time.Duration {
 
 // whole takes an answer that is whole, and what was asked, if that is known.
 func (s *flows) whole(f, ask *find) {
-	x := &logStream{of: f.of, on: f.on, number: s.r.in.Next(), at: capture.NoTime, fields: f.is == eventText, stands: s.r.in.Lines()}
+	x := &logStream{of: f.of, on: f.on, number: s.r.in.NextExchange(), at: capture.NoTime, fields: f.is == eventText, stands: s.r.in.Lines()}
 	s.last = x.number
 	s.saw(f)
 	if ask != nil {
@@ -150,7 +150,7 @@ func (s *flows) writeAsk(x *logStream, ask *find) {
 	spot := s.spot(ask)
 	r := capture.Record{
 		Exchange: x.number, Side: capture.Request, At: s.when(x, ask.stamp), Data: s.data(ask, ""),
-		Before: ask.before, After: ask.after, Head: s.r.in.Head(ask.on.names),
+		Before: ask.before, After: ask.after, Head: s.r.in.NewHead(ask.on.names),
 	}
 	x.stands.Add(&r, spot, 0)
 	s.r.recs = append(s.r.recs, r)

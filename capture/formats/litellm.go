@@ -19,7 +19,7 @@ var liteLLM = capture.Format{
 	},
 }
 
-func sniffLiteLLM(first []byte, whole bool) capture.Sniffed {
+func sniffLiteLLM(first []byte, whole bool) capture.SniffResult {
 	p := bytes.TrimLeft(first, " \t\r\n")
 	if len(p) > 0 && p[0] == '[' {
 		p = afterSpace(p[1:])
@@ -46,11 +46,11 @@ func (l *liteLLMLog) entry(recs []capture.Record, payload []byte) []capture.Reco
 	if f[0] == nil || f[2] == nil {
 		return recs
 	}
-	n := l.in.Next()
+	n := l.in.NextExchange()
 	began, ended, first := moment(f[2]), moment(f[3]), moment(f[4])
-	head := l.in.Head([]string{"litellm payload"}, capture.NoDeltas)
+	head := l.in.NewHead([]string{"litellm payload"}, capture.NoDeltas)
 	head.URL, head.Start = string(textOr(f[5])), began
-	recs = append(recs, capture.Record{Exchange: n, Side: capture.Request, At: l.in.Since(began), Head: head, Data: liteLLMRequest(payload, f[9])})
+	recs = append(recs, capture.Record{Exchange: n, Side: capture.Request, At: l.in.RecordTime(began), Head: head, Data: liteLLMRequest(payload, f[9])})
 	answer := &capture.Head{Start: first}
 	body := f[6]
 	if kindOf(body) == '"' { // LiteLLM keeps it as text where it was told so
@@ -60,11 +60,11 @@ func (l *liteLLMLog) entry(recs []capture.Record, payload []byte) []capture.Reco
 		body = liteLLMFailure(f[7], f[8])
 		answer.Status = int(number(textOr(pick(f[8], "error_code")[0])))
 	}
-	recs = append(recs, capture.Record{Exchange: n, At: l.in.Since(first), Head: answer})
+	recs = append(recs, capture.Record{Exchange: n, At: l.in.RecordTime(first), Head: answer})
 	if len(body) > 0 {
-		recs = append(recs, capture.Record{Exchange: n, At: l.in.Since(ended), Data: body})
+		recs = append(recs, capture.Record{Exchange: n, At: l.in.RecordTime(ended), Data: body})
 	}
-	return append(recs, capture.Record{Exchange: n, At: l.in.Since(ended), End: capture.EndEOF})
+	return append(recs, capture.Record{Exchange: n, At: l.in.RecordTime(ended), End: capture.EndEOF})
 }
 
 // textOr is what a string reads, or the value itself.

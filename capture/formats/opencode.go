@@ -38,7 +38,7 @@ func newOpencodeTalk(in *capture.Input) *opencodeTalk {
 	return &opencodeTalk{talk: newTalk(in, anthropicShape, "opencode session", capture.NoDeltas, capture.Reencoded)}
 }
 
-func sniffOpencode(first []byte, whole bool) capture.Sniffed {
+func sniffOpencode(first []byte, whole bool) capture.SniffResult {
 	if s := sniffKeys(first, whole, "type", "timestamp", "sessionID", "part"); s.Is == capture.Yes {
 		s.Why = "events of opencode run"
 		return s
@@ -46,27 +46,27 @@ func sniffOpencode(first []byte, whole bool) capture.Sniffed {
 	keys, open := topKeys(first)
 	switch {
 	case len(keys) == 0 && open && !whole:
-		return capture.Sniffed{Is: capture.Maybe}
+		return capture.SniffResult{Is: capture.Maybe}
 	case len(keys) == 0:
-		return capture.Sniffed{}
+		return capture.SniffResult{}
 	case keys[0] == "info" && begins(Member(first, "info", "id"), "ses_"):
-		return capture.Sniffed{Is: capture.Yes, Why: "the info of a session, whose id begins with ses_"}
+		return capture.SniffResult{Is: capture.Yes, Why: "the info of a session, whose id begins with ses_"}
 	case open && !whole && (keys[0] == "info" || keys[0] == "type"):
-		return capture.Sniffed{Is: capture.Maybe}
+		return capture.SniffResult{Is: capture.Maybe}
 	}
-	return capture.Sniffed{}
+	return capture.SniffResult{}
 }
 
-func sniffOpencodePiece(first []byte, whole bool) capture.Sniffed {
+func sniffOpencodePiece(first []byte, whole bool) capture.SniffResult {
 	id, session := Member(first, "id"), Member(first, "sessionID")
 	keys, open := topKeys(first)
 	switch {
 	case session != nil && (begins(id, "prt_") || begins(id, "msg_")):
-		return capture.Sniffed{Is: capture.Yes, Why: "an id that begins with prt_ or msg_, and a sessionID"}
+		return capture.SniffResult{Is: capture.Yes, Why: "an id that begins with prt_ or msg_, and a sessionID"}
 	case open && !whole && (len(keys) == 0 || keys[0] == "id" || keys[0] == "type" || keys[0] == "role"):
-		return capture.Sniffed{Is: capture.Maybe}
+		return capture.SniffResult{Is: capture.Maybe}
 	}
-	return capture.Sniffed{}
+	return capture.SniffResult{}
 }
 
 // begins reports whether a value is a string that begins so.

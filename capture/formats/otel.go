@@ -27,15 +27,15 @@ var otlpPaths = [][]string{
 	{"resourceLogs", "*", "scopeLogs", "*", "logRecords", "*"},
 }
 
-func sniffOTLP(first []byte, whole bool) capture.Sniffed {
+func sniffOTLP(first []byte, whole bool) capture.SniffResult {
 	keys, open := topKeys(first)
 	switch {
 	case len(keys) > 0 && (keys[0] == "resourceSpans" || keys[0] == "resourceLogs"):
-		return capture.Sniffed{Is: capture.Yes, Why: "an object with " + keys[0]}
+		return capture.SniffResult{Is: capture.Yes, Why: "an object with " + keys[0]}
 	case open && len(keys) == 0 && !whole:
-		return capture.Sniffed{Is: capture.Maybe}
+		return capture.SniffResult{Is: capture.Maybe}
 	}
-	return capture.Sniffed{}
+	return capture.SniffResult{}
 }
 
 // otlpLog reads spans and log records.
@@ -82,19 +82,19 @@ func (o *otlpLog) exchange(recs []capture.Record, s *span, began, ended time.Tim
 		lacks = append(lacks, capture.NoEnding)
 	}
 	s.answer.usage = s.usage(as)
-	n := o.in.Next()
-	head := o.in.Head([]string{"otlp", s.convention, as.name}, lacks...)
+	n := o.in.NextExchange()
+	head := o.in.NewHead([]string{"otlp", s.convention, as.name}, lacks...)
 	head.Start = began
 	var said [][]byte
 	for _, m := range s.said {
 		said = append(said, as.said(m.by, m.parts)...)
 	}
 	body := object(member{"model", s.asked}, member{"tools", s.toolsIn(as)}, member{as.history, array(said...)})
-	recs = append(recs, capture.Record{Exchange: n, Side: capture.Request, At: o.in.Since(began), Head: head, Data: body})
+	recs = append(recs, capture.Record{Exchange: n, Side: capture.Request, At: o.in.RecordTime(began), Head: head, Data: body})
 	if len(s.answer.parts) > 0 || s.answer.failure != nil || s.answer.usage != nil {
-		recs = append(recs, capture.Record{Exchange: n, At: o.in.Since(ended), Data: as.reply(&s.answer)})
+		recs = append(recs, capture.Record{Exchange: n, At: o.in.RecordTime(ended), Data: as.reply(&s.answer)})
 	}
-	return append(recs, capture.Record{Exchange: n, At: o.in.Since(ended), End: capture.EndEOF})
+	return append(recs, capture.Record{Exchange: n, At: o.in.RecordTime(ended), End: capture.EndEOF})
 }
 
 // notModels are operations whose spans have messages that the spans inside them have too.

@@ -11,7 +11,7 @@ import (
 var piSession = capture.Format{
 	Name:  "pi session",
 	Title: "pi, OpenClaw: ~/.pi/agent/sessions/*/*.jsonl",
-	Sniff: func(first []byte, whole bool) capture.Sniffed {
+	Sniff: func(first []byte, whole bool) capture.SniffResult {
 		s := sniffKeys(first, whole, "type", "id", "timestamp", "cwd")
 		if s.Why = "a header of type session"; s.Is == capture.Yes && !reads(Member(first, "type"), "session") {
 			s.Is = capture.No

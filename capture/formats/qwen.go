@@ -21,7 +21,7 @@ var qwenCode = capture.Format{
 
 // sniffQwenCode looks for the first line that has a message: Claude Code's lines are alike, but for
 // what a message is.
-func sniffQwenCode(first []byte, whole bool) capture.Sniffed {
+func sniffQwenCode(first []byte, whole bool) capture.SniffResult {
 	for len(first) > 0 {
 		line, rest, ended := bytes.Cut(first, []byte("\n"))
 		if !ended && !whole && !isObject(line) {
@@ -29,24 +29,24 @@ func sniffQwenCode(first []byte, whole bool) capture.Sniffed {
 		}
 		f := pick(line, "uuid", "sessionId", "message")
 		if f[0] == nil || f[1] == nil {
-			return capture.Sniffed{}
+			return capture.SniffResult{}
 		}
 		if f[2] != nil {
 			if kindOf(Member(f[2], "parts")) == '[' {
-				return capture.Sniffed{Is: capture.Yes, Why: "lines with uuid, sessionId and a message of parts"}
+				return capture.SniffResult{Is: capture.Yes, Why: "lines with uuid, sessionId and a message of parts"}
 			}
-			return capture.Sniffed{}
+			return capture.SniffResult{}
 		}
 		first = rest
 	}
 	if whole {
-		return capture.Sniffed{}
+		return capture.SniffResult{}
 	}
 	keys, open := topKeys(first)
 	if open || len(keys) > 0 {
-		return capture.Sniffed{Is: capture.Maybe}
+		return capture.SniffResult{Is: capture.Maybe}
 	}
-	return capture.Sniffed{}
+	return capture.SniffResult{}
 }
 
 // qwenChat reads the lines of a conversation.

@@ -34,7 +34,7 @@ var recorded = []struct {
 
 // readParts is what a format's reader says of an input that comes in parts.
 func readParts(t testing.TB, f capture.Format, parts ...[]byte) (all []capture.Record) {
-	looks := func(p []byte) capture.Looks {
+	looks := func(p []byte) capture.PayloadGuess {
 		if bytes.Contains(p, []byte(`"messages"`)) {
 			return capture.Ask
 		}
@@ -66,7 +66,7 @@ func story(recs []capture.Record) string {
 			}
 		}
 		if h := r.Head; h != nil {
-			fmt.Fprintf(&b, " head %q %s %s %d %s %q", h.Peeled, h.Method, h.URL, h.Status, h.Header, h.Lacks)
+			fmt.Fprintf(&b, " head %q %s %s %d %s %q", h.Wrappers, h.Method, h.URL, h.Status, h.Header, h.Lacks)
 		}
 		if r.End != "" || r.Note != "" || r.Lost > 0 {
 			fmt.Fprintf(&b, " %s %s %s lost=%d %s damaged=%v", r.End, r.Why, r.By, r.Lost, r.Note, r.Damaged)

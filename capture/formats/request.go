@@ -24,21 +24,21 @@ const requestLimit = 64 << 20
 
 // sniffRequest: only a whole body is known for sure. What is not whole yet may become one as long
 // as its members are those of a request.
-func sniffRequest(first []byte, whole bool) capture.Sniffed {
+func sniffRequest(first []byte, whole bool) capture.SniffResult {
 	text := bytes.TrimLeft(first, " \t\r\n")
 	if len(text) == 0 || text[0] != '{' {
-		return capture.Sniffed{}
+		return capture.SniffResult{}
 	}
 	members, end := topMembers(text)
 	switch asked, other := askedBy(members); {
 	case other:
-		return capture.Sniffed{}
+		return capture.SniffResult{}
 	case asked && (whole || end):
-		return capture.Sniffed{Is: capture.Yes, Why: "a conversation, and what to have it continued by"}
+		return capture.SniffResult{Is: capture.Yes, Why: "a conversation, and what to have it continued by"}
 	case whole || end:
-		return capture.Sniffed{}
+		return capture.SniffResult{}
 	}
-	return capture.Sniffed{Is: capture.Maybe}
+	return capture.SniffResult{Is: capture.Maybe}
 }
 
 // topMembers are the keys of an object as far as it has come, each with the first byte of its

@@ -11,7 +11,7 @@ import (
 // TestLinesRotated: a stream whose lines stand in two files is one, also while both are written to,
 // and the half line of the old file is not glued to the new one.
 func TestLinesRotated(t *testing.T) {
-	looks := func(p []byte) capture.Looks {
+	looks := func(p []byte) capture.PayloadGuess {
 		if strings.Contains(string(p), `"chat.completion.chunk"`) {
 			return capture.Chunk
 		}
@@ -31,7 +31,7 @@ func TestLinesRotated(t *testing.T) {
 	}
 	half := line(2, "late")
 	write(old, line(1, "first")+half[:len(half)-30])
-	next := old.(capture.Heir).Rotated()
+	next := old.(capture.RotationReader).Rotated()
 	write(next, line(3, "third"))
 	write(old, half[len(half)-30:]+line(4, "fourth")[:90])
 	recs = old.Close(recs, capture.EndCut, "file rotated", capture.NoTime)

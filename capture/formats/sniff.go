@@ -11,7 +11,7 @@ import (
 // This file tells formats by the first bytes of a file.
 
 // sniffKeys says whether a file begins with an object that has all these keys among its first ones.
-func sniffKeys(first []byte, whole bool, keys ...string) capture.Sniffed {
+func sniffKeys(first []byte, whole bool, keys ...string) capture.SniffResult {
 	found := 0
 	seen, open := topKeys(first)
 	for _, k := range keys {
@@ -21,11 +21,11 @@ func sniffKeys(first []byte, whole bool, keys ...string) capture.Sniffed {
 	}
 	switch {
 	case found == len(keys):
-		return capture.Sniffed{Is: capture.Yes}
+		return capture.SniffResult{Is: capture.Yes}
 	case open && !whole:
-		return capture.Sniffed{Is: capture.Maybe}
+		return capture.SniffResult{Is: capture.Maybe}
 	}
-	return capture.Sniffed{Is: capture.No}
+	return capture.SniffResult{Is: capture.No}
 }
 
 // topKeys are the keys of the object that first begins with, as far as they are there, and whether
@@ -55,7 +55,7 @@ const mostKeys = 64
 
 // sniffAny says whether a file begins with an object that has at least three of these keys, the
 // first of them or the second among them.
-func sniffAny(first []byte, whole bool, keys ...string) capture.Sniffed {
+func sniffAny(first []byte, whole bool, keys ...string) capture.SniffResult {
 	seen, open := topKeys(first)
 	found := 0
 	for _, k := range keys {
@@ -65,9 +65,9 @@ func sniffAny(first []byte, whole bool, keys ...string) capture.Sniffed {
 	}
 	switch {
 	case found >= 3 && (slices.Contains(seen, keys[0]) || slices.Contains(seen, keys[1])):
-		return capture.Sniffed{Is: capture.Yes}
+		return capture.SniffResult{Is: capture.Yes}
 	case open && !whole:
-		return capture.Sniffed{Is: capture.Maybe}
+		return capture.SniffResult{Is: capture.Maybe}
 	}
-	return capture.Sniffed{}
+	return capture.SniffResult{}
 }

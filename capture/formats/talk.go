@@ -55,18 +55,18 @@ func (t *talk) ask(recs []capture.Record, model []byte, at time.Time) []capture.
 	if at.IsZero() {
 		at = t.heardAt
 	}
-	t.exchange = t.in.Next()
-	head := t.in.Head(t.layers, t.lacks...)
-	head.Start, head.Adds = at, t.began
+	t.exchange = t.in.NextExchange()
+	head := t.in.NewHead(t.layers, t.lacks...)
+	head.Start, head.Incremental = at, t.began
 	t.began = true
 	body := object(member{"model", model}, member{"conversation", t.name}, member{t.shape.history, array(t.news...)})
 	t.news, t.size, t.results, t.heardAt = nil, 0, false, time.Time{}
-	return append(recs, capture.Record{Exchange: t.exchange, Side: capture.Request, At: t.in.Since(at), Head: head, Data: body})
+	return append(recs, capture.Record{Exchange: t.exchange, Side: capture.Request, At: t.in.RecordTime(at), Head: head, Data: body})
 }
 
 // say adds to the answer of the exchange that is open.
 func (t *talk) say(recs []capture.Record, r *reply, at time.Time) []capture.Record {
-	return append(recs, capture.Record{Exchange: t.exchange, At: t.in.Since(at), Data: t.shape.reply(r)})
+	return append(recs, capture.Record{Exchange: t.exchange, At: t.in.RecordTime(at), Data: t.shape.reply(r)})
 }
 
 // end ends the exchange that is open, if one is.
@@ -84,7 +84,7 @@ func (t *talk) answer(recs []capture.Record, r *reply, asked, at time.Time) []ca
 	recs = t.ask(recs, r.model, asked)
 	recs = t.say(recs, r, at)
 	t.hear(theModel, r.parts, at)
-	last := capture.Record{At: t.in.Since(at), End: capture.EndEOF}
+	last := capture.Record{At: t.in.RecordTime(at), End: capture.EndEOF}
 	if r.cut || r.hasOpen() {
 		why, _ := Text(r.why)
 		last.End, last.By, last.Why = capture.EndCut, r.by, string(why)

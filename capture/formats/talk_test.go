@@ -68,7 +68,7 @@ func told(r capture.Record) string {
 		s += " at " + r.At.Round(time.Millisecond).String()
 	}
 	if r.Head != nil {
-		s += fmt.Sprintf(" %s %s [%s] lacks %d", r.Head.Method, r.Head.URL, r.Head.Peeled, len(r.Head.Lacks))
+		s += fmt.Sprintf(" %s %s [%s] lacks %d", r.Head.Method, r.Head.URL, r.Head.Wrappers, len(r.Head.Lacks))
 	}
 	if len(r.Data) > 0 {
 		s += "\n\t" + strings.ReplaceAll(strings.TrimRight(string(r.Data), "\n"), "\n", "\n\t")

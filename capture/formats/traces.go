@@ -13,7 +13,7 @@ import (
 var claudeTrace = capture.Format{
 	Name:  "claude-trace",
 	Title: "logs of claude-trace",
-	Sniff: func(first []byte, whole bool) capture.Sniffed {
+	Sniff: func(first []byte, whole bool) capture.SniffResult {
 		return sniffPair(first, whole, "url", "it has a request with a timestamp and a URL, as claude-trace writes it")
 	},
 	New: func(in *capture.Input) capture.Reader { return newEntries(in, "line", readClaudeTrace, []string{}) },
@@ -24,7 +24,7 @@ var claudeTrace = capture.Format{
 var claudeTap = capture.Format{
 	Name:  "claude-tap",
 	Title: "traces of claude-tap",
-	Sniff: func(first []byte, whole bool) capture.Sniffed {
+	Sniff: func(first []byte, whole bool) capture.SniffResult {
 		return sniffPair(first, whole, "path", "it has a request with a method and a path, as claude-tap writes it")
 	},
 	New: func(in *capture.Input) capture.Reader { return newEntries(in, "line", readClaudeTap, []string{}) },
@@ -38,23 +38,23 @@ var tapKeys = map[string]bool{
 
 // sniffPair tells an object that has a request with a method, and with one other member that says
 // who wrote it.
-func sniffPair(first []byte, whole bool, member, why string) capture.Sniffed {
-	return sniffObject(first, whole, func(key string, value []byte) capture.Sniffed {
+func sniffPair(first []byte, whole bool, member, why string) capture.SniffResult {
+	return sniffObject(first, whole, func(key string, value []byte) capture.SniffResult {
 		switch {
 		case member == "path" && tapKeys[key]:
 			return maybe(false)
 		case key != "request" || value[0] != '{':
-			return capture.Sniffed{}
+			return capture.SniffResult{}
 		}
 		seen := map[string]bool{}
 		for key := range Members(value) {
 			seen[key] = true
 		}
 		if seen["method"] && seen[member] && (seen["headers"] || seen["timestamp"]) {
-			return capture.Sniffed{Is: capture.Yes, Why: why}
+			return capture.SniffResult{Is: capture.Yes, Why: why}
 		}
 		if isWhole(value) {
-			return capture.Sniffed{}
+			return capture.SniffResult{}
 		}
 		return maybe(false)
 	})

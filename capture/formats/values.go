@@ -69,7 +69,7 @@ func (r *valuesReader) value(f Found) {
 	default:
 		before := len(r.recs)
 		if r.read(r, f.Raw, f.Cut); !f.Cut {
-			r.entries.Place(r.recs[before:], f.At, f.Size)
+			r.entries.SetLocation(r.recs[before:], f.At, f.Size)
 		}
 	}
 }
@@ -92,19 +92,19 @@ func objectText(first []byte) (text []byte, ok bool) {
 }
 
 // maybe is the answer of who needs to see more.
-func maybe(whole bool) capture.Sniffed {
+func maybe(whole bool) capture.SniffResult {
 	if whole {
-		return capture.Sniffed{}
+		return capture.SniffResult{}
 	}
-	return capture.Sniffed{Is: capture.Maybe}
+	return capture.SniffResult{Is: capture.Maybe}
 }
 
 // sniffObject tells a format by the members of the object that an input begins with, as far as they
 // are there. judge is asked with each of them, in order, until it is sure.
-func sniffObject(first []byte, whole bool, judge func(key string, value []byte) capture.Sniffed) capture.Sniffed {
+func sniffObject(first []byte, whole bool, judge func(key string, value []byte) capture.SniffResult) capture.SniffResult {
 	text, ok := objectText(first)
 	if !ok {
-		return capture.Sniffed{}
+		return capture.SniffResult{}
 	}
 	for key, value := range Members(text) {
 		if s := judge(key, value); s.Is != capture.Maybe {
@@ -112,7 +112,7 @@ func sniffObject(first []byte, whole bool, judge func(key string, value []byte) 
 		}
 	}
 	if isWhole(text) {
-		return capture.Sniffed{}
+		return capture.SniffResult{}
 	}
 	return maybe(whole)
 }

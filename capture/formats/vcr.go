@@ -33,14 +33,14 @@ var (
 // sniffLines is how many lines may stand before the first interaction.
 const sniffLines = 20
 
-func sniffCassette(first []byte, whole bool) capture.Sniffed {
+func sniffCassette(first []byte, whole bool) capture.SniffResult {
 	text := strings.TrimPrefix(string(first), bom)
 	list, mock := false, false
 	for range sniffLines {
 		line, rest, ended := strings.Cut(text, "\n")
 		if !ended && !whole {
 			if len(line) > 200 || line != "" && !list && !mock && !mayBegin(line) {
-				return capture.Sniffed{}
+				return capture.SniffResult{}
 			}
 			return maybe(whole)
 		}
@@ -48,25 +48,25 @@ func sniffCassette(first []byte, whole bool) capture.Sniffed {
 		switch {
 		case line == "" || line[0] == '#' || strings.HasPrefix(line, "---"):
 		case itemBegin.MatchString(line) && (list || line[0] == '-' && strings.Contains(line, "request:")):
-			return capture.Sniffed{Is: capture.Yes, Why: "it begins with a list of interactions"}
+			return capture.SniffResult{Is: capture.Yes, Why: "it begins with a list of interactions"}
 		case mock && line[0] == ' ':
 			if key, _, _ := strings.Cut(strings.TrimSpace(line), ":"); key == "path" || key == "method" || key == "scheme" {
-				return capture.Sniffed{Is: capture.Yes, Why: "it begins with when: and what a request is like"}
+				return capture.SniffResult{Is: capture.Yes, Why: "it begins with when: and what a request is like"}
 			}
 		case list || mock:
-			return capture.Sniffed{}
+			return capture.SniffResult{}
 		case listKey.MatchString(line):
 			list = true
 		case mockBegin.MatchString(line):
 			mock = true
 		case !otherKey.MatchString(line):
-			return capture.Sniffed{}
+			return capture.SniffResult{}
 		}
 		if text = rest; !ended {
 			break
 		}
 	}
-	return capture.Sniffed{}
+	return capture.SniffResult{}
 }
 
 // mayBegin reports whether the beginning of a line may become one that a cassette begins with.
@@ -216,7 +216,7 @@ func (r *cassetteReader) interaction(last bool) {
 	}
 	before := len(r.recs)
 	if r.exchange(&x); !torn && !r.refers {
-		r.entries.Place(r.recs[before:], r.itemAt, int64(len(item)))
+		r.entries.SetLocation(r.recs[before:], r.itemAt, int64(len(item)))
 	}
 	if cut {
 		r.note(true, "the file ends inside interaction %d, which begins at byte %d", r.items, r.itemAt)

@@ -13,7 +13,7 @@ import (
 //
 // What a line gave is lent: it is valid until the next line.
 type peeler struct {
-	looks func([]byte) capture.Looks
+	looks func([]byte) capture.PayloadGuess
 
 	layers  []layer
 	clues   []clue
@@ -69,9 +69,9 @@ type find struct {
 	scope  int // finds of one scope stand in one object
 	before []byte
 	after  []byte
-	held   bool         // it was kept until it was clear which stream it is of
-	event  *heldEvent   // its name, of one that was held
-	spot   capture.Spot // of one that is held
+	held   bool             // it was kept until it was clear which stream it is of
+	event  *heldEvent       // its name, of one that was held
+	spot   capture.LineSpan // of one that is held
 }
 
 const (
@@ -81,7 +81,7 @@ const (
 	shapeLimit  = 8       // shapes of what stands before payloads
 )
 
-func newPeeler(looks func([]byte) capture.Looks) *peeler {
+func newPeeler(looks func([]byte) capture.PayloadGuess) *peeler {
 	return &peeler{
 		looks: looks, paths: map[uint64]*trail{}, leads: map[uint64]bool{}, shapes: map[uint64][]prefixShape{},
 		dull: map[uint64]int{}, ranks: map[uint64]clueRank{},

@@ -83,7 +83,7 @@ func bentNote(faults []bend.Fault) string {
 	for _, f := range faults {
 		words = append(words, "--fault "+f.String())
 	}
-	return fmt.Sprintf("%s (%s): the client is not given what is shown here, which is what the provider sent", capture.Bent, strings.Join(words, " "))
+	return fmt.Sprintf("%s (%s): the client is not given what is shown here, which is what the provider sent", capture.FaultedNote, strings.Join(words, " "))
 }
 
 // bent is an answer that is bent while it passes.
@@ -152,7 +152,7 @@ func (b *bent) breakOff() error {
 	b.broke = true
 	b.x.gate.shut()
 	b.from.handOver()
-	b.from.note = fmt.Sprintf("%s: the client was given %s, and then its connection was broken", capture.Bent, count.Of(b.given, "byte"))
+	b.from.note = fmt.Sprintf("%s: the client was given %s, and then its connection was broken", capture.FaultedNote, count.Of(b.given, "byte"))
 	for b.err == nil {
 		b.take(b.from.Read(b.buffer))
 	}
@@ -170,7 +170,7 @@ func (b *bent) words() string {
 	case b.broke && b.from.note != "": // nothing more came
 		words = append([]string{b.from.note}, words...)
 	case !b.broke && len(b.unfit) < len(b.x.faults):
-		words = append([]string{fmt.Sprintf("%s: the client was given %s in place of %d", capture.Bent, count.Of(b.given, "byte"), b.from.passed())}, words...)
+		words = append([]string{fmt.Sprintf("%s: the client was given %s in place of %d", capture.FaultedNote, count.Of(b.given, "byte"), b.from.passed())}, words...)
 	}
 	return strings.Join(words, "; ")
 }

@@ -78,8 +78,8 @@ func TestBentAtOnce(t *testing.T) {
 	if got := pieces(recs, capture.Response); fmt.Sprintf("%q", got) != fmt.Sprintf("%q", []string{opened, started, more}) {
 		t.Errorf("recorded %q", got)
 	}
-	said := fmt.Sprintf("%s: the client was given %d bytes in place of %d", capture.Bent, len(opened+unstarted+more), len(opened+started+more))
-	if n := notes(recs); !strings.HasPrefix(n, capture.Bent+" (--fault bad-args)") || !strings.HasSuffix(n, said) {
+	said := fmt.Sprintf("%s: the client was given %d bytes in place of %d", capture.FaultedNote, len(opened+unstarted+more), len(opened+started+more))
+	if n := notes(recs); !strings.HasPrefix(n, capture.FaultedNote+" (--fault bad-args)") || !strings.HasSuffix(n, said) {
 		t.Errorf("notes: %s", n)
 	}
 }
@@ -104,7 +104,7 @@ func TestBentCut(t *testing.T) {
 	if got := recorded(recs, capture.Response); got != opened+started+more {
 		t.Errorf("recorded %q", got)
 	}
-	if n := notes(recs); !strings.Contains(n, fmt.Sprintf("%s: the client was given %d bytes, and then its connection was broken", capture.Bent, len(opened))) {
+	if n := notes(recs); !strings.Contains(n, fmt.Sprintf("%s: the client was given %d bytes, and then its connection was broken", capture.FaultedNote, len(opened))) {
 		t.Errorf("notes: %s", n)
 	}
 	if _, body, err := d.say("/v1/messages", "{}"); body != opened+started+more || err != nil {
@@ -232,7 +232,7 @@ func TestBentSocket(t *testing.T) {
 			t.Errorf("recorded %q", p)
 		}
 	}
-	if n := notes(recs); strings.Count(n, capture.Bent+" (--fault bad-args") != 2 {
+	if n := notes(recs); strings.Count(n, capture.FaultedNote+" (--fault bad-args") != 2 {
 		t.Errorf("notes: %s", n)
 	}
 }

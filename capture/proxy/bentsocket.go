@@ -142,5 +142,5 @@ func (s *bentSocket) words() string {
 	if len(told) == 0 {
 		return ""
 	}
-	return capture.Bent + ": " + strings.Join(told, "; ")
+	return capture.FaultedNote + ": " + strings.Join(told, "; ")
 }

@@ -216,7 +216,7 @@ func (x *exchange) failed(w http.ResponseWriter, _ *http.Request, err error) {
 		x.answer = admit.Refuse(http.StatusBadRequest, "the request's body broke off: %s", why)
 	default:
 		x.cause = capture.Network
-		x.answer = admit.Refuse(http.StatusBadGateway, "no answer from %s: %s", x.target.url.Host, capture.Trouble(err))
+		x.answer = admit.Refuse(http.StatusBadGateway, "no answer from %s: %s", x.target.url.Host, capture.FailureText(err))
 	}
 	clear(w.Header())
 	refuse(w, x.answer)

@@ -222,13 +222,13 @@ func (h *held) look() (why string) {
 // begin holds the answer.
 func (h *held) begin(why string) {
 	h.why, h.since, h.spoke = why, h.x.p.options.Now(), h.x.p.options.Now()
-	h.said.mention(fmt.Sprintf("%s: %s; the client has %s of what is shown, and waits", capture.Held, why, count.Of(h.given, "byte")))
+	h.said.mention(fmt.Sprintf("%s: %s; the client has %s of what is shown, and waits", capture.HeldNote, why, count.Of(h.given, "byte")))
 }
 
 // end lets the answer go, and says how.
 func (h *held) end(how string) {
 	took := h.x.p.options.Now().Sub(h.since).Round(time.Millisecond)
-	h.told = append(h.told, fmt.Sprintf("%s: the client waited %v for what comes behind byte %d; then the answer %s", capture.Held, took, h.given, how))
+	h.told = append(h.told, fmt.Sprintf("%s: the client waited %v for what comes behind byte %d; then the answer %s", capture.HeldNote, took, h.given, how))
 	h.why, h.steps = "", 0
 }
 

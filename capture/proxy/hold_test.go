@@ -77,7 +77,7 @@ func (d *desk) held(t *testing.T, waiting int64) Hold {
 // heldNotes are those of toolscope's holding.
 func heldNotes(recs []capture.Record) (all []string) {
 	for _, r := range recs {
-		if strings.HasPrefix(r.Note, capture.Held) {
+		if strings.HasPrefix(r.Note, capture.HeldNote) {
 			all = append(all, r.Note)
 		}
 	}

@@ -25,13 +25,13 @@ func Create(path string, created time.Time, by string) (*Recorder, error) {
 		return nil, fmt.Errorf("create %s: another program is recording to it: %w", path, fs.ErrExist)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("create %s: %w", path, capture.Reason(err))
+		return nil, fmt.Errorf("create %s: %w", path, capture.WithoutPath(err))
 	}
 	w, err := begin(f, created, by)
 	if err != nil {
 		f.Close()
 		os.Remove(path)
-		return nil, fmt.Errorf("create %s: %w", path, capture.Reason(err))
+		return nil, fmt.Errorf("create %s: %w", path, capture.WithoutPath(err))
 	}
 	return start(w, boxLimit), nil
 }
@@ -77,17 +77,17 @@ func makeDir(dir string) (warning string, err error) {
 		switch err = os.Mkdir(dir, 0o700); {
 		case err == nil:
 			if err := os.Chmod(dir, 0o700); err != nil {
-				return "", fmt.Errorf("create %s: %w", dir, capture.Reason(err))
+				return "", fmt.Errorf("create %s: %w", dir, capture.WithoutPath(err))
 			}
 			return "", nil
 		case !errors.Is(err, fs.ErrExist): // somebody else may have been faster
-			return "", fmt.Errorf("create %s: %w", dir, capture.Reason(err))
+			return "", fmt.Errorf("create %s: %w", dir, capture.WithoutPath(err))
 		}
 		info, err = os.Stat(dir)
 	}
 	switch {
 	case err != nil:
-		return "", fmt.Errorf("create %s: %w", dir, capture.Reason(err))
+		return "", fmt.Errorf("create %s: %w", dir, capture.WithoutPath(err))
 	case !info.IsDir():
 		return "", fmt.Errorf("create %s: it exists and is no directory", dir)
 	case isForeign(info):

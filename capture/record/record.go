@@ -149,7 +149,7 @@ func (r *Recorder) put(failed *gap, rec capture.Record) {
 		r.state.Lost += lostWith(rec)
 		r.state.Trouble = unfit.Error()
 	case err != nil:
-		r.state.Lost += failed.add(rec, capture.Reason(err).Error())
+		r.state.Lost += failed.add(rec, capture.WithoutPath(err).Error())
 		r.state.Trouble = failed.why
 	default:
 		r.state.Records++

@@ -75,7 +75,7 @@ func CreateSpool(dir, name string, limit int64, created time.Time, by string) (r
 	}
 	if err != nil {
 		s.lock.remove()
-		return nil, nil, warning, fmt.Errorf("create %s: %w", s.Path(), capture.Reason(err))
+		return nil, nil, warning, fmt.Errorf("create %s: %w", s.Path(), capture.WithoutPath(err))
 	}
 	if r, err = New(s, created, by); err != nil {
 		s.Remove()

@@ -80,7 +80,7 @@ func (w *writer) close() error {
 		err = cmp.Or(c.Close(), err)
 	}
 	if err != nil {
-		return fmt.Errorf("close capture: %w", capture.Reason(err))
+		return fmt.Errorf("close capture: %w", capture.WithoutPath(err))
 	}
 	return nil
 }

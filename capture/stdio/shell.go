@@ -22,7 +22,7 @@ func Watch(args []string, command string, o Options) (Ending, error) {
 	defer stop()
 	tie(w.cmd)
 	if err := w.cmd.Start(); err != nil {
-		w.take(capture.Record{End: capture.EndEOF, Why: "it could not be started: " + capture.Reason(err).Error(), By: capture.Toolscope})
+		w.take(capture.Record{End: capture.EndEOF, Why: "it could not be started: " + capture.WithoutPath(err).Error(), By: capture.Toolscope})
 		return Ending{}, err
 	}
 	go w.pass(signals)

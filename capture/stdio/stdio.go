@@ -81,7 +81,7 @@ func Run(args []string, o Options) (Ending, error) {
 	}
 	if err != nil {
 		ends.close()
-		w.take(capture.Record{End: capture.EndEOF, Why: "it could not be started: " + capture.Reason(err).Error(), By: capture.Toolscope})
+		w.take(capture.Record{End: capture.EndEOF, Why: "it could not be started: " + capture.WithoutPath(err).Error(), By: capture.Toolscope})
 		return Ending{}, err
 	}
 	go w.pass(signals)

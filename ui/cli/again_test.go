@@ -99,7 +99,7 @@ func TestReadAgainFails(t *testing.T) {
 
 // TestRecordCost: taking a record over costs no memory, wherever it is from.
 func TestRecordCost(t *testing.T) {
-	r := capture.Record{Exchange: 1, Data: []byte("x"), From: capture.Place{File: new(capture.File), Start: 1, End: 2}}
+	r := capture.Record{Exchange: 1, Data: []byte("x"), Location: capture.Location{File: new(capture.File), Start: 1, End: 2}}
 	var out stream.Record
 	if n := testing.AllocsPerRun(100, func() { out = coreRecord(r) }); n != 0 || out.From.Source == nil {
 		t.Errorf("%v allocations", n)

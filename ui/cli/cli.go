@@ -58,7 +58,7 @@ type app struct {
 	pricesFile     string
 	said           map[string]*connectFlags // what the command line said of hosts, by name
 	network        *live                    // the way of what comes from the network; nil where nothing does
-	found          capture.Found            // the file that is read, of several
+	found          capture.FoundFile        // the file that is read, of several
 	joins          bool                     // recordings of one run that are named are read as one
 	isRun          bool                     // that is what is read just now
 	strangers      []string                 // files that were found and are not recognised

@@ -228,7 +228,7 @@ func (a *app) editConfig(root *cobra.Command) error {
 	}
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		if err := writeOwn(path, []byte(blankConfig(root))); err != nil {
-			return fmt.Errorf("%s: %w", path, capture.Reason(err))
+			return fmt.Errorf("%s: %w", path, capture.WithoutPath(err))
 		}
 	}
 	answers := bufio.NewScanner(a.stdin)

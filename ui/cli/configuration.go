@@ -82,7 +82,7 @@ func readConfiguration(root *cobra.Command) (c configuration, err error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return c, nil
 	case err != nil:
-		return c, usagef("%s: %w", c.path, capture.Reason(err))
+		return c, usagef("%s: %w", c.path, capture.WithoutPath(err))
 	}
 	c.there = true
 	c.take(allSettings(root), data)

@@ -14,12 +14,12 @@ func coreRecord(r capture.Record) stream.Record {
 	out := stream.Record{
 		Exchange: r.Exchange, Request: r.Side == capture.Request, At: r.At, Data: r.Data,
 		End: r.End != "", Why: r.Why, By: string(r.By), Lost: r.Lost, Note: r.Note,
-		Before: r.Before, After: r.After, Others: r.Others, OtherLines: r.OtherLines, Pieces: r.Pieces,
+		Before: r.Before, After: r.After, Others: r.Others, OtherLines: r.OtherLines, Pieces: r.Chunks,
 	}
 	if r.Head != nil {
 		out.Head = &stream.Head{
 			File: r.Head.File, Run: cmp.Or(r.Head.Run, r.Head.File), Method: r.Head.Method, URL: r.Head.URL, Status: r.Head.Status, Header: r.Head.Header, Start: r.Head.Start,
-			Peeled: r.Head.Peeled, Adds: r.Head.Adds, Origin: (*stream.Machine)(r.Head.Origin),
+			Peeled: r.Head.Wrappers, Adds: r.Head.Incremental, Origin: (*stream.Machine)(r.Head.Origin),
 		}
 		out.Head.Composed = slices.Contains(r.Head.Lacks, capture.Composed)
 		for _, lack := range r.Head.Lacks {
@@ -30,15 +30,15 @@ func coreRecord(r capture.Record) stream.Record {
 			out.Head.Lacks = append(out.Head.Lacks, string(lack))
 		}
 	}
-	if f := r.From.File; f != nil {
-		out.From = stream.Place{Source: (*coreFile)(f), Start: r.From.Start, End: r.From.End}
+	if f := r.Location.File; f != nil {
+		out.From = stream.Place{Source: (*coreFile)(f), Start: r.Location.Start, End: r.Location.End}
 		switch {
-		case r.From.Bare:
+		case r.Location.Bare:
 			out.From.Source = (*bareFile)(f)
-		case r.From.Lines != nil:
-			out.From.Source = (*logLines)(r.From.Lines)
-		case r.From.Entries != nil:
-			out.From.Source = (*fileEntries)(r.From.Entries)
+		case r.Location.Lines != nil:
+			out.From.Source = (*logLines)(r.Location.Lines)
+		case r.Location.Entries != nil:
+			out.From.Source = (*fileEntries)(r.Location.Entries)
 		}
 	}
 	return out

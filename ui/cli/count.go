@@ -45,25 +45,25 @@ func (a *app) count(ctx context.Context, paths []string) error {
 }
 
 // countText is what a file holds, in words.
-func countText(n capture.Size) string {
+func countText(n capture.FileSurvey) string {
 	size := count.Of(int(n.Lines), "line") + ", " + sizeText(n.Bytes)
 	switch {
-	case n.Lines == 0 && n.Answers == 0:
+	case n.Lines == 0 && n.Responses == 0:
 		return sizeText(n.Bytes) + "; --summary reads what is in it"
-	case n.Answers == 0:
+	case n.Responses == 0:
 		return size + "; nothing in it marks answers: --summary reads it"
 	}
-	return fmt.Sprintf("about %s, %s", count.Of(int(n.Answers), "answer"), size)
+	return fmt.Sprintf("about %s, %s", count.Of(int(n.Responses), "answer"), size)
 }
 
-func countObject(path string, n capture.Size) *object {
+func countObject(path string, n capture.FileSurvey) *object {
 	var o object
 	o.text("type", "count")
 	o.text("file", path)
 	o.int("bytes", int(n.Bytes))
 	o.int("lines", int(n.Lines))
-	if n.Answers > 0 {
-		o.int("answers_about", int(n.Answers))
+	if n.Responses > 0 {
+		o.int("answers_about", int(n.Responses))
 	}
 	return &o
 }

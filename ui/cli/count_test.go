@@ -19,7 +19,7 @@ var (
 	split    = []string{"pieces as they were read", "Kubernetes CRI, in parts"}
 )
 
-func counted(t *testing.T, text string) capture.Size {
+func counted(t *testing.T, text string) capture.FileSurvey {
 	t.Helper()
 	n, err := capture.Survey(context.Background(), saved(t, "log", text), formats.Marks(), 2)
 	if err != nil {
@@ -49,9 +49,9 @@ func TestCountIsOfAnswers(t *testing.T) {
 			case slices.Contains(unmarked, s.name):
 				want = 0
 			case slices.Contains(split, s.name):
-				want = min(want, got.Answers)
+				want = min(want, got.Responses)
 			}
-			if got.Answers != want || got.Lines != int64(strings.Count(text, "\n")) || got.Bytes != int64(len(text)) {
+			if got.Responses != want || got.Lines != int64(strings.Count(text, "\n")) || got.Bytes != int64(len(text)) {
 				t.Errorf("%s, %s: %+v, want %d answers", name, s.name, got, want)
 			}
 		}

@@ -240,6 +240,6 @@ func undo(chains map[int]*coding.Chain, r capture.Record) capture.Record {
 		rest, _ := chain.Close()
 		body = append(body, rest...)
 	}
-	r.Data, r.From = body, capture.Place{}
+	r.Data, r.Location = body, capture.Location{}
 	return r
 }

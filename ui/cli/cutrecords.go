@@ -198,7 +198,7 @@ func (b *bending) note(unfit []bend.Unfit) string {
 	if words == "" {
 		return ""
 	}
-	return capture.Bent + ":" + words
+	return capture.FaultedNote + ":" + words
 }
 
 // writeRecords writes records as a capture.
@@ -273,7 +273,7 @@ func captureRecord(r stream.Record) capture.Record {
 	}
 	if h := r.Head; h != nil {
 		out.Head = &capture.Head{
-			File: h.File, Method: h.Method, URL: h.URL, Status: h.Status, Header: h.Header, Start: h.Start, Peeled: h.Peeled, Adds: h.Adds,
+			File: h.File, Method: h.Method, URL: h.URL, Status: h.Status, Header: h.Header, Start: h.Start, Wrappers: h.Peeled, Incremental: h.Adds,
 		}
 		for _, lack := range h.Lacks {
 			out.Head.Lacks = append(out.Head.Lacks, capture.Lack(lack))

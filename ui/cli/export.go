@@ -187,7 +187,7 @@ func redacted(src capture.Source, r *redact.Redactor) capture.Source {
 			damaged := rec.Damaged
 			for _, c := range r.Take(rec) {
 				clean := c.Record()
-				clean.Damaged, clean.From = damaged, capture.Place{} // what is there has the secrets
+				clean.Damaged, clean.Location = damaged, capture.Location{} // what is there has the secrets
 				if !yield(clean, nil) {
 					return
 				}

@@ -24,7 +24,7 @@ func TestProxyFault(t *testing.T) {
 	if len(calls) != 1 || calls[0].Status != "complete" || len(turns) != 1 || !strings.Contains(got.stdout, `"code":"BENT","severity":"warn","by":"toolscope"`) {
 		t.Errorf("%s\n%s", got.stdout, got.stderr)
 	}
-	if !strings.Contains(got.stdout, `"message":"`+capture.Bent) {
+	if !strings.Contains(got.stdout, `"message":"`+capture.FaultedNote) {
 		t.Errorf("the words of the note are not those of the finding: %s", got.stdout)
 	}
 	if !strings.Contains(got.stderr, "what clients are given is bent by toolscope: --fault empty-args") {

@@ -197,9 +197,9 @@ func (a *app) openAll(ctx context.Context, paths []string, o capture.Options) (c
 }
 
 // find lists what a path names, as capture.Find does. An address names itself.
-func find(path string) ([]capture.Found, []string, error) {
+func find(path string) ([]capture.FoundFile, []string, error) {
 	if fleet.IsAddress(path) {
-		return []capture.Found{{Path: path}}, nil, nil
+		return []capture.FoundFile{{Path: path}}, nil, nil
 	}
 	return capture.Find([]string{path})
 }

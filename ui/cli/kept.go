@@ -72,7 +72,7 @@ func (k *kept) save() (path string, err error) {
 			fmt.Fprintf(&b, "%s = %d\n", name, *numbers[name])
 		}
 	}
-	return path, capture.Reason(writeOwn(path, []byte(b.String())))
+	return path, capture.WithoutPath(writeOwn(path, []byte(b.String())))
 }
 
 // saveTheme keeps the name of a theme for the next time, and says where.

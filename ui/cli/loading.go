@@ -50,7 +50,7 @@ const leastSurveyed = 64 << 20
 func (l *loading) survey() {
 	n := l.Survey(l.ctx, formats.Marks(), 1)
 	if l.ctx.Err() == nil {
-		l.answers.Store(n.Answers)
+		l.answers.Store(n.Responses)
 	}
 }
 

@@ -39,13 +39,13 @@ func BenchmarkPeeling(b *testing.B) {
 			b.SetBytes(int64(len(body)))
 			b.ReportAllocs()
 			for b.Loop() {
-				src, err := capture.Open(b.Context(), path, capture.Options{Formats: formats.All, Looks: looks, Once: true, Pieces: true})
+				src, err := capture.Open(b.Context(), path, capture.Options{Formats: formats.All, GuessPayload: looks, ReadOnce: true, AllowChunks: true})
 				if err != nil {
 					b.Fatal(err)
 				}
 				in := new(providers.Inspector)
 				in.Keep(providers.Keep{Bytes: printedBytes, Rows: printedRows, ReadOnce: true})
-				if err := inspect(capture.Ahead(src), in, func() bool { return true }); err != nil {
+				if err := inspect(capture.ReadAhead(src), in, func() bool { return true }); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -69,7 +69,7 @@ func BenchmarkCounting(b *testing.B) {
 		b.SetBytes(int64(len(text)))
 		b.ReportAllocs()
 		for b.Loop() {
-			if n, err := capture.Survey(b.Context(), path, formats.Marks(), 1); err != nil || n.Answers != 500 {
+			if n, err := capture.Survey(b.Context(), path, formats.Marks(), 1); err != nil || n.Responses != 500 {
 				b.Fatal(n, err)
 			}
 		}
@@ -78,13 +78,13 @@ func BenchmarkCounting(b *testing.B) {
 		b.SetBytes(int64(len(text)))
 		b.ReportAllocs()
 		for b.Loop() {
-			src, err := capture.Open(b.Context(), path, capture.Options{Formats: formats.All, Looks: looks, Once: true, Pieces: true})
+			src, err := capture.Open(b.Context(), path, capture.Options{Formats: formats.All, GuessPayload: looks, ReadOnce: true, AllowChunks: true})
 			if err != nil {
 				b.Fatal(err)
 			}
 			n := new(tally)
 			q := newQueue(new(providers.Inspector), path, n)
-			if err := inspect(capture.Ahead(src), q.in, func() bool { return q.print(false) == nil }); err != nil || q.print(true) != nil || n.turns != 500 {
+			if err := inspect(capture.ReadAhead(src), q.in, func() bool { return q.print(false) == nil }); err != nil || q.print(true) != nil || n.turns != 500 {
 				b.Fatal(n, err)
 			}
 		}

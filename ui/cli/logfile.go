@@ -40,7 +40,7 @@ func (a *app) openLog(path string) error {
 	}
 	l := &logFile{path: path, redactor: newRedactor()}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return fmt.Errorf("--log %s: %w", said, capture.Reason(err))
+		return fmt.Errorf("--log %s: %w", said, capture.WithoutPath(err))
 	}
 	if err := l.write(time.Now(), "toolscope "+version()+" begins"); err != nil {
 		return fmt.Errorf("--log %s: %w", said, err)
@@ -53,12 +53,12 @@ func (a *app) openLog(path string) error {
 func (l *logFile) write(at time.Time, text string) error {
 	if info, err := os.Stat(l.path); err == nil && info.Mode().IsRegular() && info.Size() > mostLogged {
 		if err := os.Rename(l.path, l.path+".1"); err != nil {
-			return capture.Reason(err)
+			return capture.WithoutPath(err)
 		}
 	}
 	f, err := os.OpenFile(l.path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
-		return capture.Reason(err)
+		return capture.WithoutPath(err)
 	}
 	line := display.Clean(l.redactor.Text(strings.ReplaceAll(text, "\n", "; "))).String()
 	_, err = fmt.Fprintf(f, "%s %d %s\n", at.UTC().Format("2006-01-02T15:04:05.000Z"), os.Getpid(), line)

@@ -117,7 +117,7 @@ func (a *app) watch(ctx context.Context, src capture.Source, speed float64, o ui
 	}
 	if speed != 0 {
 		player := capture.NewPlayer(speed)
-		src, o.Playback = capture.Paced(ctx, src, player), player
+		src, o.Playback = capture.Play(ctx, src, player), player
 	}
 	defer in.Close(nil) // who fills it waits for nobody then
 	return a.show(o, func() { in.fill(src) })

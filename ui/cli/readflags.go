@@ -17,7 +17,7 @@ import (
 
 // options say how an input is opened.
 func (r *readFlags) options(follow bool, stdin io.Reader) capture.Options {
-	o := capture.Options{Follow: follow, Stdin: stdin, Formats: formats.All, Looks: looks}
+	o := capture.Options{Follow: follow, Stdin: stdin, Formats: formats.All, GuessPayload: looks}
 	switch r.as {
 	case "", "auto":
 	case "body":

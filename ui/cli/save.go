@@ -97,7 +97,7 @@ func openNew(path string, replace bool) (*os.File, error) {
 
 func atFile(path string, err error) error {
 	if err != nil {
-		err = fmt.Errorf("-o %s: %w", path, capture.Reason(err))
+		err = fmt.Errorf("-o %s: %w", path, capture.WithoutPath(err))
 	}
 	return err
 }

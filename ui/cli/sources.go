@@ -25,19 +25,19 @@ func (a *app) sources(ctx context.Context, paths []string) (capture.Source, erro
 // source opens one path, to be read once.
 func (a *app) source(ctx context.Context, path string) (capture.Source, error) {
 	o := a.reading.options(a.follow, a.stdin)
-	o.Once = !a.reading.places
+	o.ReadOnce = !a.reading.places
 	return a.openOne(ctx, path, o)
 }
 
 // inPieces opens one path as source does, for who looks at no record for itself.
 func (a *app) inPieces(ctx context.Context, path string) (capture.Source, error) {
 	o := a.reading.options(a.follow, a.stdin)
-	o.Once, o.Pieces = !a.reading.places, !a.reading.places
+	o.ReadOnce, o.AllowChunks = !a.reading.places, !a.reading.places
 	return a.openOne(ctx, path, o)
 }
 
 // looks is what bytes that a format found look like.
-func looks(payload []byte) capture.Looks {
+func looks(payload []byte) capture.PayloadGuess {
 	switch providers.LooksLike(payload) {
 	case providers.LooksLikeChunk:
 		return capture.Chunk
@@ -83,24 +83,24 @@ func (a *app) eachSource(ctx context.Context, paths []string, do func(src captur
 			prepare(in)
 			src, err := a.inPieces(ctx, a.found.Path)
 			if err == nil {
-				err = do(a.judged(capture.Ahead(src)), a.found.Path, in)
+				err = do(a.judged(capture.ReadAhead(src)), a.found.Path, in)
 			}
 			a.failIf(err)
 		}
 		a.tellStrangers(path, len(files))
-		a.found = capture.Found{}
+		a.found = capture.FoundFile{}
 	}
 	return nil
 }
 
 // doRun does with the recordings of one run what is done with one.
-func (a *app) doRun(ctx context.Context, path string, files []capture.Found, prepare func(*providers.Inspector), do func(capture.Source, string, *providers.Inspector) error) {
+func (a *app) doRun(ctx context.Context, path string, files []capture.FoundFile, prepare func(*providers.Inspector), do func(capture.Source, string, *providers.Inspector) error) {
 	in, o := new(providers.Inspector), a.reading.options(false, a.stdin)
 	prepare(in)
-	a.isRun, o.Once = true, true
-	src, err := capture.OpenAll(ctx, each(files, func(f capture.Found) string { return f.Path }), o)
+	a.isRun, o.ReadOnce = true, true
+	src, err := capture.OpenAll(ctx, each(files, func(f capture.FoundFile) string { return f.Path }), o)
 	if err == nil {
-		err = do(a.judged(capture.Ahead(src)), path, in)
+		err = do(a.judged(capture.ReadAhead(src)), path, in)
 	}
 	a.failIf(err)
 	a.isRun = false

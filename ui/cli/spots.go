@@ -46,7 +46,7 @@ func (p *spots) see(r *capture.Record) {
 		p.of[r.Exchange] = t
 	}
 	t.size += int64(len(r.Data))
-	from := r.From
+	from := r.Location
 	switch {
 	case from.File == nil, from.Entries != nil: // an entry may have thousands of lines
 		t.lost = true

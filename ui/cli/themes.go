@@ -25,7 +25,7 @@ func lookTheme(name string, dark bool, note func(string)) (themes.Theme, error) 
 	}
 	data, err := readFile(path)
 	if err != nil {
-		return themes.Theme{}, usagef("theme %s: %w\n'toolscope config theme' prints one to begin with", path, capture.Reason(err))
+		return themes.Theme{}, usagef("theme %s: %w\n'toolscope config theme' prints one to begin with", path, capture.WithoutPath(err))
 	}
 	t, problems := themes.Parse(strings.TrimSuffix(filepath.Base(path), ".toml"), data)
 	for _, p := range problems {
