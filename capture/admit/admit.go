@@ -20,7 +20,7 @@ import (
 type Rules struct {
 	Public  bool     // other machines, which know the server by any name
 	Origins []string // what a browser may say its page's origin is, besides those of the loopback
-	Only    string   // what the server is for, said to a request that names another host: "this server goes nowhere"
+	Purpose string   // what the server is for, said to a request that names another host: "this server goes nowhere"
 }
 
 // Refusal is the answer to a request that is not let in.
@@ -37,8 +37,8 @@ func Refuse(status int, format string, args ...any) *Refusal {
 // Words are what the client is told; who says it.
 func (no *Refusal) Words(who string) string { return who + ": " + no.Why + "\n" }
 
-// Answer answers, and ends the connection.
-func (no *Refusal) Answer(w http.ResponseWriter, who string) {
+// Write answers, and ends the connection.
+func (no *Refusal) Write(w http.ResponseWriter, who string) {
 	h := w.Header()
 	h.Set("Content-Type", "text/plain; charset=utf-8")
 	h.Set("X-Content-Type-Options", "nosniff")
@@ -63,7 +63,7 @@ func (rules Rules) checkHost(r *http.Request) *Refusal {
 	named := IsLoopback(host) || own != "" && host == own
 	switch {
 	case r.URL.Host != "" && (port != ownPort || !named && !rules.Public):
-		return Refuse(http.StatusMisdirectedRequest, "a request for the other host %q is refused: %s", r.Host, rules.Only)
+		return Refuse(http.StatusMisdirectedRequest, "a request for the other host %q is refused: %s", r.Host, rules.Purpose)
 	case !named && !rules.Public:
 		return Refuse(http.StatusMisdirectedRequest, "the Host %q is refused: it is no name of the loopback, so the client may have been led here", r.Host)
 	}
@@ -96,7 +96,7 @@ func (rules Rules) Handler(next http.Handler, who string, refused func(*Refusal)
 			return
 		}
 		refused(no)
-		no.Answer(w, who)
+		no.Write(w, who)
 	})
 }
 

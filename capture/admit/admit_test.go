@@ -48,7 +48,7 @@ func TestCheck(t *testing.T) {
 		}
 		r = r.WithContext(context.WithValue(r.Context(), http.LocalAddrContextKey, own))
 		for public, status := range map[bool]int{false: test.status, true: test.public} {
-			no := Rules{Public: public, Origins: []string{"app://x"}, Only: "it goes nowhere"}.Check(r)
+			no := Rules{Public: public, Origins: []string{"app://x"}, Purpose: "it goes nowhere"}.Check(r)
 			switch {
 			case no == nil && status != 0, no != nil && no.Status != status:
 				t.Errorf("%s, public %v: %+v, not %d", test.what, public, no, status)

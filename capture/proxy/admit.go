@@ -19,7 +19,7 @@ func refuse(w http.ResponseWriter, no *admit.Refusal) {
 	if no.Status == http.StatusMethodNotAllowed {
 		w.Header().Set("Allow", "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS")
 	}
-	no.Answer(w, self)
+	no.Write(w, self)
 }
 
 // recordRefusal records a request that is not admitted as an exchange that this proxy answered. Its
@@ -60,7 +60,7 @@ func (p *Proxy) admit(r *http.Request) (*target, *admit.Refusal) {
 	if no != nil {
 		return nil, no
 	}
-	rules := admit.Rules{Public: p.options.Public, Origins: p.options.Origins, Only: "this proxy goes only to the upstreams it was given"}
+	rules := admit.Rules{Public: p.options.Public, Origins: p.options.Origins, Purpose: "this proxy goes only to the upstreams it was given"}
 	if no := rules.Check(r); no != nil {
 		return nil, no
 	}

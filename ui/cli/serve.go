@@ -90,7 +90,7 @@ func (a *app) serve(ctx context.Context, paths []string, f serveFlags) error {
 	if f.public {
 		a.notef("whoever reaches this machine can read what is served")
 	}
-	rules := admit.Rules{Public: f.public, Only: "this server answers for itself alone"}
+	rules := admit.Rules{Public: f.public, Purpose: "this server answers for itself alone"}
 	return a.untilSignal(listener, rules.Handler(serve.New(o), "toolscope serve", func(no *admit.Refusal) {
 		a.refused(no.Status, no.Why)
 	}))
