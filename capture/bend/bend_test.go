@@ -21,8 +21,8 @@ func faults(t testing.TB, words ...string) []Fault {
 }
 
 // sent is what a bender sends of a body that comes in those chunks, and whether it breaks off then.
-func sent(b *Bender, chunks ...string) (out string, pieces []string, unfit []Unfit) {
-	add := func(list []Piece) {
+func sent(b *Injector, chunks ...string) (out string, pieces []string, unfit []Unused) {
+	add := func(list []OutChunk) {
 		for _, p := range list {
 			out += string(p.Data)
 			pieces = append(pieces, string(p.Data))
@@ -58,7 +58,7 @@ func TestAtOnce(t *testing.T) {
 	} {
 		b := New(faults(t, c.fault), http.Header{"Content-Type": {c.kind}}, false)
 		var got []string
-		joined := func(list []Piece) {
+		joined := func(list []OutChunk) {
 			text := ""
 			for _, p := range list {
 				text += string(p.Data)
@@ -91,7 +91,7 @@ func TestMessages(t *testing.T) {
 	} {
 		b := NewMessages(faults(t, words))
 		_, pieces, unfit := sent(b, created, delta, done)
-		if !slices.Equal(pieces, want) || unfit != nil || b.Broken() != strings.HasPrefix(words, "cut") {
+		if !slices.Equal(pieces, want) || unfit != nil || b.BreaksHere() != strings.HasPrefix(words, "cut") {
 			t.Errorf("%s: %q, %v", words, pieces, unfit)
 		}
 	}
@@ -126,9 +126,9 @@ func TestSet(t *testing.T) {
 		if f := s.Refusal(); f != nil {
 			line = f.String()
 		} else {
-			for _, f := range s.Bending() {
+			for _, f := range s.ForNext() {
 				if line += f.String() + " "; n == 0 {
-					s.Return(f)
+					s.GiveBack(f)
 				}
 			}
 		}
@@ -166,7 +166,7 @@ func TestParseFaults(t *testing.T) {
 			word = k.name
 		}
 		f, err := ParseFaults(word)
-		if err != nil || f[0].String() != word || !f[0].Is(k.name) || f[0].order() != i {
+		if err != nil || f[0].String() != word || !f[0].Is(k.name) || f[0].orderIndex() != i {
 			t.Errorf("%s: %v, %v", word, f, err)
 		}
 		if listed := Faults()[i]; listed[0] != k.name+k.arg || listed[1] == "" {

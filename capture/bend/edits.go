@@ -10,8 +10,8 @@ import (
 
 const noStream = "its body is no stream of events"
 
-// unfit is why a fault that looks into events changes nothing.
-func (b *Bender) unfit(why string) string {
+// unusedReason is why a fault that looks into events changes nothing.
+func (b *Injector) unusedReason(why string) string {
 	if b.packed {
 		return "its body is compressed"
 	}
@@ -19,24 +19,24 @@ func (b *Bender) unfit(why string) string {
 }
 
 // cutAfter breaks the connection behind event n.
-func cutAfter(b *Bender, f Fault) {
+func cutAfter(b *Injector, f Fault) {
 	seen := 0
 	done := f.n == 0
 	b.broken = b.broken || done
-	b.add(f, func(e event, emit func(event)) {
+	b.addStage(f, func(e bodyEvent, emit func(bodyEvent)) {
 		if emit(e); e.full {
 			seen++
 		}
 		if seen == f.n {
 			done, b.broken = true, true
 		}
-	}, func(func(event)) string { return tooShort(done, seen) })
+	}, func(func(bodyEvent)) string { return tooShort(done, seen) })
 }
 
 // cutInside breaks the connection when half of event n has been sent.
-func cutInside(b *Bender, f Fault) {
+func cutInside(b *Injector, f Fault) {
 	seen := 0
-	b.add(f, func(e event, emit func(event)) {
+	b.addStage(f, func(e bodyEvent, emit func(bodyEvent)) {
 		if e.full {
 			seen++
 		}
@@ -44,15 +44,15 @@ func cutInside(b *Bender, f Fault) {
 			emit(e)
 			return
 		}
-		emit(e.half())
+		emit(e.firstHalf())
 		b.broken = true
-	}, func(func(event)) string { return tooShort(seen >= f.n, seen) })
+	}, func(func(bodyEvent)) string { return tooShort(seen >= f.n, seen) })
 }
 
-// half is the first half of the event's bytes.
-func (e event) half() event {
-	left := (len(e.data()) + 1) / 2
-	var parts []part
+// firstHalf is the first half of the event's bytes.
+func (e bodyEvent) firstHalf() bodyEvent {
+	left := (len(e.allData()) + 1) / 2
+	var parts []eventPart
 	for _, p := range e.parts {
 		n := min(left, len(p.data))
 		p.data, left = p.data[:n], left-n
@@ -60,7 +60,7 @@ func (e event) half() event {
 			parts = append(parts, p)
 		}
 	}
-	return event{parts, e.full}
+	return bodyEvent{parts, e.full}
 }
 
 func tooShort(done bool, events int) string {
@@ -70,61 +70,61 @@ func tooShort(done bool, events int) string {
 	return fmt.Sprintf("it ends after %d", events)
 }
 
-func repeat(b *Bender, f Fault) {
+func repeatEvents(b *Injector, f Fault) {
 	done := false
-	b.add(f, func(e event, emit func(event)) {
-		if emit(e); e.full && b.streams() {
+	b.addStage(f, func(e bodyEvent, emit func(bodyEvent)) {
+		if emit(e); e.full && b.hasEvents() {
 			emit(e)
 			done = true
 		}
-	}, func(func(event)) string {
+	}, func(func(bodyEvent)) string {
 		if done {
 			return ""
 		}
-		return b.unfit(noStream)
+		return b.unusedReason(noStream)
 	})
 }
 
 // noTerminator leaves out every event that says the stream is over. Where none is known to, the
 // last one goes: a Gemini chunk with the finish reason, an Ollama line with done. So each event
 // waits for the next one, until a terminator has shown that there are some.
-func noTerminator(b *Bender, f Fault) {
-	var held []event
+func noTerminator(b *Injector, f Fault) {
+	var held []bodyEvent
 	done := false
-	b.add(f, func(e event, emit func(event)) {
+	b.addStage(f, func(e bodyEvent, emit func(bodyEvent)) {
 		switch {
-		case !b.streams():
+		case !b.hasEvents():
 			emit(e)
 			return
-		case isTerminator(b.framing, e.data()):
+		case isTerminator(b.framing, e.allData()):
 			done = true
 			return
 		case e.full || done:
-			release(held, emit)
+			emitAll(held, emit)
 			held = nil
 		}
 		if held = append(held, e); done {
-			release(held, emit)
+			emitAll(held, emit)
 			held = nil
 		}
-	}, func(emit func(event)) string {
+	}, func(emit func(bodyEvent)) string {
 		for i := 0; i < len(held) && !done; i++ {
 			if held[i].full {
 				held, done = slices.Delete(held, i, i+1), true
 			}
 		}
-		release(held, emit)
+		emitAll(held, emit)
 		switch {
 		case done:
 			return ""
-		case b.streams():
-			return b.unfit("it has no event")
+		case b.hasEvents():
+			return b.unusedReason("it has no event")
 		}
-		return b.unfit(noStream)
+		return b.unusedReason(noStream)
 	})
 }
 
-func release(held []event, emit func(event)) {
+func emitAll(held []bodyEvent, emit func(bodyEvent)) {
 	for _, e := range held {
 		emit(e)
 	}
@@ -138,7 +138,7 @@ func isTerminator(f framing, p []byte) bool {
 	case messages:
 		return slices.Contains(terminators, typeOf(p))
 	case eventStream:
-		for line := range lines(p) {
+		for line := range eachLine(p) {
 			name, value, _ := strings.Cut(string(line), ":")
 			value = strings.TrimSpace(value)
 			if name == "data" && value == "[DONE]" || name == "event" && slices.Contains(terminators, value) {
@@ -157,9 +157,9 @@ func typeOf(p []byte) string {
 }
 
 // mergeIndex does what some hosts that are called compatible do: every parallel call has index 0.
-func mergeIndex(b *Bender, f Fault) {
-	b.rewrite(f, "no tool call of an OpenAI chat stream in it has an index above 0", func(where []string, value, _ []byte) []byte {
-		if matches(where, "choices", "#", "delta", "tool_calls", "#", "index") && string(value) != "0" {
+func mergeIndex(b *Injector, f Fault) {
+	b.addRewrite(f, "no tool call of an OpenAI chat stream in it has an index above 0", func(where []string, value, _ []byte) []byte {
+		if matchesPath(where, "choices", "#", "delta", "tool_calls", "#", "index") && string(value) != "0" {
 			return []byte("0")
 		}
 		return nil
@@ -170,8 +170,8 @@ const noArguments = "no arguments of calls were found in it"
 
 // emptyArgs leaves calls without arguments, as when a provider sends none for a tool that needs
 // some.
-func emptyArgs(b *Bender, f Fault) {
-	b.rewrite(f, noArguments, func(where []string, value, text []byte) []byte {
+func emptyArgs(b *Injector, f Fault) {
+	b.addRewrite(f, noArguments, func(where []string, value, text []byte) []byte {
 		switch {
 		case !ofCall(where, text) || len(value) <= 2:
 			return nil
@@ -186,8 +186,8 @@ func emptyArgs(b *Bender, f Fault) {
 
 // badArgs makes arguments that are sent as text no JSON: they lose the brace that they begin with.
 // So does all that brings them once more, as the last events of a Responses stream.
-func badArgs(b *Bender, f Fault) {
-	b.rewrite(f, "no arguments of calls that are sent as text were found in it", func(where []string, value, text []byte) []byte {
+func badArgs(b *Injector, f Fault) {
+	b.addRewrite(f, "no arguments of calls that are sent as text were found in it", func(where []string, value, text []byte) []byte {
 		if rest, ok := bytes.CutPrefix(value, []byte(`"{`)); ok && ofCall(where, text) {
 			return append([]byte(`"`), rest...)
 		}
@@ -206,7 +206,7 @@ func ofCall(where []string, text []byte) bool {
 	case "args":
 		return len(where) > 1 && where[len(where)-2] == "functionCall"
 	case "input": // of a message of Anthropic's, or of a custom tool
-		return matches(where, "content", "#", "input") || bytes.Contains(text, []byte(`custom_tool_call`))
+		return matchesPath(where, "content", "#", "input") || bytes.Contains(text, []byte(`custom_tool_call`))
 	case "delta":
 		return len(where) == 1 && (bytes.Contains(text, []byte("response.function_call_arguments.delta")) ||
 			bytes.Contains(text, []byte("response.custom_tool_call_input.delta")))
@@ -218,13 +218,13 @@ func ofCall(where []string, text []byte) bool {
 var contentKeys = []string{"partial_json", "arguments", "text", "content", "thinking", "reasoning", "reasoning_content", "delta"}
 
 // badUTF8 puts a byte that begins nothing in place of a letter, once.
-func badUTF8(b *Bender, f Fault) {
+func badUTF8(b *Injector, f Fault) {
 	done := false
-	b.rewrite(f, "no string of a model was found in it", func(where []string, value, _ []byte) []byte {
+	b.addRewrite(f, "no string of a model was found in it", func(where []string, value, _ []byte) []byte {
 		if done || value[0] != '"' || !slices.Contains(contentKeys, where[len(where)-1]) {
 			return nil
 		}
-		i := letter(value)
+		i := firstLetter(value)
 		if i < 0 {
 			return nil
 		}
@@ -235,8 +235,8 @@ func badUTF8(b *Bender, f Fault) {
 	})
 }
 
-// letter is where in a JSON string the first letter is that is not part of an escape, or -1.
-func letter(p []byte) int {
+// firstLetter is where in a JSON string the first letter is that is not part of an escape, or -1.
+func firstLetter(p []byte) int {
 	for i := 0; i < len(p); i++ {
 		switch c := p[i]; {
 		case c == '\\' && i+1 < len(p) && p[i+1] == 'u':
@@ -250,4 +250,4 @@ func letter(p []byte) int {
 	return -1
 }
 
-func matches(where []string, pattern ...string) bool { return slices.Equal(where, pattern) }
+func matchesPath(where []string, pattern ...string) bool { return slices.Equal(where, pattern) }

@@ -2,39 +2,39 @@ package bend
 
 import "bytes"
 
-// ends finds where events end in a body that comes in pieces, cut anywhere.
-type ends interface {
+// eventSplitter finds where events end in a body that comes in pieces, cut anywhere.
+type eventSplitter interface {
 	// next is how many bytes of p belong to the event that is open, and whether it ends with them.
 	next(p []byte) (n int, ended bool)
 }
 
-func endsOf(f framing, whole bool) ends {
+func endsOf(f framing, whole bool) eventSplitter {
 	switch {
 	case f == eventStream:
-		return new(eventEnds)
+		return new(sseSplitter)
 	case f == jsonLines:
-		return lineEnds{}
+		return lineSplitter{}
 	case f == awsFrames:
-		return new(messageEnds)
+		return new(awsSplitter)
 	case f == jsonText && whole:
-		return noEnds{}
+		return bodySplitter{}
 	}
-	return wholeChunks{}
+	return chunkSplitter{}
 }
 
-// wholeChunks: each chunk is an event.
-type wholeChunks struct{}
+// chunkSplitter: each chunk is an event.
+type chunkSplitter struct{}
 
-func (wholeChunks) next(p []byte) (int, bool) { return len(p), true }
+func (chunkSplitter) next(p []byte) (int, bool) { return len(p), true }
 
-// noEnds: the body is one event.
-type noEnds struct{}
+// bodySplitter: the body is one event.
+type bodySplitter struct{}
 
-func (noEnds) next(p []byte) (int, bool) { return len(p), false }
+func (bodySplitter) next(p []byte) (int, bool) { return len(p), false }
 
-type lineEnds struct{}
+type lineSplitter struct{}
 
-func (lineEnds) next(p []byte) (int, bool) {
+func (lineSplitter) next(p []byte) (int, bool) {
 	i := bytes.IndexByte(p, '\n')
 	if i < 0 {
 		return len(p), false
@@ -42,14 +42,14 @@ func (lineEnds) next(p []byte) (int, bool) {
 	return i + 1, true
 }
 
-// eventEnds are those of server-sent events: behind the empty line. Lines end with LF, CR, or both.
+// sseSplitter are those of server-sent events: behind the empty line. Lines end with LF, CR, or both.
 // https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream
-type eventEnds struct {
+type sseSplitter struct {
 	text bool // the line that is open is not empty
 	cr   bool // the latest byte was a CR: an LF only completes it
 }
 
-func (s *eventEnds) next(p []byte) (int, bool) {
+func (s *sseSplitter) next(p []byte) (int, bool) {
 	for i, c := range p {
 		half := c == '\n' && s.cr
 		s.cr = c == '\r'
@@ -69,14 +69,14 @@ func (s *eventEnds) next(p []byte) (int, bool) {
 	return len(p), false
 }
 
-// messageEnds are those of AWS messages. Behind one that is no message, everything is one piece.
-type messageEnds struct {
+// awsSplitter are those of AWS messages. Behind one that is no message, everything is one piece.
+type awsSplitter struct {
 	prelude []byte
 	left    int  // bytes of the message that is open
 	lost    bool // what follows is no message
 }
 
-func (m *messageEnds) next(p []byte) (int, bool) {
+func (m *awsSplitter) next(p []byte) (int, bool) {
 	taken := 0
 	if m.left == 0 && !m.lost {
 		taken = min(awsPrelude-len(m.prelude), len(p))
@@ -95,8 +95,8 @@ func (m *messageEnds) next(p []byte) (int, bool) {
 	return taken + n, m.left == 0
 }
 
-// lines yields the lines of server-sent events, without their ends, and where those end.
-func lines(p []byte) func(yield func(line []byte, end int) bool) {
+// eachLine yields the lines of server-sent events, without their ends, and where those end.
+func eachLine(p []byte) func(yield func(line []byte, end int) bool) {
 	return func(yield func([]byte, int) bool) {
 		for at := 0; at < len(p); {
 			n := bytes.IndexAny(p[at:], "\r\n")

@@ -12,7 +12,7 @@ import (
 
 // Fault is one thing that goes wrong on purpose. [ParseFaults] makes it.
 type Fault struct {
-	kind  *kind
+	kind  *faultKind
 	word  string        // as it was written
 	arg   string        // what of it follows the name
 	n     int           // of events, or a status
@@ -27,10 +27,10 @@ func (f Fault) String() string { return f.word }
 // Is reports whether f is the fault of that name, as in "cut".
 func (f Fault) Is(name string) bool { return f.kind.name == name }
 
-func (f Fault) order() int { return kindOf(f.kind.name) }
+func (f Fault) orderIndex() int { return kindOf(f.kind.name) }
 
-// kind is a fault as the table of them has it.
-type kind struct {
+// faultKind is a fault as the table of them has it.
+type faultKind struct {
 	name    string
 	arg     string // what may follow the name, in words
 	example string
@@ -39,37 +39,37 @@ type kind struct {
 	read func(f *Fault) (why string)
 
 	// bend sets a bender up to do it; nil for what answers in place of the one asked.
-	bend func(b *Bender, f Fault)
+	setUp func(b *Injector, f Fault)
 }
 
 // kinds is every fault there is, in the order in which those that are combined take effect.
-var kinds = []kind{
+var kinds = []faultKind{
 	{
 		name: "status", arg: "=CODE", example: "status=429",
 		does: "answers CODE in the provider's own words", read: readStatus,
 	},
-	{name: "empty-args", does: "leaves out all arguments of calls", bend: emptyArgs},
-	{name: "bad-args", does: "leaves out the first brace of arguments of calls that are sent as text", bend: badArgs},
-	{name: "merge-index", does: "gives all tool calls of OpenAI chat streams index 0", bend: mergeIndex},
-	{name: "bad-utf8", does: "makes a byte of the first text or argument string invalid", bend: badUTF8},
-	{name: "no-terminator", does: "leaves out [DONE], message_stop or else the last event", bend: noTerminator},
-	{name: "repeat", does: "sends every event twice", bend: repeat},
+	{name: "empty-args", does: "leaves out all arguments of calls", setUp: emptyArgs},
+	{name: "bad-args", does: "leaves out the first brace of arguments of calls that are sent as text", setUp: badArgs},
+	{name: "merge-index", does: "gives all tool calls of OpenAI chat streams index 0", setUp: mergeIndex},
+	{name: "bad-utf8", does: "makes a byte of the first text or argument string invalid", setUp: badUTF8},
+	{name: "no-terminator", does: "leaves out [DONE], message_stop or else the last event", setUp: noTerminator},
+	{name: "repeat", does: "sends every event twice", setUp: repeatEvents},
 	{
 		name: "cut", arg: "@N", example: "cut@3",
-		does: "breaks the connection after N events, or N chunks of a body without any", read: readCount, bend: cutAfter,
+		does: "breaks the connection after N events, or N chunks of a body without any", read: readCount, setUp: cutAfter,
 	},
 	{
 		name: "cut-inside", arg: "@N", example: "cut-inside@3",
-		does: "breaks the connection in the middle of event N", read: readPlace, bend: cutInside,
+		does: "breaks the connection in the middle of event N", read: readPlace, setUp: cutInside,
 	},
 	{
 		name: "delay", arg: "=TIME", example: "delay=250ms",
 		does: "waits before each event, at any speed", read: readPause,
-		bend: func(b *Bender, f Fault) { b.pause = f.pause },
+		setUp: func(b *Injector, f Fault) { b.pause = f.pause },
 	},
 	{
 		name: "split", does: "writes every byte by itself",
-		bend: func(b *Bender, _ Fault) { b.split = true },
+		setUp: func(b *Injector, _ Fault) { b.split = true },
 	},
 }
 
@@ -84,7 +84,7 @@ func Faults() (list [][2]string) {
 
 // kindOf is where the table has the fault of that name, or -1.
 func kindOf(name string) int {
-	return slices.IndexFunc(kinds, func(k kind) bool { return k.name == name })
+	return slices.IndexFunc(kinds, func(k faultKind) bool { return k.name == name })
 }
 
 // Which is how a fault is written that not every answer gets.

@@ -32,12 +32,12 @@ var contentTypes = [...]string{
 
 // ContentType is the type of a body that begins with p, by its bytes.
 func ContentType(p []byte, packed bool) string {
-	f, _ := sniff(p, packed, otherBytes, true)
+	f, _ := sniffFraming(p, packed, otherBytes, true)
 	return contentTypes[f]
 }
 
-// hinted is the framing that a header names, as far as it makes a difference.
-func hinted(h http.Header) framing {
+// framingOfHeader is the framing that a header names, as far as it makes a difference.
+func framingOfHeader(h http.Header) framing {
 	kind, _, _ := mime.ParseMediaType(h.Get("Content-Type"))
 	switch kind {
 	case "application/x-ndjson", "application/jsonl", "application/ndjson":
@@ -51,10 +51,10 @@ func hinted(h http.Header) framing {
 // startSize is how many bytes tell what a body is.
 const startSize = 64 << 10
 
-// sniff tells the framing by the bytes alone, because a recorded header may be wrong and the bytes
+// sniffFraming tells the framing by the bytes alone, because a recorded header may be wrong and the bytes
 // are what is cut. Only while they can still mean either is the header asked. It reports false when
 // more bytes would tell.
-func sniff(p []byte, packed bool, hint framing, ended bool) (framing, bool) {
+func sniffFraming(p []byte, packed bool, hint framing, ended bool) (framing, bool) {
 	ended = ended || len(p) >= startSize
 	switch {
 	case packed:
@@ -130,11 +130,11 @@ func awsLength(p []byte) int {
 	return int(binary.BigEndian.Uint32(p))
 }
 
-// carries reports whether an event carries something.
-func carries(f framing, p []byte) bool {
+// hasData reports whether an event carries something.
+func hasData(f framing, p []byte) bool {
 	switch f {
 	case eventStream:
-		for line := range lines(p) {
+		for line := range eachLine(p) {
 			if line = bytes.TrimPrefix(line, []byte("\ufeff")); bytes.HasPrefix(line, []byte("data")) {
 				return true
 			}

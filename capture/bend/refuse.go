@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// shape is how a provider writes an error.
-type shape struct {
+// errorShape is how a provider writes an error.
+type errorShape struct {
 	name  string
 	paths []string // in the path of its requests
 	marks []string // in the bytes of its responses
@@ -18,7 +18,7 @@ type shape struct {
 }
 
 // shapes are tried in this order; the last one is everybody else's.
-var shapes = []shape{
+var shapes = []errorShape{
 	{"bedrock", []string{"/converse", "/invoke"}, []string{":event-type"}, messageError},
 	{"gemini", []string{":generateContent", ":streamGenerateContent", "/interactions"}, []string{`"candidates"`}, geminiError},
 	{"anthropic", []string{"/v1/messages", ":rawPredict", ":streamRawPredict"}, []string{"message_start", `"type":"message"`}, anthropicError},
@@ -31,14 +31,14 @@ var shapes = []shape{
 
 // shapeOf goes by the request's path and, where that tells nothing, by how a recorded answer begins,
 // if there is one.
-func shapeOf(path string, answer []byte) shape {
+func shapeOf(path string, answer []byte) errorShape {
 	last := len(shapes) - 1
-	by := func(found func(s shape) bool) int { return slices.IndexFunc(shapes[:last], found) }
-	i := by(func(s shape) bool {
+	by := func(found func(s errorShape) bool) int { return slices.IndexFunc(shapes[:last], found) }
+	i := by(func(s errorShape) bool {
 		return slices.ContainsFunc(s.paths, func(part string) bool { return strings.Contains(path, part) })
 	})
 	if i < 0 && len(answer) > 0 {
-		i = by(func(s shape) bool {
+		i = by(func(s errorShape) bool {
 			return slices.ContainsFunc(s.marks, func(mark string) bool { return bytes.Contains(answer, []byte(mark)) })
 		})
 	}
@@ -63,7 +63,7 @@ func (f Fault) Refuse(w http.ResponseWriter, who, path string, answer []byte) []
 	if s.name == "bedrock" {
 		w.Header().Set("X-Amzn-Errortype", awsError(f.n))
 	}
-	return send(w, f.n, s.body(f.n, who+" answers so because of --fault "+f.String()))
+	return writeJSON(w, f.n, s.body(f.n, who+" answers so because of --fault "+f.String()))
 }
 
 // overloaded is Anthropic's own status.
@@ -121,10 +121,10 @@ func errorBody(kind, message string) any {
 
 // Error answers with an error of no provider's own shape.
 func Error(w http.ResponseWriter, status int, kind, message string) {
-	send(w, status, errorBody(kind, message))
+	writeJSON(w, status, errorBody(kind, message))
 }
 
-func send(w http.ResponseWriter, status int, body any) []byte {
+func writeJSON(w http.ResponseWriter, status int, body any) []byte {
 	text, _ := json.Marshal(body) // maps of strings and numbers cannot fail
 	text = append(text, '\n')
 	w.Header().Set("Content-Type", "application/json")

@@ -9,31 +9,31 @@ import (
 	"toolscope/stream/jsonbytes"
 )
 
-// An edit is asked for another value in place of one in a JSON text, and returns nil to leave it.
+// An valueEdit is asked for another value in place of one in a JSON text, and returns nil to leave it.
 // where is the keys that lead to it, "#" for an element of an array; it is never empty. An edit
 // keeps neither where nor value.
-type edit func(where []string, value, text []byte) []byte
+type valueEdit func(where []string, value, text []byte) []byte
 
-// rewrite is a stage that changes values in the JSON texts of events and leaves every other byte as
+// addRewrite is a stage that changes values in the JSON texts of events and leaves every other byte as
 // it is. Texts that are not valid or spread over several data lines are passed over. why is said
 // when nothing was to be changed.
-func (b *Bender) rewrite(f Fault, why string, change edit) {
+func (b *Injector) addRewrite(f Fault, why string, change valueEdit) {
 	b.whole = true
 	changed := false
-	b.add(f, func(e event, emit func(event)) {
-		if p, ok := rewriteEvent(b.framing, e.data(), change); ok {
-			e, changed = e.with(p), true
+	b.addStage(f, func(e bodyEvent, emit func(bodyEvent)) {
+		if p, ok := rewriteEvent(b.framing, e.allData(), change); ok {
+			e, changed = e.withData(p), true
 		}
 		emit(e)
-	}, func(func(event)) string {
+	}, func(func(bodyEvent)) string {
 		if changed {
 			return ""
 		}
-		return b.unfit(why)
+		return b.unusedReason(why)
 	})
 }
 
-func rewriteEvent(f framing, p []byte, change edit) ([]byte, bool) {
+func rewriteEvent(f framing, p []byte, change valueEdit) ([]byte, bool) {
 	switch f {
 	case jsonText, jsonLines, messages:
 		return rewriteText(p, change)
@@ -43,11 +43,11 @@ func rewriteEvent(f framing, p []byte, change edit) ([]byte, bool) {
 	return p, false
 }
 
-func rewriteLines(p []byte, change edit) ([]byte, bool) {
+func rewriteLines(p []byte, change valueEdit) ([]byte, bool) {
 	changed := false
 	var out []byte
 	at := 0
-	for line, end := range lines(p) {
+	for line, end := range eachLine(p) {
 		if text, ok := bytes.CutPrefix(line, []byte("data:")); ok {
 			if text, ok = rewriteText(text, change); ok {
 				out = append(append(out, "data:"...), text...)
@@ -61,12 +61,12 @@ func rewriteLines(p []byte, change edit) ([]byte, bool) {
 	return out, changed
 }
 
-func rewriteText(text []byte, change edit) ([]byte, bool) {
+func rewriteText(text []byte, change valueEdit) ([]byte, bool) {
 	if !json.Valid(text) {
 		return text, false
 	}
 	w := walker{text: text, change: change}
-	w.value()
+	w.visitValue()
 	if w.done == 0 {
 		return text, false
 	}
@@ -82,13 +82,13 @@ type walker struct {
 	text   []byte
 	at     int
 	where  []string
-	change edit
+	change valueEdit
 	out    []byte // the new text
 	done   int    // of text, is in out already
 }
 
-func (w *walker) value() {
-	w.space()
+func (w *walker) visitValue() {
+	w.skipSpace()
 	start := w.at
 	if len(w.where) > 0 {
 		end := start + jsonbytes.ValueEnd(w.text[start:])
@@ -100,16 +100,16 @@ func (w *walker) value() {
 	}
 	switch c := w.text[start]; {
 	case (c == '{' || c == '[') && len(w.where) < maxDepth:
-		w.members(c == '{')
+		w.visitMembers(c == '{')
 	default:
 		w.at += jsonbytes.ValueEnd(w.text[start:])
 	}
 }
 
-// members visits what is in an object or an array.
-func (w *walker) members(object bool) {
+// visitMembers visits what is in an object or an array.
+func (w *walker) visitMembers(object bool) {
 	for w.at++; ; {
-		w.space()
+		w.skipSpace()
 		switch w.text[w.at] {
 		case '}', ']':
 			w.at++
@@ -126,15 +126,15 @@ func (w *walker) members(object bool) {
 				key = name
 			}
 			w.at += n
-			w.space()
+			w.skipSpace()
 			w.at++ // the colon
 		}
 		w.where = append(w.where, key)
-		w.value()
+		w.visitValue()
 		w.where = slices.Delete(w.where, len(w.where)-1, len(w.where))
 	}
 }
 
-func (w *walker) space() {
+func (w *walker) skipSpace() {
 	w.at += jsonbytes.Space(w.text[w.at:])
 }

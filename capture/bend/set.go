@@ -27,26 +27,26 @@ func (s *Set) All() []Fault { return s.faults }
 
 // Refusal is the fault that answers in place of the one asked, or nil.
 func (s *Set) Refusal() *Fault {
-	i := slices.IndexFunc(s.faults, func(f Fault) bool { return f.kind.bend == nil })
-	if i < 0 || !s.turn(s.faults[i]) {
+	i := slices.IndexFunc(s.faults, func(f Fault) bool { return f.kind.setUp == nil })
+	if i < 0 || !s.takeTurn(s.faults[i]) {
 		return nil
 	}
 	return &s.faults[i]
 }
 
-// Bending is the faults that bend the next answer.
-func (s *Set) Bending() []Fault {
+// ForNext is the faults that bend the next answer.
+func (s *Set) ForNext() []Fault {
 	var due []Fault
 	for _, f := range s.faults {
-		if f.kind.bend != nil && s.turn(f) {
+		if f.kind.setUp != nil && s.takeTurn(f) {
 			due = append(due, f)
 		}
 	}
 	return due
 }
 
-// turn reports whether the answer that comes gets a fault.
-func (s *Set) turn(f Fault) bool {
+// takeTurn reports whether the answer that comes gets a fault.
+func (s *Set) takeTurn(f Fault) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	name := f.kind.name
@@ -59,8 +59,8 @@ func (s *Set) turn(f Fault) bool {
 	return true
 }
 
-// Return takes a fault back that changed nothing about the answer that it was for.
-func (s *Set) Return(f Fault) {
+// GiveBack takes a fault back that changed nothing about the answer that it was for.
+func (s *Set) GiveBack(f Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.given[f.kind.name]--
@@ -85,8 +85,8 @@ func IsAside(r *http.Request) bool {
 	return slices.ContainsFunc(asides, func(end string) bool { return strings.HasSuffix(path, end) })
 }
 
-// Asks reports whether a message of a WebSocket's client asks for an answer of a model's.
-func Asks(message []byte) bool {
+// IsRequest reports whether a message of a WebSocket's client asks for an answer of a model's.
+func IsRequest(message []byte) bool {
 	var m struct {
 		Type     string
 		Generate *bool
@@ -94,8 +94,8 @@ func Asks(message []byte) bool {
 	return json.Unmarshal(message, &m) == nil && m.Type == "response.create" && (m.Generate == nil || *m.Generate)
 }
 
-// Ends reports whether a message of a WebSocket's server is the last one of an answer.
-func Ends(message []byte) bool {
+// IsFinal reports whether a message of a WebSocket's server is the last one of an answer.
+func IsFinal(message []byte) bool {
 	kind := typeOf(message)
 	return kind == "error" || kind == "response.done" || slices.Contains(terminators, kind)
 }

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Wait holds a piece back for so long. It reports false when ctx ended first.
-func Wait(ctx context.Context, d time.Duration) bool {
+// Sleep holds a piece back for so long. It reports false when ctx ended first.
+func Sleep(ctx context.Context, d time.Duration) bool {
 	if d <= 0 {
 		return ctx.Err() == nil
 	}

@@ -51,7 +51,7 @@ func (x *exchange) ask(out *http.Request) {
 		return
 	}
 	if x.p.faults != nil {
-		x.faults = x.p.faults.Bending()
+		x.faults = x.p.faults.ForNext()
 	}
 	if len(x.faults) > 0 || x.watch != nil {
 		out.Header.Set("Accept-Encoding", "identity")
@@ -65,7 +65,7 @@ func (x *exchange) bendBody(res *http.Response) (note string) {
 	}
 	if res.StatusCode != http.StatusOK {
 		for _, f := range x.faults {
-			x.p.faults.Return(f)
+			x.p.faults.GiveBack(f)
 		}
 		return ""
 	}
@@ -90,12 +90,12 @@ func bentNote(faults []bend.Fault) string {
 type bent struct {
 	x      *exchange
 	from   *tap
-	bender *bend.Bender
+	bender *bend.Injector
 	buffer []byte
-	ready  []bend.Piece
+	ready  []bend.OutChunk
 	given  int64 // bytes that the client was given
 	broke  bool  // a fault broke the connection
-	unfit  []bend.Unfit
+	unfit  []bend.Unused
 	err    error // what the provider's own ended with
 }
 
@@ -107,7 +107,7 @@ type bentBody struct {
 func (b *bent) Read(p []byte) (int, error) {
 	for len(b.ready) == 0 {
 		switch {
-		case b.bender.Broken():
+		case b.bender.BreaksHere():
 			return 0, b.breakOff()
 		case b.err != nil:
 			return 0, b.err
@@ -115,7 +115,7 @@ func (b *bent) Read(p []byte) (int, error) {
 		b.take(b.from.Read(b.buffer))
 	}
 	next := &b.ready[0]
-	if !bend.Wait(b.x.ctx, next.Pause) {
+	if !bend.Sleep(b.x.ctx, next.Pause) {
 		return 0, context.Cause(b.x.ctx)
 	}
 	next.Pause = 0
@@ -139,10 +139,10 @@ func (b *bent) take(n int, err error) {
 	b.note(unfit)
 }
 
-func (b *bent) note(unfit []bend.Unfit) {
+func (b *bent) note(unfit []bend.Unused) {
 	b.unfit = append(b.unfit, unfit...)
 	for _, u := range unfit {
-		b.x.p.faults.Return(u.Fault)
+		b.x.p.faults.GiveBack(u.Fault)
 	}
 }
 

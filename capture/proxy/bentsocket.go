@@ -24,14 +24,14 @@ type bentSocket struct {
 
 	mu     sync.Mutex // the client asks while the upstream speaks
 	faults []bend.Fault
-	bender *bend.Bender // of the answer that comes; nil where nothing is bent
-	begun  bool         // a message of it has come
+	bender *bend.Injector // of the answer that comes; nil where nothing is bent
+	begun  bool           // a message of it has come
 	told   []string
 }
 
 // bentFrame is a frame for the client.
 type bentFrame struct {
-	piece  bend.Piece // but for its data
+	piece  bend.OutChunk // but for its data
 	data   []byte
 	breaks bool // the connection breaks behind it
 }
@@ -47,13 +47,13 @@ func newBentSocket(x *exchange, from func(p []byte) (int, error), note func(stri
 // asked takes what the client sends, before it is sent on.
 func (s *bentSocket) asked(p []byte) {
 	s.asks.Write(p, func(message []byte, _ uint64) {
-		if !bend.Asks(message) {
+		if !bend.IsRequest(message) {
 			return
 		}
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.end()
-		if s.faults = s.x.p.faults.Bending(); len(s.faults) > 0 {
+		if s.faults = s.x.p.faults.ForNext(); len(s.faults) > 0 {
 			s.bender, s.begun = bend.NewMessages(s.faults), false
 		}
 	})
@@ -74,7 +74,7 @@ func (s *bentSocket) Read(p []byte) (int, error) {
 		}
 	}
 	next := &s.ready[0]
-	if !bend.Wait(s.x.ctx, next.piece.Pause) {
+	if !bend.Sleep(s.x.ctx, next.piece.Pause) {
 		return 0, s.x.ctx.Err()
 	}
 	next.piece.Pause = 0
@@ -103,15 +103,15 @@ func (s *bentSocket) bend(message []byte, _ uint64) {
 	}
 	bender, kind := s.bender, s.says.Kind
 	s.add(kind, bender.Write(message, 0))
-	if bend.Ends(message) {
+	if bend.IsFinal(message) {
 		s.end()
 	}
-	if bender.Broken() {
+	if bender.BreaksHere() {
 		s.ready = append(s.ready, bentFrame{breaks: true})
 	}
 }
 
-func (s *bentSocket) add(kind byte, list []bend.Piece) {
+func (s *bentSocket) add(kind byte, list []bend.OutChunk) {
 	for _, p := range list {
 		s.ready = append(s.ready, bentFrame{piece: p, data: websocket.AppendFrame(nil, kind, p.Data)})
 	}
@@ -126,7 +126,7 @@ func (s *bentSocket) end() {
 	s.add(websocket.OpText, last)
 	s.bender = nil
 	for _, u := range unfit {
-		s.x.p.faults.Return(u.Fault)
+		s.x.p.faults.GiveBack(u.Fault)
 		s.told = append(s.told, fmt.Sprintf("--fault %s changed nothing: %s", u.Fault, u.Why))
 	}
 }

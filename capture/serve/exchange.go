@@ -163,7 +163,7 @@ func (g *grouping) talk() []Exchange {
 // isHalf reports whether an answer on a WebSocket was not seen to its end. Who waits for the rest
 // would wait forever.
 func (x *Exchange) isHalf() bool {
-	return bend.Asks(x.Asked) && (len(x.Chunks) == 0 || !bend.Ends(x.Chunks[len(x.Chunks)-1].Data))
+	return bend.IsRequest(x.Asked) && (len(x.Chunks) == 0 || !bend.IsFinal(x.Chunks[len(x.Chunks)-1].Data))
 }
 
 func (g *grouping) head(r capture.Record) {

@@ -123,12 +123,12 @@ func (p *Provider) play(w http.ResponseWriter, r *http.Request, e *entry) {
 	began := time.Now()
 	var faults []bend.Fault
 	if !bend.IsAside(r) && e.status() < http.StatusBadRequest {
-		faults = p.faults.Bending()
+		faults = p.faults.ForNext()
 	}
 	x := p.decoded(r, e.Exchange, len(faults) > 0)
 	b := bend.New(faults, http.Header{}, x.encoded())
 	list := p.bent(e, b, x.Chunks)
-	until := func(after time.Duration) bool { return bend.Wait(r.Context(), time.Until(began.Add(p.scaled(after)))) }
+	until := func(after time.Duration) bool { return bend.Sleep(r.Context(), time.Until(began.Add(p.scaled(after)))) }
 	if !until(x.HeadAfter) || x.silent() {
 		panic(http.ErrAbortHandler)
 	}
@@ -143,7 +143,7 @@ func (p *Provider) play(w http.ResponseWriter, r *http.Request, e *entry) {
 	}) {
 		return
 	}
-	if b.Broken() {
+	if b.BreaksHere() {
 		panic(http.ErrAbortHandler)
 	}
 	if began = began.Add(pauses(list)); !until(x.EndAfter) {
@@ -155,27 +155,27 @@ func (p *Provider) play(w http.ResponseWriter, r *http.Request, e *entry) {
 }
 
 // bent is what a bender makes of chunks; a fault that does nothing to them is told.
-func (p *Provider) bent(e *entry, b *bend.Bender, chunks []Chunk) []bend.Piece {
-	var list []bend.Piece
+func (p *Provider) bent(e *entry, b *bend.Injector, chunks []Chunk) []bend.OutChunk {
+	var list []bend.OutChunk
 	for _, c := range chunks {
 		list = append(list, b.Write(c.Data, c.After)...)
 	}
 	last, unfit := b.Close()
 	for _, u := range unfit {
-		p.faults.Return(u.Fault)
+		p.faults.GiveBack(u.Fault)
 		p.unfit(e, u.Fault, u.Why)
 	}
 	return b.Joined(append(list, last...))
 }
 
 // pieces writes each piece when it is time to; it reports false when the client is gone.
-func (p *Provider) pieces(ctx context.Context, began time.Time, list []bend.Piece, write func([]byte) error) bool {
+func (p *Provider) pieces(ctx context.Context, began time.Time, list []bend.OutChunk, write func([]byte) error) bool {
 	for _, next := range list {
-		if !bend.Wait(ctx, next.Pause) {
+		if !bend.Sleep(ctx, next.Pause) {
 			return false
 		}
 		began = began.Add(next.Pause)
-		if !bend.Wait(ctx, time.Until(began.Add(p.scaled(next.After)))) || write(next.Data) != nil {
+		if !bend.Sleep(ctx, time.Until(began.Add(p.scaled(next.After)))) || write(next.Data) != nil {
 			return false
 		}
 	}
@@ -183,7 +183,7 @@ func (p *Provider) pieces(ctx context.Context, began time.Time, list []bend.Piec
 }
 
 // pauses is how much later a body ends because of them.
-func pauses(list []bend.Piece) (sum time.Duration) {
+func pauses(list []bend.OutChunk) (sum time.Duration) {
 	for _, p := range list {
 		sum += p.Pause
 	}

@@ -122,12 +122,12 @@ func (s *socket) answer(message []byte) error {
 	}
 	var faults []bend.Fault
 	if asked.generates() {
-		faults = s.p.faults.Bending()
+		faults = s.p.faults.ForNext()
 	}
 	b := bend.NewMessages(faults)
 	list := s.p.bent(e, b, e.Chunks)
 	sent := s.p.pieces(s.ctx, began, list, func(data []byte) error { return s.send(websocket.OpText, data) })
-	if !sent || b.Broken() || e.Cut {
+	if !sent || b.BreaksHere() || e.Cut {
 		return http.ErrAbortHandler
 	}
 	return nil

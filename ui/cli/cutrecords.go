@@ -83,7 +83,7 @@ func (s *stopper) upTo(r capture.Record) (capture.Record, bool) {
 
 // bending is what is done to one response.
 type bending struct {
-	*bend.Bender
+	*bend.Injector
 	faults []bend.Fault
 	noted  int // which record says so, -1 for none yet
 	late   time.Duration
@@ -109,7 +109,7 @@ func (a *app) bent(records []capture.Record, faults []bend.Fault, turn int, in *
 			continue
 		}
 		if all[r.Exchange] == nil {
-			all[r.Exchange] = newBending(set.Bending(), in.Exchange(r.Exchange))
+			all[r.Exchange] = newBending(set.ForNext(), in.Exchange(r.Exchange))
 		}
 		out = a.bend(out, all[r.Exchange], set, r)
 	}
@@ -123,13 +123,13 @@ func (a *app) bent(records []capture.Record, faults []bend.Fault, turn int, in *
 
 func newBending(faults []bend.Fault, x *providers.Exchange) *bending {
 	if x != nil && x.Framing == "WebSocket messages" {
-		return &bending{Bender: bend.NewMessages(faults), faults: faults, noted: -1}
+		return &bending{Injector: bend.NewMessages(faults), faults: faults, noted: -1}
 	}
 	header := map[string][]string{}
 	if x != nil {
 		header = x.Head.Header
 	}
-	return &bending{Bender: bend.New(faults, header, false), faults: faults, noted: -1}
+	return &bending{Injector: bend.New(faults, header, false), faults: faults, noted: -1}
 }
 
 // bend adds what becomes of a record.
@@ -143,7 +143,7 @@ func (a *app) bend(out []capture.Record, b *bending, set *bend.Set, r capture.Re
 	if r.Head != nil || r.Note != "" || r.Lost > 0 {
 		out = append(out, r)
 	}
-	if out = b.add(out, pieces); b.Broken() {
+	if out = b.add(out, pieces); b.BreaksHere() {
 		end.End, end.By, end.Why = capture.EndCut, capture.Toolscope, providers.EndedHere
 	}
 	if end.End != "" {
@@ -157,7 +157,7 @@ func (a *app) bend(out []capture.Record, b *bending, set *bend.Set, r capture.Re
 }
 
 // add adds pieces of a response. The first says that it is bent.
-func (b *bending) add(out []capture.Record, pieces []bend.Piece) []capture.Record {
+func (b *bending) add(out []capture.Record, pieces []bend.OutChunk) []capture.Record {
 	for _, p := range pieces {
 		b.late += p.Pause
 		one := capture.Record{Exchange: b.last.Exchange, At: b.last.At, Data: bytes.Clone(p.Data)}
@@ -178,7 +178,7 @@ func (a *app) endBending(out []capture.Record, b *bending, set *bend.Set) []capt
 	last, unfit := b.Close()
 	b.over = true
 	for _, u := range unfit {
-		set.Return(u.Fault)
+		set.GiveBack(u.Fault)
 		a.notef("--fault %s does nothing to exchange %d: %s", u.Fault, b.last.Exchange, u.Why)
 	}
 	if out = b.add(out, last); b.noted >= 0 {
@@ -188,10 +188,10 @@ func (a *app) endBending(out []capture.Record, b *bending, set *bend.Set) []capt
 }
 
 // note says which faults the response has, "" for none.
-func (b *bending) note(unfit []bend.Unfit) string {
+func (b *bending) note(unfit []bend.Unused) string {
 	words := ""
 	for _, f := range b.faults {
-		if !slices.ContainsFunc(unfit, func(u bend.Unfit) bool { return u.Fault.String() == f.String() }) {
+		if !slices.ContainsFunc(unfit, func(u bend.Unused) bool { return u.Fault.String() == f.String() }) {
 			words += " --fault " + f.String()
 		}
 	}
