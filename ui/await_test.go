@@ -135,7 +135,7 @@ func TestStatus(t *testing.T) {
 	s := newScreen(t, 120, 24, waiting(&words)).feed(body("agent.sse")(t)...)
 	s.hides("WAITING", "rec a.tsc")
 	words = []Word{{Text: "rec a.tsc 12 kB"}, {Text: "GAP 1,000 B", Alarm: true}}
-	s.inbox.Ring()
+	s.inbox.Wake()
 	s.send(arrived{})
 	rows := s.rows()
 	last := rows[0]

@@ -19,7 +19,7 @@ import (
 )
 
 // box is an inbox as the program is given, without a limit.
-type box = mailbox.Box[stream.Record]
+type box = mailbox.Queue[stream.Record]
 
 func newBox() *box {
 	return mailbox.New(mailbox.Rules[stream.Record]{Limit: math.MaxInt, Cost: func(r stream.Record) int { return len(r.Data) }})

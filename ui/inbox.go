@@ -15,10 +15,10 @@ type Inbox interface {
 	// Take returns what waits, of about so many bytes, and whether there is more. It never waits.
 	// The batch is good until the next Take.
 	Take(bytes int) (batch []stream.Record, more bool)
-	Waiting() int                  // records
-	Ended() (over bool, why error) // no record waits, and none will come
-	Bell() <-chan struct{}         // rings when there may be news, also if that is only another frame to draw
-	Ring()
+	Waiting() int                 // records
+	Done() (over bool, why error) // no record waits, and none will come
+	Wakeups() <-chan struct{}     // rings when there may be news, also if that is only another frame to draw
+	Wake()
 }
 
 // A batch is what is read before keys are answered and a frame is drawn: a piece, and as many more
@@ -40,7 +40,7 @@ const frameTime = time.Second / 60
 func listen(to Inbox, pause time.Duration) tea.Cmd {
 	return func() tea.Msg {
 		time.Sleep(pause)
-		<-to.Bell()
+		<-to.Wakeups()
 		return arrived{to}
 	}
 }
@@ -74,7 +74,7 @@ func (m *Model) take(inbox Inbox) tea.Cmd {
 		inbox = m.opt.Inbox
 	}
 	more := m.read(inbox)
-	ended, why := inbox.Ended()
+	ended, why := inbox.Done()
 	if inbox == m.opt.Answers {
 		m.landed()
 	} else if ended {
@@ -92,7 +92,7 @@ func (m *Model) take(inbox Inbox) tea.Cmd {
 		return nil
 	}
 	if more {
-		inbox.Ring()
+		inbox.Wake()
 		return listen(inbox, 0)
 	}
 	if m.opt.Calm {

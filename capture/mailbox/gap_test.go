@@ -27,7 +27,7 @@ func TestGap(t *testing.T) {
 	b.Put(letter{stream: one, end: true})
 	b.Put(letter{stream: two, head: true})                                // completes the hole before it
 	b.Put(letter{stream: two, data: strings.Repeat("x", 700), end: true}) // and this is one of its own
-	if s := b.State(); s.Lost != 300+400+500+2+600+700 || s.Gaps != 4 || s.Left != 0 {
+	if s := b.State(); s.Lost != 300+400+500+2+600+700 || s.Gaps != 4 || s.Dropped != 0 {
 		t.Errorf("%+v", s)
 	}
 	expect(t, all(b), fmt.Sprintf(`1 head abc
@@ -132,7 +132,7 @@ func TestKeptOut(t *testing.T) {
 	for x := range 3 {
 		b.Put(letter{stream: Stream{x, false}, end: true})
 	}
-	if s := b.State(); s.Lost != 5 || s.Left != 3 || s.Gaps != 0 || len(b.begun) != 0 || b.reserved != 0 {
+	if s := b.State(); s.Lost != 5 || s.Dropped != 3 || s.Gaps != 0 || len(b.begun) != 0 || b.reserved != 0 {
 		t.Errorf("%+v, %d begun", s, len(b.begun))
 	}
 	expect(t, all(b), "0< head\n1< head\n0 end\n1 end")
@@ -158,7 +158,7 @@ func TestReserve(t *testing.T) {
 	b.Put(letter{stream: Stream{Exchange: 2}, end: true})
 	heads := limit * 5 / 4 / letterCost
 	s := b.State()
-	if s.Cost != limit*5/4+3*letterCost || s.Left != int64(2*limit/letterCost-heads+3) || s.Lost != 17 || s.Gaps != 1 {
+	if s.Cost != limit*5/4+3*letterCost || s.Dropped != int64(2*limit/letterCost-heads+3) || s.Lost != 17 || s.Gaps != 1 {
 		t.Errorf("%+v", s)
 	}
 	expect(t, all(b)[heads:], "3 end\n1 -17\n1 end")

@@ -28,16 +28,16 @@ type Rules[T any] struct {
 	Limit int         // how much may wait
 	Cost  func(T) int // how much one is: the memory that it takes, about; always the same for the same
 
-	Of    func(T) Part               // what it is a part of
-	Spare func(T) (T, bool)          // it without its bytes; false when what is left is not worth keeping
-	Gap   func(lost int64, near T) T // near, which has no bytes, telling how many are missing there
+	PartOf       func(T) Part               // what it is a part of
+	WithoutBytes func(T) (T, bool)          // it without its bytes; false when what is left is not worth keeping
+	Gap          func(lost int64, near T) T // near, which has no bytes, telling how many are missing there
 }
 
 // Part says where something belongs.
 type Part struct {
 	Stream
-	Bytes int64 // that it brings, and that are missing without it
-	Last  bool  // nothing of the exchange follows
+	Bytes        int64 // that it brings, and that are missing without it
+	EndsExchange bool  // nothing of the exchange follows
 }
 
 // Stream is one side of an exchange.
@@ -52,12 +52,12 @@ type State struct {
 	Cost    int   // what they cost
 	Lost    int64 // bytes that were left out
 	Gaps    int64 // places where they are missing
-	Left    int64 // things that were left out, and that no gap tells of
+	Dropped int64 // things that were left out, and that no gap tells of
 	Full    bool  // bytes are being left out just now
 }
 
-// A Box holds what waits. Any number of goroutines may put things in; one takes them out.
-type Box[T any] struct {
+// A Queue holds what waits. Any number of goroutines may put things in; one takes them out.
+type Queue[T any] struct {
 	rules Rules[T]
 	bell  chan struct{} // one slot: a doorbell, not a queue
 
@@ -71,66 +71,66 @@ type Box[T any] struct {
 	closed bool
 	err    error
 
-	state    State             // but for what waits
-	begun    map[int]*exchange // that have not ended
-	reserved int               // room kept for the ends of those
-	full     bool              // something with bytes did not fit
-	holes    []*hole           // that wait, in order
+	state    State                 // but for what waits
+	begun    map[int]*openExchange // that have not ended
+	reserved int                   // room kept for the ends of those
+	full     bool                  // something with bytes did not fit
+	gaps     []*gap                // that wait, in order
 }
 
 // New makes a box.
-func New[T any](rules Rules[T]) *Box[T] {
-	b := &Box[T]{rules: rules, bell: make(chan struct{}, 1), begun: map[int]*exchange{}}
+func New[T any](rules Rules[T]) *Queue[T] {
+	b := &Queue[T]{rules: rules, bell: make(chan struct{}, 1), begun: map[int]*openExchange{}}
 	b.room.L = &b.mu
 	return b
 }
 
 // Put puts something in. It reports false when nobody wants any more.
-func (b *Box[T]) Put(v T) bool {
+func (b *Queue[T]) Put(v T) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch {
 	case b.closed:
 	case b.rules.Gap != nil:
-		b.offer(v)
+		b.addOrGap(v)
 	default:
-		for cost := b.rules.Cost(v); b.waiting() > 0 && b.state.Cost+cost > b.rules.Limit && !b.closed; {
+		for cost := b.rules.Cost(v); b.waitingCount() > 0 && b.state.Cost+cost > b.rules.Limit && !b.closed; {
 			b.room.Wait()
 		}
 		if !b.closed {
 			b.add(v)
 		}
 	}
-	b.Ring()
+	b.Wake()
 	return !b.closed
 }
 
-func (b *Box[T]) add(v T) {
+func (b *Queue[T]) add(v T) {
 	b.queue = append(b.queue, v)
 	b.state.Cost += b.rules.Cost(v)
 }
 
-func (b *Box[T]) waiting() int { return len(b.queue) - b.first }
+func (b *Queue[T]) waitingCount() int { return len(b.queue) - b.first }
 
 // Take takes things out until they cost most, or one thing if there is one, and says whether there
 // is more. It never waits. The batch is valid until the next Take.
-func (b *Box[T]) Take(most int) (batch []T, more bool) {
+func (b *Queue[T]) Take(most int) (batch []T, more bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	n, cost := 0, 0
 	for waiting := b.queue[b.first:]; n < len(waiting) && (n == 0 || cost < most); n++ {
 		cost += b.rules.Cost(waiting[n])
 	}
-	b.tell(n)
-	b.lately = max(b.waiting(), b.lately-b.lately/8-1)
-	if clear(b.batch); cap(b.batch) > b.slots() { // what was taken before can be forgotten
+	b.reportGaps(n)
+	b.lately = max(b.waitingCount(), b.lately-b.lately/8-1)
+	if clear(b.batch); cap(b.batch) > b.slotCount() { // what was taken before can be forgotten
 		b.batch = nil
 	}
 	b.batch = append(b.batch[:0], b.queue[b.first:b.first+n]...)
 	b.state.Cost -= cost
-	b.drop(n)
+	b.removeFirst(n)
 	b.room.Broadcast()
-	return b.batch, b.waiting() > 0
+	return b.batch, b.waitingCount() > 0
 }
 
 // So many slots are kept for what comes next. While a flood lasts those are more, as making them anew
@@ -140,11 +140,11 @@ const (
 	floodSlots = 1 << 14
 )
 
-// slots is how many are kept now. What grows doubles, so up to twice of what waited is there.
-func (b *Box[T]) slots() int { return max(idleSlots, min(2*b.lately, floodSlots)) }
+// slotCount is how many are kept now. What grows doubles, so up to twice of what waited is there.
+func (b *Queue[T]) slotCount() int { return max(idleSlots, min(2*b.lately, floodSlots)) }
 
-// drop forgets the first n that wait.
-func (b *Box[T]) drop(n int) {
+// removeFirst forgets the first n that wait.
+func (b *Queue[T]) removeFirst(n int) {
 	clear(b.queue[b.first : b.first+n])
 	b.first += n
 	b.taken += int64(n)
@@ -154,13 +154,13 @@ func (b *Box[T]) drop(n int) {
 	left := copy(b.queue, b.queue[b.first:])
 	clear(b.queue[left:])
 	b.queue, b.first = b.queue[:left], 0
-	if left == 0 && cap(b.queue) > b.slots() {
+	if left == 0 && cap(b.queue) > b.slotCount() {
 		b.queue = nil
 	}
 }
 
 // All yields everything, one thing after the other, until the box is closed and empty. It waits.
-func (b *Box[T]) All(yield func(T) bool) {
+func (b *Queue[T]) All(yield func(T) bool) {
 	for {
 		batch, _ := b.Take(1)
 		for _, v := range batch {
@@ -169,7 +169,7 @@ func (b *Box[T]) All(yield func(T) bool) {
 			}
 		}
 		if len(batch) == 0 {
-			if ended, _ := b.Ended(); ended {
+			if ended, _ := b.Done(); ended {
 				return
 			}
 			<-b.bell
@@ -179,28 +179,28 @@ func (b *Box[T]) All(yield func(T) bool) {
 
 // Close refuses everything from now on, because of err if that is not nil. What waits can still be
 // taken. The first Close counts.
-func (b *Box[T]) Close(err error) {
+func (b *Queue[T]) Close(err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if !b.closed {
 		b.closed, b.err = true, err
 	}
 	b.room.Broadcast()
-	b.Ring()
+	b.Wake()
 }
 
-// Ended reports whether nothing waits and nothing will come, and why.
-func (b *Box[T]) Ended() (bool, error) {
+// Done reports whether nothing waits and nothing will come, and why.
+func (b *Queue[T]) Done() (bool, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.closed && b.waiting() == 0, b.err
+	return b.closed && b.waitingCount() == 0, b.err
 }
 
-// Bell rings when there may be news: something that waits, or the end.
-func (b *Box[T]) Bell() <-chan struct{} { return b.bell }
+// Wakeups rings when there may be news: something that waits, or the end.
+func (b *Queue[T]) Wakeups() <-chan struct{} { return b.bell }
 
-// Ring rings the bell.
-func (b *Box[T]) Ring() {
+// Wake rings the bell.
+func (b *Queue[T]) Wake() {
 	select {
 	case b.bell <- struct{}{}:
 	default: // it is ringing already
@@ -208,14 +208,14 @@ func (b *Box[T]) Ring() {
 }
 
 // Waiting is how many wait.
-func (b *Box[T]) Waiting() int { return b.State().Waiting }
+func (b *Queue[T]) Waiting() int { return b.State().Waiting }
 
 // State is how the box is doing.
-func (b *Box[T]) State() State {
+func (b *Queue[T]) State() State {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	s := b.state
-	s.Waiting = b.waiting()
-	s.Full = b.full && s.Cost > b.again()
+	s.Waiting = b.waitingCount()
+	s.Full = b.full && s.Cost > b.refillLevel()
 	return s
 }

@@ -50,8 +50,8 @@ func waits(limit int) Rules[letter] {
 
 func gaps(limit int) Rules[letter] {
 	r := waits(limit)
-	r.Of = func(l letter) Part { return Part{l.stream, int64(len(l.data)) + l.lost, l.end} }
-	r.Spare = func(l letter) (letter, bool) {
+	r.PartOf = func(l letter) Part { return Part{l.stream, int64(len(l.data)) + l.lost, l.end} }
+	r.WithoutBytes = func(l letter) (letter, bool) {
 		l.data, l.lost = "", 0
 		return l, l.head || l.end
 	}
@@ -67,7 +67,7 @@ func data(exchange, n int) letter {
 }
 
 // all empties a box that is not closed.
-func all[T any](b *Box[T]) (taken []T) {
+func all[T any](b *Queue[T]) (taken []T) {
 	for {
 		batch, more := b.Take(1)
 		if taken = append(taken, batch...); !more {
@@ -136,18 +136,18 @@ func TestClose(t *testing.T) {
 		refused := false
 		go func() { refused = !b.Put(data(2, 9)) }()
 		synctest.Wait()
-		if ended, _ := b.Ended(); ended || refused {
+		if ended, _ := b.Done(); ended || refused {
 			t.Error("it ended early")
 		}
 		why := errors.New("why")
 		b.Close(why)
 		b.Close(nil)
 		synctest.Wait()
-		if ended, _ := b.Ended(); ended || !refused || b.Put(data(3, 1)) {
+		if ended, _ := b.Done(); ended || !refused || b.Put(data(3, 1)) {
 			t.Error("closed, with one that waits:", ended, refused)
 		}
 		expect(t, all(b), "1 +9")
-		if ended, err := b.Ended(); !ended || err != why {
+		if ended, err := b.Done(); !ended || err != why {
 			t.Error(ended, err)
 		}
 	})
@@ -158,7 +158,7 @@ func TestBell(t *testing.T) {
 	b := New(gaps(1 << 20))
 	rang := func() bool {
 		select {
-		case <-b.Bell():
+		case <-b.Wakeups():
 			return true
 		default:
 			return false
@@ -173,7 +173,7 @@ func TestBell(t *testing.T) {
 	if all(b); rang() {
 		t.Error("it rings for what was taken")
 	}
-	if b.Ring(); !rang() {
+	if b.Wake(); !rang() {
 		t.Error("it does not ring")
 	}
 	if b.Close(nil); !rang() {

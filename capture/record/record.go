@@ -36,7 +36,7 @@ const boxFull = "the queue is full"
 // goroutines.
 type Recorder struct {
 	w    *writer
-	box  *mailbox.Box[capture.Record]
+	box  *mailbox.Queue[capture.Record]
 	done chan struct{} // closed when everything is written
 
 	mu      sync.Mutex

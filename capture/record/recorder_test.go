@@ -171,20 +171,20 @@ func TestGapOfGaps(t *testing.T) {
 	if told.Lost != 5 || told.Note != "a note; gap: 5 bytes of exchange 3 are missing" || told.At != 7 {
 		t.Errorf("%+v", told)
 	}
-	if p := rules.Of(told); p.Bytes != 5 || p.Exchange != 3 || p.Request || p.Last {
+	if p := rules.PartOf(told); p.Bytes != 5 || p.Exchange != 3 || p.Request || p.EndsExchange {
 		t.Errorf("%+v", p)
 	}
-	if kept, worth := rules.Spare(told); worth || kept.Lost != 0 || kept.Note != "" {
+	if kept, worth := rules.WithoutBytes(told); worth || kept.Lost != 0 || kept.Note != "" {
 		t.Errorf("%+v", kept)
 	}
-	if kept, worth := rules.Spare(capture.Record{Exchange: 3, Data: []byte("abc"), Note: "a note"}); !worth || kept.Note != "a note" {
+	if kept, worth := rules.WithoutBytes(capture.Record{Exchange: 3, Data: []byte("abc"), Note: "a note"}); !worth || kept.Note != "a note" {
 		t.Errorf("%+v", kept)
 	}
 	last := capture.Record{Exchange: 3, Side: capture.Request, Data: []byte("abc"), End: capture.EndEOF, Note: "a note"}
-	if p := rules.Of(last); p.Bytes != 3 || !p.Request || !p.Last {
+	if p := rules.PartOf(last); p.Bytes != 3 || !p.Request || !p.EndsExchange {
 		t.Errorf("%+v", p)
 	}
-	if kept, worth := rules.Spare(last); !worth || kept.Data != nil || kept.Note == "" || kept.End == "" {
+	if kept, worth := rules.WithoutBytes(last); !worth || kept.Data != nil || kept.Note == "" || kept.End == "" {
 		t.Errorf("%+v", kept)
 	}
 }

@@ -14,7 +14,7 @@ const recordCost = 256
 // what is left out is told in its place. why says what became of it: "were not recorded: …".
 func Rules(limit int, why string) mailbox.Rules[capture.Record] {
 	return mailbox.Rules[capture.Record]{
-		Limit: limit, Cost: Cost, Of: partOf, Spare: spare,
+		Limit: limit, Cost: Cost, PartOf: partOf, WithoutBytes: spare,
 		Gap: func(lost int64, near capture.Record) capture.Record {
 			near.Lost = lost
 			near.Note = capture.JoinNotes(near.Note, fmt.Sprintf("gap: %d bytes of exchange %d %s", lost, near.Exchange, why))
@@ -44,7 +44,7 @@ func lostWith(r capture.Record) int64 { return int64(len(r.Data)) + r.Lost }
 func partOf(r capture.Record) mailbox.Part {
 	return mailbox.Part{
 		Stream: mailbox.Stream{Exchange: r.Exchange, Request: r.Side == capture.Request},
-		Bytes:  lostWith(r), Last: r.End != "",
+		Bytes:  lostWith(r), EndsExchange: r.End != "",
 	}
 }
 

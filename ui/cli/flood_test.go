@@ -119,7 +119,7 @@ func TestFlood(t *testing.T) {
 	for _, format := range []string{"text", "jsonl"} {
 		a, so, l, disk := flooded(t, exchanges, size)
 		missed := l.arrived.State().Lost
-		if shown := l.shown.State(); missed < exchanges*size/8 || shown.Lost < exchanges*size/8 || shown.Left+l.arrived.State().Left > 0 {
+		if shown := l.shown.State(); missed < exchanges*size/8 || shown.Lost < exchanges*size/8 || shown.Dropped+l.arrived.State().Dropped > 0 {
 			t.Errorf("%d bytes were missed, and %+v", missed, shown)
 		}
 		if err := l.printTurns(a, new(providers.Inspector), "proxy", printerOf(t, a, format), func(err error) { t.Error(err) }); err != nil {

@@ -14,7 +14,7 @@ const (
 
 // An inbox is a box of records as the screen takes them out.
 type inbox struct {
-	*mailbox.Box[capture.Record]
+	*mailbox.Queue[capture.Record]
 	batch []stream.Record
 }
 
@@ -29,11 +29,11 @@ func liveInbox() *inbox { return newInbox(record.Rules(liveLimit, notShown)) }
 // notShown is what is said of bytes that were left out of a full inbox.
 const notShown = "are not shown: what shows them was too slow"
 
-func newInbox(rules mailbox.Rules[capture.Record]) *inbox { return &inbox{Box: mailbox.New(rules)} }
+func newInbox(rules mailbox.Rules[capture.Record]) *inbox { return &inbox{Queue: mailbox.New(rules)} }
 
 // Take is the box's, in the words of the core.
 func (in *inbox) Take(bytes int) ([]stream.Record, bool) {
-	recs, more := in.Box.Take(bytes)
+	recs, more := in.Queue.Take(bytes)
 	clear(in.batch)
 	in.batch = in.batch[:0]
 	for _, r := range recs {

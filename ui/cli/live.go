@@ -31,7 +31,7 @@ import (
 // Each arrow out of a box is a goroutine of its own. Nobody who puts something in waits for who
 // takes it out: what a box has no room for is missing, and the records say so where it is.
 type live struct {
-	arrived  *mailbox.Box[capture.Record]
+	arrived  *mailbox.Queue[capture.Record]
 	redactor *redact.Redactor
 	rec      *recording                // nil when nothing is recorded
 	sent     *publication              // nil when nothing is sent to a hub
@@ -107,7 +107,7 @@ func (l *live) fill(src capture.Source) { pour(src, l.arrived.Put, l.endSource) 
 // passed; answers may still come.
 func (l *live) endSource(err error) {
 	l.over.CompareAndSwap(nil, &sourceEnd{err})
-	l.arrived.Ring()
+	l.arrived.Wake()
 }
 
 // start has what arrives pass, in a goroutine; run runs its function.
@@ -137,10 +137,10 @@ func (l *live) run() {
 		if over != nil {
 			l.shown.Close(over.err)
 		}
-		if ended, _ := l.arrived.Ended(); ended {
+		if ended, _ := l.arrived.Done(); ended {
 			break
 		}
-		<-l.arrived.Bell()
+		<-l.arrived.Wakeups()
 	}
 	l.pass(l.redactor.Flush())
 	l.shown.Close(nil)
@@ -208,7 +208,7 @@ func (a *app) endLive(l *live) {
 	}
 	traced := make(chan struct{})
 	go func() { defer close(traced); l.traced.finish() }()
-	if s := l.arrived.State(); s.Gaps+s.Left > 0 && (l.rec != nil || l.sent != nil) {
+	if s := l.arrived.State(); s.Gaps+s.Dropped > 0 && (l.rec != nil || l.sent != nil) {
 		err = errors.Join(fmt.Errorf("the capture has gaps: %s were not recorded", sizeText(s.Lost)), err)
 	}
 	of := "--publish"
@@ -277,7 +277,7 @@ func (l *live) printTurns(a *app, in *providers.Inspector, path string, to print
 	}
 	in.Close()
 	print(true)
-	if _, why := l.shown.Ended(); err == nil {
+	if _, why := l.shown.Done(); err == nil {
 		err = why
 	}
 	return err

@@ -98,10 +98,10 @@ func TestLive(t *testing.T) {
 		l.endSource(nil)
 		synctest.Wait()
 		shown := rest(l.shown)
-		if over, err := l.shown.Ended(); !over || err != why || saw != len(shown) {
+		if over, err := l.shown.Done(); !over || err != why || saw != len(shown) {
 			t.Errorf("the source ended: %v, %v; seen were %d of %d", over, err, saw, len(shown))
 		}
-		if over, _ := l.answers.Ended(); over || l.answers.Waiting() == 0 {
+		if over, _ := l.answers.Done(); over || l.answers.Waiting() == 0 {
 			t.Error("no answers")
 		}
 		l.take(capture.Record{Exchange: sent, Data: []byte("back"), End: capture.EndEOF})

@@ -113,7 +113,7 @@ func (a *app) watch(ctx context.Context, src capture.Source, speed float64, o ui
 	in := fileInbox()
 	o.Inbox = in
 	if len(a.views) > 0 || a.sending != nil {
-		go ring(ctx, o.Status, in.Ring)
+		go ring(ctx, o.Status, in.Wake)
 	}
 	if speed != 0 {
 		player := capture.NewPlayer(speed)

@@ -68,7 +68,7 @@ func (a *app) tell(o ui.Options, feed func()) error {
 		case sig := <-caught:
 			a.endedBy(sig)
 			return nil
-		case <-o.Inbox.Bell():
+		case <-o.Inbox.Wakeups():
 		}
 	}
 }
@@ -87,7 +87,7 @@ func (t *narrator) take(o ui.Options) (over bool, err error) {
 	if o.Status != nil {
 		t.alarms(o.Status())
 	}
-	if over, err = o.Inbox.Ended(); !over {
+	if over, err = o.Inbox.Done(); !over {
 		return false, nil
 	}
 	t.in.Close()

@@ -42,7 +42,7 @@ func (l *live) words() (words []ui.Word) {
 		}
 		missed.Lost += state.Lost
 	}
-	if missed.Lost > 0 || missed.Gaps+missed.Left > 0 {
+	if missed.Lost > 0 || missed.Gaps+missed.Dropped > 0 {
 		alarm("GAP " + sizeText(missed.Lost))
 	}
 	if unseen.Lost > 0 {
@@ -65,7 +65,7 @@ func (l *live) words() (words []ui.Word) {
 const lookTime = time.Second / 4
 
 // ring has the screen show words that have changed without a record.
-func (l *live) ring(ctx context.Context) { ring(ctx, l.words, l.shown.Ring) }
+func (l *live) ring(ctx context.Context) { ring(ctx, l.words, l.shown.Wake) }
 
 func ring(ctx context.Context, wordsOf func() []ui.Word, bell func()) {
 	tick := time.NewTicker(lookTime)

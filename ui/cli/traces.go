@@ -45,9 +45,9 @@ type tracing struct {
 	*otlp.Sender
 	machine  stream.Machine // that turns are of, where their exchanges do not say
 	to       string
-	redactor *redact.Redactor               // of contents
-	in       *inbox                         // of what comes from the network; nil where somebody else reads
-	boxes    []*mailbox.Box[capture.Record] // what they had no room for is in no span
+	redactor *redact.Redactor                 // of contents
+	in       *inbox                           // of what comes from the network; nil where somebody else reads
+	boxes    []*mailbox.Queue[capture.Record] // what they had no room for is in no span
 	done     chan struct{}
 	patient  bool            // what is read can wait for the collector
 	until    <-chan struct{} // that is closed; nil for as long as it takes
@@ -203,7 +203,7 @@ func (t *tracing) flush() error        { return nil }
 // them, and they say so.
 func (t *tracing) watch() {
 	t.in = liveInbox()
-	t.boxes = append(t.boxes, t.in.Box)
+	t.boxes = append(t.boxes, t.in.Queue)
 	go func() {
 		defer close(t.done)
 		in := new(providers.Inspector)

@@ -87,16 +87,16 @@ func (t *tracing) missed() string {
 	for _, box := range t.boxes {
 		of := box.State()
 		s.Lost += of.Lost
-		s.Left += of.Left
+		s.Dropped += of.Dropped
 	}
 	if t.in != nil {
-		s.Left += int64(t.in.State().Waiting) // the end came before they were looked at
+		s.Dropped += int64(t.in.State().Waiting) // the end came before they were looked at
 	}
 	switch {
 	case s.Lost > 0:
 		return sizeText(s.Lost) + " of what came"
-	case s.Left > 0:
-		return count.Of(int(s.Left), "record") + " of what came"
+	case s.Dropped > 0:
+		return count.Of(int(s.Dropped), "record") + " of what came"
 	}
 	return ""
 }
