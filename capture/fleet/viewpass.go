@@ -140,7 +140,7 @@ func (v *View) take(ctx context.Context, msg jetstream.Msg, meta *jetstream.MsgM
 
 // told is what was said last of a capture.
 type told struct {
-	pace pace.Pace
+	pace pace.Backoff
 	more int // that was not said since
 }
 
@@ -160,10 +160,10 @@ func (v *View) say(text string) {
 func (v *View) sayOf(of origin, text string) {
 	t, now := v.told[of], v.now()
 	if t == nil {
-		t = &told{pace: pace.Pace{First: sayEvery, Most: saySeldom}}
+		t = &told{pace: pace.Backoff{First: sayEvery, Max: saySeldom}}
 		v.told[of] = t
 	}
-	if !t.pace.May(now) {
+	if !t.pace.Allow(now) {
 		t.more++
 		return
 	}

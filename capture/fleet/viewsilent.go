@@ -103,7 +103,7 @@ func (v *View) prune(now time.Time) {
 		}
 	}
 	for of, t := range v.told {
-		if now.Sub(t.pace.Said) > keepOver {
+		if now.Sub(t.pace.LastReport) > keepOver {
 			delete(v.told, of)
 		}
 	}

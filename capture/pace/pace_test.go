@@ -9,11 +9,11 @@ import (
 // again when it did not happen for long.
 func TestAllDay(t *testing.T) {
 	for _, every := range []time.Duration{time.Millisecond * 300, time.Second, 7 * time.Second, 13 * time.Second, time.Minute} {
-		p := Pace{First: time.Second, Most: 5 * time.Minute}
+		p := Backoff{First: time.Second, Max: 5 * time.Minute}
 		now, said := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC), 0
 		begin := now
 		for ; now.Sub(begin) < 24*time.Hour; now = now.Add(every) {
-			if p.May(now) {
+			if p.Allow(now) {
 				said++
 			}
 		}
@@ -21,7 +21,7 @@ func TestAllDay(t *testing.T) {
 			t.Errorf("each %v: %d times in a day", every, said)
 		}
 		now = now.Add(time.Hour)
-		if !p.May(now) || p.Due(now.Add(time.Second/2)) || !p.May(now.Add(time.Second)) || p.May(now.Add(2*time.Second)) {
+		if !p.Allow(now) || p.IsDue(now.Add(time.Second/2)) || !p.Allow(now.Add(time.Second)) || p.Allow(now.Add(2*time.Second)) {
 			t.Errorf("each %v: after an hour it is said late, or too often", every)
 		}
 	}
@@ -29,8 +29,8 @@ func TestAllDay(t *testing.T) {
 
 // TestDue: what might be said and is not yet may be said later.
 func TestDue(t *testing.T) {
-	p, now := Pace{First: time.Minute, Most: time.Hour}, time.Now()
-	if !p.Due(now) || !p.Due(now.Add(time.Second)) || !p.May(now.Add(2*time.Second)) || p.Due(now.Add(3*time.Second)) {
+	p, now := Backoff{First: time.Minute, Max: time.Hour}, time.Now()
+	if !p.IsDue(now) || !p.IsDue(now.Add(time.Second)) || !p.Allow(now.Add(2*time.Second)) || p.IsDue(now.Add(3*time.Second)) {
 		t.Error("it is taken as said")
 	}
 }

@@ -85,7 +85,7 @@ func (p *publication) look(now time.Time) {
 type change struct {
 	told  string    // the trouble that was told last, "" for none
 	since time.Time // when it became another one; zero while it is that one
-	pace  pace.Pace
+	pace  pace.Backoff
 }
 
 const (
@@ -103,10 +103,10 @@ func (c *change) news(now time.Time, trouble string) bool {
 	if c.since.IsZero() {
 		c.since = now
 	}
-	c.pace.First, c.pace.Most = pauseFirst, pauseMost
-	if due := c.pace.Due(now); !due || now.Sub(c.since) < changeLasts {
+	c.pace.First, c.pace.Max = pauseFirst, pauseMost
+	if due := c.pace.IsDue(now); !due || now.Sub(c.since) < changeLasts {
 		return false
 	}
 	c.told, c.since = trouble, time.Time{}
-	return c.pace.May(now)
+	return c.pace.Allow(now)
 }

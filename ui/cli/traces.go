@@ -105,9 +105,9 @@ func (a *app) traceKey(text string) (key []byte, err error) {
 // sayTraces says that the collector does not take what it is told, less and less often where that goes to
 // and fro. The screen has that among its own words, and is not written over.
 func (a *app) sayTraces(to string) func(string) {
-	often := pace.Pace{First: pauseFirst, Most: pauseMost}
+	often := pace.Backoff{First: pauseFirst, Max: pauseMost}
 	return func(why string) {
-		if !often.May(time.Now()) {
+		if !often.Allow(time.Now()) {
 			return
 		}
 		text := fmt.Sprintf("--otlp %s: %s; what is not taken is tried again, or counted", safeAddress(to), why)

@@ -252,18 +252,18 @@ func TestTraceTroubleOnScreen(t *testing.T) {
 // TestTraceTroubleAllDay: of a collector that takes something and nothing in turn something is said ever more
 // seldom, and at once again when it was well for long.
 func TestTraceTroubleAllDay(t *testing.T) {
-	s := pace.Pace{First: pauseFirst, Most: pauseMost}
+	s := pace.Backoff{First: pauseFirst, Max: pauseMost}
 	at, told := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC), 0
 	for range 24 * 60 * 60 {
 		at = at.Add(time.Second)
-		if s.May(at) {
+		if s.Allow(at) {
 			told++
 		}
 	}
 	if told < 144 || told > 155 { // each 10 minutes, and some at first
 		t.Errorf("said %d times", told)
 	}
-	if at = at.Add(time.Hour); !s.May(at) || s.May(at.Add(9*time.Second)) || !s.May(at.Add(11*time.Second)) {
+	if at = at.Add(time.Hour); !s.Allow(at) || s.Allow(at.Add(9*time.Second)) || !s.Allow(at.Add(11*time.Second)) {
 		t.Error("it is said late after an hour of quiet")
 	}
 	a, so := appOf(t)
