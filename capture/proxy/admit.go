@@ -14,8 +14,8 @@ import (
 // self is who answers where the proxy does.
 const self = "toolscope proxy"
 
-// refuse answers in the upstream's place.
-func refuse(w http.ResponseWriter, no *admit.Refusal) {
+// writeRefusal answers in the upstream's place.
+func writeRefusal(w http.ResponseWriter, no *admit.Refusal) {
 	if no.Status == http.StatusMethodNotAllowed {
 		w.Header().Set("Allow", "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS")
 	}
@@ -25,14 +25,14 @@ func refuse(w http.ResponseWriter, no *admit.Refusal) {
 // recordRefusal records a request that is not admitted as an exchange that this proxy answered. Its
 // body is not read.
 func (p *Proxy) recordRefusal(r *http.Request, no *admit.Refusal) {
-	number, at := int(p.numbers.Add(1)), p.now()
+	number, at := int(p.numbers.Add(1)), p.recordTime()
 	header := r.Header.Clone()
 	header.Del("Proxy-Authorization")
 	put := func(rec capture.Record) {
 		rec.Exchange, rec.At = number, at
 		p.options.Record(rec)
 	}
-	path := cmp.Or(written(r), r.RequestURI)
+	path := cmp.Or(rawPath(r), r.RequestURI)
 	if p.options.Token != "" { // the first part may be the token, or what somebody takes for it
 		_, rest, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 		path = "/…/" + rest
@@ -47,9 +47,9 @@ func (p *Proxy) recordRefusal(r *http.Request, no *admit.Refusal) {
 	put(capture.Record{End: capture.EndEOF, Why: capture.Refused + no.Why, By: capture.Toolscope})
 }
 
-// admit tells where a request goes, or why it does not. A public proxy has any name; there the
+// routeRequest tells where a request goes, or why it does not. A public proxy has any name; there the
 // token keeps strangers out.
-func (p *Proxy) admit(r *http.Request) (*target, *admit.Refusal) {
+func (p *Proxy) routeRequest(r *http.Request) (*target, *admit.Refusal) {
 	switch {
 	case r.Method == http.MethodConnect:
 		return nil, admit.Refuse(http.StatusMethodNotAllowed, "CONNECT is refused: this proxy goes only to the upstreams it was given")
@@ -64,14 +64,14 @@ func (p *Proxy) admit(r *http.Request) (*target, *admit.Refusal) {
 	if no := rules.Check(r); no != nil {
 		return nil, no
 	}
-	to := find(p.routes, r.URL, path, r.Header)
+	to := findRoute(p.routes, r.URL, path, r.Header)
 	if to == nil {
 		if p.options.Advise != nil {
 			if advice := p.options.Advise(r); advice != "" {
 				return nil, admit.Refuse(http.StatusNotFound, "no provider in the path %q: %s", path, advice)
 			}
 		}
-		return nil, admit.Refuse(http.StatusNotFound, "no upstream for the path %q: there are %s", path, prefixes(p.routes))
+		return nil, admit.Refuse(http.StatusNotFound, "no upstream for the path %q: there are %s", path, routePrefixes(p.routes))
 	}
 	if isOwn(r, to.url) {
 		return nil, admit.Refuse(http.StatusLoopDetected, "the upstream %s is this proxy itself", to.url.Host)
@@ -92,7 +92,7 @@ func isOwn(r *http.Request, u *url.URL) bool {
 
 // checkToken returns the request's path without the token.
 func (p *Proxy) checkToken(r *http.Request) (string, *admit.Refusal) {
-	path := written(r)
+	path := rawPath(r)
 	if p.options.Token == "" {
 		return path, nil
 	}

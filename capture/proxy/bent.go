@@ -34,19 +34,19 @@ func (p *Proxy) answerFault(r *http.Request) *bend.Fault {
 
 // answerFor answers a request in the upstream's place, which does not learn of it.
 func (x *exchange) answerFor(f *bend.Fault, r *http.Request) {
-	body := &tap{x: x, side: capture.Request, body: r.Body}
+	body := &bodyTap{x: x, side: capture.Request, body: r.Body}
 	_, _ = io.Copy(io.Discard, body)
 	body.handOver()
 	x.answer, x.cause = admit.Refuse(f.Status(), "--fault %s", f), capture.Toolscope
 	text := f.Refuse(x.w, self, r.URL.Path, nil)
-	at := x.p.now()
+	at := x.p.recordTime()
 	head := capture.Head{Status: f.Status(), Header: x.w.Header().Clone(), Start: x.p.options.Now()}
-	x.put(capture.Record{At: at, Head: &head, By: capture.Toolscope, Note: capture.OwnAnswer + x.answer.Why})
-	x.put(capture.Record{At: at, Data: text})
+	x.putRecord(capture.Record{At: at, Head: &head, By: capture.Toolscope, Note: capture.OwnAnswer + x.answer.Why})
+	x.putRecord(capture.Record{At: at, Data: text})
 }
 
-// ask sees to it that an answer can be bent, or watched: compressed, nothing could be found in it.
-func (x *exchange) ask(out *http.Request) {
+// adjustRequest sees to it that an answer can be bent, or watched: compressed, nothing could be found in it.
+func (x *exchange) adjustRequest(out *http.Request) {
 	if bend.IsAside(out) || websocket.IsRequest(out) {
 		return
 	}
@@ -58,8 +58,8 @@ func (x *exchange) ask(out *http.Request) {
 	}
 }
 
-// bendBody has an answer's body bent, where it is one of a model's. The note says so of it.
-func (x *exchange) bendBody(res *http.Response) (note string) {
+// injectIntoBody has an answer's body bent, where it is one of a model's. The note says so of it.
+func (x *exchange) injectIntoBody(res *http.Response) (note string) {
 	if len(x.faults) == 0 {
 		return ""
 	}
@@ -70,15 +70,15 @@ func (x *exchange) bendBody(res *http.Response) (note string) {
 		return ""
 	}
 	coding := strings.ToLower(res.Header.Get("Content-Encoding"))
-	x.bent = &bent{x: x, from: x.received, bender: bend.New(x.faults, res.Header, coding != "" && coding != "identity"), buffer: make([]byte, copyBytes)}
+	x.faulted = &faultedResponse{x: x, from: x.received, injector: bend.New(x.faults, res.Header, coding != "" && coding != "identity"), buffer: make([]byte, copyBytes)}
 	res.Header.Del("Content-Length")
 	res.ContentLength = -1
-	res.Body = bentBody{x.bent, res.Body}
-	return bentNote(x.faults)
+	res.Body = faultedBody{x.faulted, res.Body}
+	return faultsNote(x.faults)
 }
 
-// bentNote is what is said of an answer before it is known what a fault makes of it.
-func bentNote(faults []bend.Fault) string {
+// faultsNote is what is said of an answer before it is known what a fault makes of it.
+func faultsNote(faults []bend.Fault) string {
 	var words []string
 	for _, f := range faults {
 		words = append(words, "--fault "+f.String())
@@ -86,33 +86,33 @@ func bentNote(faults []bend.Fault) string {
 	return fmt.Sprintf("%s (%s): the client is not given what is shown here, which is what the provider sent", capture.FaultedNote, strings.Join(words, " "))
 }
 
-// bent is an answer that is bent while it passes.
-type bent struct {
-	x      *exchange
-	from   *tap
-	bender *bend.Injector
-	buffer []byte
-	ready  []bend.OutChunk
-	given  int64 // bytes that the client was given
-	broke  bool  // a fault broke the connection
-	unfit  []bend.Unused
-	err    error // what the provider's own ended with
+// faultedResponse is an answer that is bent while it passes.
+type faultedResponse struct {
+	x        *exchange
+	from     *bodyTap
+	injector *bend.Injector
+	buffer   []byte
+	ready    []bend.OutChunk
+	given    int64 // bytes that the client was given
+	broke    bool  // a fault broke the connection
+	unused   []bend.Unused
+	err      error // what the provider's own ended with
 }
 
-type bentBody struct {
-	*bent
+type faultedBody struct {
+	*faultedResponse
 	io.Closer
 }
 
-func (b *bent) Read(p []byte) (int, error) {
+func (b *faultedResponse) Read(p []byte) (int, error) {
 	for len(b.ready) == 0 {
 		switch {
-		case b.bender.BreaksHere():
+		case b.injector.BreaksHere():
 			return 0, b.breakOff()
 		case b.err != nil:
 			return 0, b.err
 		}
-		b.take(b.from.Read(b.buffer))
+		b.injectFaults(b.from.Read(b.buffer))
 	}
 	next := &b.ready[0]
 	if !bend.Sleep(b.x.ctx, next.Pause) {
@@ -127,20 +127,20 @@ func (b *bent) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// take bends what was read.
-func (b *bent) take(n int, err error) {
-	b.ready = append(b.ready, b.bender.Write(bytes.Clone(b.buffer[:n]), 0)...)
+// injectFaults bends what was read.
+func (b *faultedResponse) injectFaults(n int, err error) {
+	b.ready = append(b.ready, b.injector.Write(bytes.Clone(b.buffer[:n]), 0)...)
 	if err == nil {
 		return
 	}
 	b.err = err
-	last, unfit := b.bender.Close()
+	last, unfit := b.injector.Close()
 	b.ready = append(b.ready, last...)
-	b.note(unfit)
+	b.noteUnused(unfit)
 }
 
-func (b *bent) note(unfit []bend.Unused) {
-	b.unfit = append(b.unfit, unfit...)
+func (b *faultedResponse) noteUnused(unfit []bend.Unused) {
+	b.unused = append(b.unused, unfit...)
 	for _, u := range unfit {
 		b.x.p.faults.GiveBack(u.Fault)
 	}
@@ -148,44 +148,44 @@ func (b *bent) note(unfit []bend.Unused) {
 
 // breakOff breaks the client's connection, and reads the rest of what the provider sends for the
 // recording.
-func (b *bent) breakOff() error {
+func (b *faultedResponse) breakOff() error {
 	b.broke = true
-	b.x.gate.shut()
+	b.x.gate.breakConnection()
 	b.from.handOver()
 	b.from.note = fmt.Sprintf("%s: the client was given %s, and then its connection was broken", capture.FaultedNote, count.Of(b.given, "byte"))
 	for b.err == nil {
-		b.take(b.from.Read(b.buffer))
+		b.injectFaults(b.from.Read(b.buffer))
 	}
 	b.from.handOver()
 	return errBroken
 }
 
-// words is what the client was given.
-func (b *bent) words() string {
+// faultNote is what the client was given.
+func (b *faultedResponse) faultNote() string {
 	var words []string
-	for _, u := range b.unfit {
+	for _, u := range b.unused {
 		words = append(words, fmt.Sprintf("--fault %s changed nothing: %s", u.Fault, u.Why))
 	}
 	switch {
 	case b.broke && b.from.note != "": // nothing more came
 		words = append([]string{b.from.note}, words...)
-	case !b.broke && len(b.unfit) < len(b.x.faults):
-		words = append([]string{fmt.Sprintf("%s: the client was given %s in place of %d", capture.FaultedNote, count.Of(b.given, "byte"), b.from.passed())}, words...)
+	case !b.broke && len(b.unused) < len(b.x.faults):
+		words = append([]string{fmt.Sprintf("%s: the client was given %s in place of %d", capture.FaultedNote, count.Of(b.given, "byte"), b.from.bodyBytes())}, words...)
 	}
 	return strings.Join(words, "; ")
 }
 
-// gate is the way to a client that is closed when a fault breaks its connection: ReverseProxy
+// breakableWriter is the way to a client that is closed when a fault breaks its connection: ReverseProxy
 // flushes the head from a goroutine of its own, whenever that comes to it.
-type gate struct {
+type breakableWriter struct {
 	http.ResponseWriter
 	mu     sync.Mutex
 	closed bool
 }
 
-func (g *gate) Unwrap() http.ResponseWriter { return g.ResponseWriter }
+func (g *breakableWriter) Unwrap() http.ResponseWriter { return g.ResponseWriter }
 
-func (g *gate) Write(p []byte) (int, error) {
+func (g *breakableWriter) Write(p []byte) (int, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.closed {
@@ -194,7 +194,7 @@ func (g *gate) Write(p []byte) (int, error) {
 	return g.ResponseWriter.Write(p)
 }
 
-func (g *gate) FlushError() error {
+func (g *breakableWriter) FlushError() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.closed {
@@ -203,8 +203,8 @@ func (g *gate) FlushError() error {
 	return http.NewResponseController(g.ResponseWriter).Flush()
 }
 
-// shut breaks the connection.
-func (g *gate) shut() {
+// breakConnection breaks the connection.
+func (g *breakableWriter) breakConnection() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.closed = true

@@ -10,62 +10,62 @@ import (
 	"toolscope/capture/websocket"
 )
 
-// bentSocket bends the answers that come on a WebSocket: each is the messages from the one that
+// faultedSocket bends the answers that come on a WebSocket: each is the messages from the one that
 // asks for it to the one that ends it.
-type bentSocket struct {
+type faultedSocket struct {
 	x      *exchange
 	from   func(p []byte) (int, error) // the upstream, as it is recorded
 	note   func(string)                // puts words beside what was read last
 	buffer []byte
 	asks   websocket.Reader // what the client says
 	says   websocket.Reader // what the upstream says
-	ready  []bentFrame
+	ready  []faultedFrame
 	broke  bool // a fault broke the connection
 
-	mu     sync.Mutex // the client asks while the upstream speaks
-	faults []bend.Fault
-	bender *bend.Injector // of the answer that comes; nil where nothing is bent
-	begun  bool           // a message of it has come
-	told   []string
+	mu       sync.Mutex // the client asks while the upstream speaks
+	faults   []bend.Fault
+	injector *bend.Injector // of the answer that comes; nil where nothing is bent
+	begun    bool           // a message of it has come
+	notes    []string
 }
 
-// bentFrame is a frame for the client.
-type bentFrame struct {
+// faultedFrame is a frame for the client.
+type faultedFrame struct {
 	piece  bend.OutChunk // but for its data
 	data   []byte
 	breaks bool // the connection breaks behind it
 }
 
-func newBentSocket(x *exchange, from func(p []byte) (int, error), note func(string)) *bentSocket {
-	s := &bentSocket{x: x, from: from, note: note, buffer: make([]byte, copyBytes)}
+func newFaultedSocket(x *exchange, from func(p []byte) (int, error), note func(string)) *faultedSocket {
+	s := &faultedSocket{x: x, from: from, note: note, buffer: make([]byte, copyBytes)}
 	s.says.Control = func(opcode byte, payload []byte) {
-		s.ready = append(s.ready, bentFrame{data: websocket.AppendFrame(nil, opcode, payload)})
+		s.ready = append(s.ready, faultedFrame{data: websocket.AppendFrame(nil, opcode, payload)})
 	}
 	return s
 }
 
-// asked takes what the client sends, before it is sent on.
-func (s *bentSocket) asked(p []byte) {
+// readClient takes what the client sends, before it is sent on.
+func (s *faultedSocket) readClient(p []byte) {
 	s.asks.Write(p, func(message []byte, _ uint64) {
 		if !bend.IsRequest(message) {
 			return
 		}
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.end()
+		s.endResponse()
 		if s.faults = s.x.p.faults.ForNext(); len(s.faults) > 0 {
-			s.bender, s.begun = bend.NewMessages(s.faults), false
+			s.injector, s.begun = bend.NewMessages(s.faults), false
 		}
 	})
 }
 
-func (s *bentSocket) Read(p []byte) (int, error) {
+func (s *faultedSocket) Read(p []byte) (int, error) {
 	for len(s.ready) == 0 {
 		if s.broke {
 			return 0, errBroken
 		}
 		n, err := s.from(s.buffer)
-		s.says.Write(s.buffer[:n], s.bend)
+		s.says.Write(s.buffer[:n], s.injectFaults)
 		switch {
 		case s.says.Broken != "":
 			return 0, fmt.Errorf("what the upstream says cannot be bent: %s", s.says.Broken)
@@ -89,53 +89,53 @@ func (s *bentSocket) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// bend makes frames of a message of the upstream's.
-func (s *bentSocket) bend(message []byte, _ uint64) {
+// injectFaults makes frames of a message of the upstream's.
+func (s *faultedSocket) injectFaults(message []byte, _ uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.bender == nil {
-		s.ready = append(s.ready, bentFrame{data: websocket.AppendFrame(nil, s.says.Kind, message)})
+	if s.injector == nil {
+		s.ready = append(s.ready, faultedFrame{data: websocket.AppendFrame(nil, s.says.Kind, message)})
 		return
 	}
 	if !s.begun {
 		s.begun = true
-		s.note(bentNote(s.faults))
+		s.note(faultsNote(s.faults))
 	}
-	bender, kind := s.bender, s.says.Kind
-	s.add(kind, bender.Write(message, 0))
+	bender, kind := s.injector, s.says.Kind
+	s.addFrames(kind, bender.Write(message, 0))
 	if bend.IsFinal(message) {
-		s.end()
+		s.endResponse()
 	}
 	if bender.BreaksHere() {
-		s.ready = append(s.ready, bentFrame{breaks: true})
+		s.ready = append(s.ready, faultedFrame{breaks: true})
 	}
 }
 
-func (s *bentSocket) add(kind byte, list []bend.OutChunk) {
+func (s *faultedSocket) addFrames(kind byte, list []bend.OutChunk) {
 	for _, p := range list {
-		s.ready = append(s.ready, bentFrame{piece: p, data: websocket.AppendFrame(nil, kind, p.Data)})
+		s.ready = append(s.ready, faultedFrame{piece: p, data: websocket.AppendFrame(nil, kind, p.Data)})
 	}
 }
 
-// end ends the answer that came.
-func (s *bentSocket) end() {
-	if s.bender == nil {
+// endResponse ends the answer that came.
+func (s *faultedSocket) endResponse() {
+	if s.injector == nil {
 		return
 	}
-	last, unfit := s.bender.Close()
-	s.add(websocket.OpText, last)
-	s.bender = nil
+	last, unfit := s.injector.Close()
+	s.addFrames(websocket.OpText, last)
+	s.injector = nil
 	for _, u := range unfit {
 		s.x.p.faults.GiveBack(u.Fault)
-		s.told = append(s.told, fmt.Sprintf("--fault %s changed nothing: %s", u.Fault, u.Why))
+		s.notes = append(s.notes, fmt.Sprintf("--fault %s changed nothing: %s", u.Fault, u.Why))
 	}
 }
 
-// words is what the client was given.
-func (s *bentSocket) words() string {
+// faultNote is what the client was given.
+func (s *faultedSocket) faultNote() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	told := s.told
+	told := s.notes
 	if s.broke {
 		told = append(told, "the client's connection was broken")
 	}

@@ -63,7 +63,7 @@ func stand(t testing.TB, upstream string, change func(*Options)) *desk {
 	o := Options{Routes: []Route{{Prefix: "/", Upstream: upstreamAt(t, upstream)}}, Record: d.record, Log: log.New(logged{t}, "", 0)}
 	o.dial = func(ctx context.Context, network, address string) (net.Conn, error) {
 		d.dials.Add(1)
-		return guard{}.dial(ctx, network, address)
+		return dialGuard{}.dialChecked(ctx, network, address)
 	}
 	if change != nil {
 		change(&o)

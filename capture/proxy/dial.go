@@ -28,7 +28,7 @@ const (
 func newTransport(o Options, l Limits) *http.Transport {
 	dial := o.dial
 	if dial == nil {
-		dial = guard{}.dial
+		dial = dialGuard{}.dialChecked
 	}
 	return &http.Transport{
 		Proxy:                  http.ProxyFromEnvironment,
@@ -47,12 +47,12 @@ func newTransport(o Options, l Limits) *http.Transport {
 	}
 }
 
-// guard looks at each address that a name resolved to, when it is dialled: a name that resolves to
+// dialGuard looks at each address that a name resolved to, when it is dialled: a name that resolves to
 // something else the second time gains nothing by it. An address that the upstream's URL names
 // itself is what the user wants.
-type guard struct{ resolver *net.Resolver } // nil is the system's
+type dialGuard struct{ resolver *net.Resolver } // nil is the system's
 
-func (g guard) dial(ctx context.Context, network, address string) (net.Conn, error) {
+func (g dialGuard) dialChecked(ctx context.Context, network, address string) (net.Conn, error) {
 	d := net.Dialer{Timeout: dialTime, Resolver: g.resolver}
 	if host, _, err := net.SplitHostPort(address); err == nil {
 		if _, err := netip.ParseAddr(host); err != nil {

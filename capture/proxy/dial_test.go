@@ -23,7 +23,7 @@ func TestNameOfForbiddenAddress(t *testing.T) {
 		spy := func(ctx context.Context, network, address string) (net.Conn, error) {
 			ctx, stop := context.WithTimeout(ctx, patience)
 			defer stop()
-			c, err := guard{resolver}.dial(ctx, network, address)
+			c, err := dialGuard{resolver}.dialChecked(ctx, network, address)
 			connected = err == nil
 			return c, err
 		}
@@ -55,7 +55,7 @@ func TestForbiddenAddresses(t *testing.T) {
 func TestNamedAddress(t *testing.T) {
 	ctx, stop := context.WithTimeout(t.Context(), time.Second)
 	defer stop()
-	c, err := guard{}.dial(ctx, "tcp", "[fe80::1%lo]:1")
+	c, err := dialGuard{}.dialChecked(ctx, "tcp", "[fe80::1%lo]:1")
 	if err == nil {
 		c.Close()
 	}

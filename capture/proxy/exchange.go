@@ -47,24 +47,24 @@ type exchange struct {
 	detach   func() bool // stops listening to the proxy's closing
 	relax    func() bool // stops the deadline that a cut puts on writing
 	idle     *time.Timer
-	sent     *upload        // nil without a body
-	received *tap           // nil before there is a response
-	upgraded *upgraded      // after the protocol was switched
-	failure  error          // why there is no response
-	answer   *admit.Refusal // that the proxy gave in place of one
-	cause    capture.Party  // of that answer
-	faults   []bend.Fault   // that this answer gets
-	bent     *bent          // nil where it gets none
-	gate     *gate          // nil where nothing breaks a client's connection on purpose
-	watch    Watch          // that may have the answer held; nil without
-	held     *held          // nil where it is not
+	sent     *upload          // nil without a body
+	received *bodyTap         // nil before there is a response
+	upgraded *upgraded        // after the protocol was switched
+	failure  error            // why there is no response
+	answer   *admit.Refusal   // that the proxy gave in place of one
+	cause    capture.Party    // of that answer
+	faults   []bend.Fault     // that this answer gets
+	faulted  *faultedResponse // nil where it gets none
+	gate     *breakableWriter // nil where nothing breaks a client's connection on purpose
+	watch    Watch            // that may have the answer held; nil without
+	held     *heldBody        // nil where it is not
 
 	mu   sync.Mutex // records come from both sides
 	over bool
 }
 
-// begin records the request's head.
-func (p *Proxy) begin(w http.ResponseWriter, r *http.Request, to *target) *exchange {
+// beginExchange records the request's head.
+func (p *Proxy) beginExchange(w http.ResponseWriter, r *http.Request, to *target) *exchange {
 	x := &exchange{p: p, number: int(p.numbers.Add(1)), w: w, target: to}
 	p.live.Add(1)
 	x.beWatched(r)
@@ -78,12 +78,12 @@ func (p *Proxy) begin(w http.ResponseWriter, r *http.Request, to *target) *excha
 	if p.options.Token != "" {
 		head.Header.Del("Proxy-Authorization")
 	}
-	x.put(capture.Record{Side: capture.Request, At: p.now(), Head: &head, Note: extensionNote(r)})
+	x.putRecord(capture.Record{Side: capture.Request, At: p.recordTime(), Head: &head, Note: extensionNote(r)})
 	return x
 }
 
-// put hands a record over, with the number of its exchange, unless that has ended.
-func (x *exchange) put(r capture.Record) {
+// putRecord hands a record over, with the number of its exchange, unless that has ended.
+func (x *exchange) putRecord(r capture.Record) {
 	r.Exchange = x.number
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -96,23 +96,23 @@ func (x *exchange) put(r capture.Record) {
 	}
 }
 
-// touch says that something passes, and when.
-func (x *exchange) touch() time.Duration {
+// noteActivity says that something passes, and when.
+func (x *exchange) noteActivity() time.Duration {
 	x.idle.Reset(x.p.limits.Idle)
-	return x.p.now()
+	return x.p.recordTime()
 }
 
-func (x *exchange) forward(r *http.Request) {
+func (x *exchange) forwardRequest(r *http.Request) {
 	// An upstream may answer before it has read the request, and an answer must not wait for the
 	// rest.
 	_ = http.NewResponseController(x.w).EnableFullDuplex()
 	forwarder := httputil.ReverseProxy{
-		Rewrite:        x.rewrite,
+		Rewrite:        x.rewriteRequest,
 		Transport:      x.p.transport,
 		FlushInterval:  -1,
 		BufferPool:     &x.p.buffers,
-		ModifyResponse: x.respond,
-		ErrorHandler:   x.failed,
+		ModifyResponse: x.recordResponse,
+		ErrorHandler:   x.answerFailure,
 		ErrorLog:       quiet,
 	}
 	w := x.w
@@ -120,7 +120,7 @@ func (x *exchange) forward(r *http.Request) {
 		w = oneContinue{w}
 	}
 	if x.p.faults != nil || x.watch != nil {
-		x.gate = &gate{ResponseWriter: w}
+		x.gate = &breakableWriter{ResponseWriter: w}
 		w = x.gate
 	}
 	forwarder.ServeHTTP(w, r.WithContext(x.ctx))
@@ -141,8 +141,8 @@ func (w oneContinue) WriteHeader(status int) {
 // forwardedFields are what ReverseProxy takes out of a request. Who sent them wants them to arrive.
 var forwardedFields = [...]string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto"}
 
-// rewrite turns the client's request into the upstream's.
-func (x *exchange) rewrite(pr *httputil.ProxyRequest) {
+// rewriteRequest turns the client's request into the upstream's.
+func (x *exchange) rewriteRequest(pr *httputil.ProxyRequest) {
 	out := pr.Out
 	out.URL, out.Host = x.target.url, ""
 	out.Trailer = pr.In.Trailer // the same map: it is filled when the body has ended
@@ -159,17 +159,17 @@ func (x *exchange) rewrite(pr *httputil.ProxyRequest) {
 		out.Header.Del("Connection")
 		out.Header.Del("Upgrade")
 	}
-	x.ask(out)
+	x.adjustRequest(out)
 	if out.Body != nil {
-		x.sent = &upload{tap: &tap{x: x, side: capture.Request, body: pr.In.Body}}
-		out.Body, _ = x.sent.reader()
-		out.GetBody = x.sent.reader
+		x.sent = &upload{bodyTap: &bodyTap{x: x, side: capture.Request, body: pr.In.Body}}
+		out.Body, _ = x.sent.newReader()
+		out.GetBody = x.sent.newReader
 	}
 }
 
-// respond records the response's head and puts a tap on its body.
-func (x *exchange) respond(res *http.Response) error {
-	at := x.touch()
+// recordResponse records the response's head and puts a tap on its body.
+func (x *exchange) recordResponse(res *http.Response) error {
+	at := x.noteActivity()
 	if res.StatusCode == http.StatusSwitchingProtocols && !strings.EqualFold(res.Header.Get("Upgrade"), websocket.Protocol) {
 		return fmt.Errorf("the upstream switched to the protocol %q", res.Header.Get("Upgrade"))
 	}
@@ -184,23 +184,23 @@ func (x *exchange) respond(res *http.Response) error {
 	}
 	head := capture.Record{At: at, Head: &capture.Head{Status: res.StatusCode, Header: res.Header.Clone(), Start: x.p.options.Now()}}
 	if conn, ok := res.Body.(io.ReadWriteCloser); ok && res.StatusCode == http.StatusSwitchingProtocols {
-		x.put(head)
+		x.putRecord(head)
 		x.upgraded = newUpgraded(x, conn)
 		if res.Body = x.upgraded; x.watch != nil {
 			res.Body = newHeldSocket(x.upgraded)
 		}
 		return nil
 	}
-	x.received = &tap{x: x, body: res.Body}
+	x.received = &bodyTap{x: x, body: res.Body}
 	res.Body = responseBody{x.received, res.Body}
-	head.Note = x.bendBody(res)
-	x.put(head)
-	x.hold(res)
+	head.Note = x.injectIntoBody(res)
+	x.putRecord(head)
+	x.holdIfWatched(res)
 	return nil
 }
 
-// failed answers in the upstream's place, if there is still somebody to answer.
-func (x *exchange) failed(w http.ResponseWriter, _ *http.Request, err error) {
+// answerFailure answers in the upstream's place, if there is still somebody to answer.
+func (x *exchange) answerFailure(w http.ResponseWriter, _ *http.Request, err error) {
 	x.failure = err
 	cause := context.Cause(x.ctx)
 	sent := x.sentError()
@@ -219,11 +219,11 @@ func (x *exchange) failed(w http.ResponseWriter, _ *http.Request, err error) {
 		x.answer = admit.Refuse(http.StatusBadGateway, "no answer from %s: %s", x.target.url.Host, capture.FailureText(err))
 	}
 	clear(w.Header())
-	refuse(w, x.answer)
-	at, text := x.p.now(), x.answer.Words(self)
+	writeRefusal(w, x.answer)
+	at, text := x.p.recordTime(), x.answer.Words(self)
 	head := capture.Head{Status: x.answer.Status, Header: w.Header().Clone(), Start: x.p.options.Now()}
-	x.put(capture.Record{At: at, Head: &head, By: capture.Toolscope, Note: capture.OwnAnswer + x.answer.Why})
-	x.put(capture.Record{At: at, Data: []byte(text)})
+	x.putRecord(capture.Record{At: at, Head: &head, By: capture.Toolscope, Note: capture.OwnAnswer + x.answer.Why})
+	x.putRecord(capture.Record{At: at, Data: []byte(text)})
 }
 
 // sentError is what the reading of the request's body failed with, nil when it did not.
@@ -231,7 +231,7 @@ func (x *exchange) sentError() error {
 	if x.sent == nil {
 		return nil
 	}
-	if err := x.sent.ended(); err != io.EOF {
+	if err := x.sent.endError(); err != io.EOF {
 		return err
 	}
 	return nil
@@ -251,18 +251,18 @@ func (x *exchange) finish() {
 	if x.received != nil {
 		x.received.handOver()
 	}
-	last := x.ending()
+	last := x.endRecord()
 	if x.upgraded != nil {
 		last = x.upgraded.finish(last)
 	}
-	if x.bent != nil {
-		last.Note = x.bent.words()
+	if x.faulted != nil {
+		last.Note = x.faulted.faultNote()
 	}
 	if x.held != nil {
-		last.Note = joined(last.Note, x.held.words())
+		last.Note = joinWords(last.Note, x.held.holdNote())
 	}
-	last.At = x.p.now()
-	x.put(last)
+	last.At = x.p.recordTime()
+	x.putRecord(last)
 	x.idle.Stop()
 	x.detach()
 	x.relax()
@@ -270,13 +270,13 @@ func (x *exchange) finish() {
 	x.p.live.Add(-1)
 }
 
-// ending tells how the exchange ended, and who ended it; where the proxy itself answered, who made
+// endRecord tells how the exchange ended, and who ended it; where the proxy itself answered, who made
 // that necessary.
-func (x *exchange) ending() capture.Record {
+func (x *exchange) endRecord() capture.Record {
 	cause := context.Cause(x.ctx)
 	err := x.failure
 	if x.received != nil {
-		err = x.received.ended()
+		err = x.received.endError()
 	}
 	ours := err == nil || cause != nil && (errors.Is(err, cause) || errors.Is(err, context.Canceled))
 	switch {
@@ -284,7 +284,7 @@ func (x *exchange) ending() capture.Record {
 		return capture.Record{End: capture.EndEOF, Why: x.answer.Why, By: x.cause}
 	case err == io.EOF:
 		return capture.Record{End: capture.EndEOF, By: capture.Provider}
-	case x.held.left():
+	case x.held.wasAborted():
 		return capture.Record{End: capture.EndCut, Why: errLeft.Error(), By: capture.Toolscope}
 	case x.isBroken() && (cause == nil || cause == errClientGone):
 		return capture.Record{End: capture.EndCut, Why: errBroken.Error(), By: capture.Toolscope}
@@ -296,21 +296,21 @@ func (x *exchange) ending() capture.Record {
 	case cause != nil && cause != errClientGone:
 		return capture.Record{End: capture.EndCut, Why: cause.Error(), By: capture.Toolscope}
 	}
-	return capture.Record{End: capture.EndCut, Why: clientGone(x.passed()), By: capture.Client}
+	return capture.Record{End: capture.EndCut, Why: clientGone(x.responseBytes()), By: capture.Client}
 }
 
 // isBroken reports whether a fault broke the client's connection.
 func (x *exchange) isBroken() bool {
-	return x.bent != nil && x.bent.broke || x.upgraded != nil && x.upgraded.bent != nil && x.upgraded.bent.broke
+	return x.faulted != nil && x.faulted.broke || x.upgraded != nil && x.upgraded.faulted != nil && x.upgraded.faulted.broke
 }
 
-// passed is how many bytes of the answer came.
-func (x *exchange) passed() int64 {
+// responseBytes is how many bytes of the answer came.
+func (x *exchange) responseBytes() int64 {
 	switch {
 	case x.upgraded != nil:
-		return x.upgraded.passed()
+		return x.upgraded.upstreamBytes()
 	case x.received != nil:
-		return x.received.passed()
+		return x.received.bodyBytes()
 	}
 	return 0
 }

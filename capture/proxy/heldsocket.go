@@ -12,7 +12,7 @@ import (
 // there: it may stand between any two frames (RFC 6455 §5.4). A Close is the last that an end says, and
 // waits for its turn.
 type heldSocket struct {
-	*held
+	*heldBody
 	up     *upgraded
 	reader websocket.Reader
 	came   []byte // and was not cut yet
@@ -22,20 +22,20 @@ type heldSocket struct {
 }
 
 // socketPlea has a client wait that has a WebSocket: it answers a Ping (§5.5.2), and no program sees it.
-var socketPlea = plea{
+var socketPlea = clientKeepAlive{
 	string(websocket.AppendFrame(nil, websocket.OpPing, []byte("toolscope"))),
 	"pings, which are toolscope's; the provider was sent the pongs",
 }
 
 // newHeldSocket has messages of the upstream's held when the exchange's watch says so.
 func newHeldSocket(u *upgraded) *heldSocket {
-	s := &heldSocket{held: u.x.newHeld(u, u), up: u}
+	s := &heldSocket{heldBody: u.x.newHeldBody(u, u), up: u}
 	s.plea, s.alive = socketPlea, cmp.Or(u.x.p.options.alive, aliveTime)
 	s.reader.Control = func(opcode byte, _ []byte) {
 		s.open = append(s.open, s.upTo(s.reader.Start)...)
-		s.add(heldEvent{data: s.upTo(s.reader.End), past: opcode != websocket.OpClose})
+		s.addEvent(heldEvent{data: s.upTo(s.reader.End), past: opcode != websocket.OpClose})
 	}
-	s.start(s.cut)
+	s.startReading(s.splitMessages)
 	return s
 }
 
@@ -47,12 +47,12 @@ func (s *heldSocket) upTo(end int64) []byte {
 	return taken
 }
 
-// cut takes messages off what comes. From where none can be made, all passes and nothing is held.
-func (s *heldSocket) cut(p []byte, ended bool) {
+// splitMessages takes messages off what comes. From where none can be made, all passes and nothing is held.
+func (s *heldSocket) splitMessages(p []byte, ended bool) {
 	s.came = append(s.came, p...)
 	if !s.raw {
 		s.reader.Write(p, func(message []byte, _ uint64) {
-			s.add(heldEvent{data: append(s.open, s.upTo(s.reader.End)...), says: message})
+			s.addEvent(heldEvent{data: append(s.open, s.upTo(s.reader.End)...), says: message})
 			s.open = nil
 		})
 	}
@@ -61,7 +61,7 @@ func (s *heldSocket) cut(p []byte, ended bool) {
 		s.giveUp("was let go: what came then cannot be looked at")
 	}
 	if rest := append(s.open, s.came...); len(rest) > 0 && (s.raw || ended) {
-		s.add(heldEvent{data: rest})
+		s.addEvent(heldEvent{data: rest})
 		s.open, s.came = nil, nil
 	}
 }
@@ -70,7 +70,7 @@ func (s *heldSocket) cut(p []byte, ended bool) {
 func (s *heldSocket) giveUp(how string) {
 	s.free = true
 	if s.why != "" {
-		s.end(how)
+		s.resumeResponse(how)
 	}
 }
 
@@ -84,6 +84,6 @@ func (s *heldSocket) CloseWrite() error {
 	s.mu.Lock()
 	s.giveUp("was let go, for the client had closed its side")
 	s.mu.Unlock()
-	ring(s.wake)
+	wakeReader(s.wake)
 	return nil
 }

@@ -71,18 +71,18 @@ func TestHeldSocket(t *testing.T) {
 	s.expect(fin|websocket.OpText, firstSaid)
 	s.expect(fin|websocket.OpPing, "there?")
 	hold := d.held(t, int64(len(heldMessage[0]+heldMessage[2]+last)))
-	if string(hold.Next) != heldSaid || hold.Given < int64(len(first)) || hold.Why != `an event says "run_shell"` {
+	if string(hold.Next) != heldSaid || hold.Delivered < int64(len(first)) || hold.Why != `an event says "run_shell"` {
 		t.Errorf("held: %+v", hold)
 	}
 	s.send(fin|websocket.OpPong, "there?")
 	s.expect(fin|websocket.OpPong, "there?")
-	d.proxy.Release(hold.Exchange, Step)
+	d.proxy.ResumeHeld(hold.Exchange, Step)
 	s.expect(websocket.OpText, heldSaid[:20])
 	s.expect(fin|continuation, heldSaid[20:])
 	d.held(t, int64(len(last)))
 	s.send(fin|websocket.OpClose, closing(1000, ""))
 	d.held(t, int64(len(last)+len(fromServer(fin|websocket.OpClose, closing(1000, "")))))
-	d.proxy.Release(hold.Exchange, GoOn)
+	d.proxy.ResumeHeld(hold.Exchange, GoOn)
 	s.expect(fin|websocket.OpText, lastSaid)
 	s.expect(fin|websocket.OpClose, closing(1000, ""))
 	s.conn.Close()
@@ -113,7 +113,7 @@ func TestHeldSocketEnds(t *testing.T) {
 			s.expect(fin|websocket.OpClose, closing(1000, ""))
 		}, capture.Client},
 		{"a cut", "then the answer was broken off", nil, func(d *desk, s *socket, h Hold) {
-			d.proxy.Release(h.Exchange, CutOff)
+			d.proxy.ResumeHeld(h.Exchange, CutOff)
 			if _, got, err := s.receive(); err == nil {
 				t.Errorf("the client has %q", got)
 			}
@@ -130,7 +130,7 @@ func TestHeldSocketEnds(t *testing.T) {
 		{"pings", "bytes of pings", func(o *Options) { o.alive = 5 * time.Millisecond }, func(d *desk, s *socket, h Hold) {
 			s.expect(fin|websocket.OpPing, "toolscope")
 			s.expect(fin|websocket.OpPing, "toolscope")
-			d.proxy.Release(h.Exchange, GoOn)
+			d.proxy.ResumeHeld(h.Exchange, GoOn)
 			for {
 				if first, got, err := s.receive(); err != nil || first == fin|websocket.OpText {
 					if got != heldSaid {

@@ -25,26 +25,26 @@ type Watch interface {
 	Look(event []byte) (why string)
 }
 
-// Release is what becomes of an answer that is held.
-type Release uint8
+// Resume is what becomes of an answer that is held.
+type Resume uint8
 
 // The ways to go on.
 const (
-	GoOn   Release = iota // until the watch has words again
-	Step                  // one event passes
-	CutOff                // the client's connection is broken, and so is the provider's
+	GoOn   Resume = iota // until the watch has words again
+	Step                 // one event passes
+	CutOff               // the client's connection is broken, and so is the provider's
 )
 
 // Hold is an answer that is held.
 type Hold struct {
-	Exchange int
-	Why      string    // the watch's words
-	Since    time.Time // it is held
-	Until    time.Time // when it is let go by itself
-	Given    int64     // bytes that the client has
-	Waiting  int64     // bytes that it has not, and that have come
-	Next     []byte    // the event that it gets next, nil while none has come
-	Ended    bool      // the provider has sent all of it
+	Exchange  int
+	Why       string    // the watch's words
+	Since     time.Time // it is held
+	Until     time.Time // when it is let go by itself
+	Delivered int64     // bytes that the client has
+	Waiting   int64     // bytes that it has not, and that have come
+	Next      []byte    // the event that it gets next, nil while none has come
+	Ended     bool      // the provider has sent all of it
 }
 
 // errLeft: whoever held an answer broke the client's connection.
@@ -52,9 +52,9 @@ var errLeft = errors.New("the answer was held, and then broken off")
 
 // Limits of what is held.
 const (
-	holdTime  = 5 * time.Minute
-	aliveTime = 5 * time.Second // between words that tell a client to wait
-	mostHeld  = 64 << 20        // bytes of one answer; the provider waits then
+	holdTime     = 5 * time.Minute
+	aliveTime    = 5 * time.Second // between words that tell a client to wait
+	maxHeldBytes = 64 << 20        // bytes of one answer; the provider waits then
 )
 
 // aliveWords is what keeps a client waiting that reads an event stream: a comment, which everybody
@@ -64,13 +64,13 @@ const aliveWords = ": toolscope holds this answer\n\n"
 // Holds lists what is held, the longest first.
 func (p *Proxy) Holds() (all []Hold) {
 	p.mu.Lock()
-	watched := make([]*held, 0, len(p.watched))
+	watched := make([]*heldBody, 0, len(p.watched))
 	for _, h := range p.watched {
 		watched = append(watched, h)
 	}
 	p.mu.Unlock()
 	for _, h := range watched {
-		if hold, ok := h.state(); ok {
+		if hold, ok := h.holdState(); ok {
 			all = append(all, hold)
 		}
 	}
@@ -78,12 +78,12 @@ func (p *Proxy) Holds() (all []Hold) {
 	return all
 }
 
-// Release lets what is held of an exchange go on. It reports false when nothing is.
-func (p *Proxy) Release(exchange int, how Release) bool {
+// ResumeHeld lets what is held of an exchange go on. It reports false when nothing is.
+func (p *Proxy) ResumeHeld(exchange int, how Resume) bool {
 	p.mu.Lock()
 	h := p.watched[exchange]
 	p.mu.Unlock()
-	return h != nil && h.release(how)
+	return h != nil && h.applyResume(how)
 }
 
 // heldEvent is an event of an answer: the bytes that bring it, and what they say, which is nothing where
@@ -93,15 +93,15 @@ type heldEvent struct {
 	past       bool // it goes past what is held
 }
 
-// sayer is what records the answer, to which words can be put.
-type sayer interface {
+// noteTaker is what records the answer, to which words can be put.
+type noteTaker interface {
 	handOver()
-	mention(string)
-	unsaid() string
+	addNote(string)
+	pendingNotes() string
 }
 
-// plea is what has a client wait, and the words for it.
-type plea struct{ bytes, words string }
+// clientKeepAlive is what has a client wait, and the words for it.
+type clientKeepAlive struct{ bytes, words string }
 
 // beWatched gives a request a watch for its answer, where somebody wants one.
 func (x *exchange) beWatched(r *http.Request) {
@@ -110,14 +110,14 @@ func (x *exchange) beWatched(r *http.Request) {
 	}
 }
 
-// hold has an answer held when its watch says so.
-func (x *exchange) hold(res *http.Response) {
+// holdIfWatched has an answer held when its watch says so.
+func (x *exchange) holdIfWatched(res *http.Response) {
 	if x.watch == nil || res.StatusCode != http.StatusOK {
 		return
 	}
 	coding := strings.ToLower(res.Header.Get("Content-Encoding"))
-	h := x.newHeld(res.Body, x.received)
-	h.shut, h.plea = x.gate.shut, plea{aliveWords, "comments, which are toolscope's"}
+	h := x.newHeldBody(res.Body, x.received)
+	h.shut, h.plea = x.gate.breakConnection, clientKeepAlive{aliveWords, "comments, which are toolscope's"}
 	packed := coding != "" && coding != "identity"
 	if !packed && strings.HasPrefix(res.Header.Get("Content-Type"), "text/event-stream") {
 		h.alive = cmp.Or(x.p.options.alive, aliveTime)
@@ -126,21 +126,21 @@ func (x *exchange) hold(res *http.Response) {
 	res.Header.Del("Content-Length")
 	res.ContentLength = -1
 	res.Body = h
-	h.start(func(p []byte, ended bool) {
+	h.startReading(func(p []byte, ended bool) {
 		pieces := cutter.Write(p, 0)
 		if ended {
 			last, _ := cutter.Close()
 			pieces = append(pieces, last...)
 		}
 		for _, piece := range pieces {
-			h.add(heldEvent{data: piece.Data, says: piece.Data})
+			h.addEvent(heldEvent{data: piece.Data, says: piece.Data})
 		}
 	})
 }
 
-func (x *exchange) newHeld(from io.ReadCloser, said sayer) *held {
-	return &held{
-		x: x, from: from, said: said, limit: cmp.Or(x.p.options.HoldTime, holdTime),
+func (x *exchange) newHeldBody(from io.ReadCloser, said noteTaker) *heldBody {
+	return &heldBody{
+		x: x, from: from, recorder: said, limit: cmp.Or(x.p.options.HoldTime, holdTime),
 		wake: make(chan struct{}, 1), room: make(chan struct{}, 1),
 	}
 }

@@ -91,18 +91,18 @@ func TestHeld(t *testing.T) {
 	body := d.post(t)
 	gets(t, body, opened)
 	hold := d.held(t, int64(len(started+more)))
-	if hold.Given != int64(len(opened)) || string(hold.Next) != started || hold.Why != `an event says "\\\"a\\\""` {
+	if hold.Delivered != int64(len(opened)) || string(hold.Next) != started || hold.Why != `an event says "\\\"a\\\""` {
 		t.Errorf("held: %+v", hold)
 	}
 	if len(watch.seen) < 3 || watch.seen[0].Head.Method != "POST" || string(watch.seen[1].Data) != `{"model":"m"}` || watch.seen[2].Head.Status != 200 {
 		t.Errorf("the watch has seen %+v", watch.seen)
 	}
-	if d.proxy.Release(hold.Exchange+1, GoOn) || !d.proxy.Release(hold.Exchange, Step) {
+	if d.proxy.ResumeHeld(hold.Exchange+1, GoOn) || !d.proxy.ResumeHeld(hold.Exchange, Step) {
 		t.Error("what is not held was let go, or what is was not")
 	}
 	gets(t, body, started)
 	d.held(t, int64(len(more)))
-	d.proxy.Release(hold.Exchange, GoOn)
+	d.proxy.ResumeHeld(hold.Exchange, GoOn)
 	gets(t, body, more)
 	if rest, err := io.ReadAll(body); len(rest) > 0 || err != nil {
 		t.Errorf("then %q, %v", rest, err)
@@ -114,7 +114,7 @@ func TestHeld(t *testing.T) {
 	if got := heldNotes(recs); len(got) == 0 || !strings.Contains(got[len(got)-1], "then the answer was let go") {
 		t.Errorf("notes %q", got)
 	}
-	if len(d.proxy.Holds()) != 0 || d.proxy.Release(hold.Exchange, GoOn) {
+	if len(d.proxy.Holds()) != 0 || d.proxy.ResumeHeld(hold.Exchange, GoOn) {
 		t.Error("something is still held")
 	}
 }
@@ -137,7 +137,7 @@ func TestHeldCut(t *testing.T) {
 	body := d.post(t)
 	gets(t, body, opened)
 	hold := d.held(t, int64(len(started+more)))
-	d.proxy.Release(hold.Exchange, CutOff)
+	d.proxy.ResumeHeld(hold.Exchange, CutOff)
 	if rest, err := io.ReadAll(body); len(rest) > 0 || err == nil {
 		t.Errorf("then %q, %v", rest, err)
 	}
@@ -168,7 +168,7 @@ func TestHeldAlive(t *testing.T) {
 	gets(t, body, opened)
 	hold := d.held(t, int64(len(started)))
 	gets(t, body, aliveWords)
-	d.proxy.Release(hold.Exchange, GoOn)
+	d.proxy.ResumeHeld(hold.Exchange, GoOn)
 	rest, err := io.ReadAll(body)
 	if got := strings.ReplaceAll(string(rest), aliveWords, ""); got != started || err != nil {
 		t.Errorf("then %q, %v", rest, err)

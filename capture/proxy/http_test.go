@@ -171,22 +171,22 @@ func TestUploadIsReadAgain(t *testing.T) {
 	d := stand(t, "http://127.0.0.1:1", nil)
 	x := &exchange{p: d.proxy, number: 1}
 	x.idle = quietTimer()
-	text := strings.Repeat("0123456789", keptBytes/10+10)
-	u := &upload{tap: &tap{x: x, side: capture.Request, body: strings.NewReader(text)}}
-	first, _ := u.reader()
+	text := strings.Repeat("0123456789", maxKeptBytes/10+10)
+	u := &upload{bodyTap: &bodyTap{x: x, side: capture.Request, body: strings.NewReader(text)}}
+	first, _ := u.newReader()
 	io.CopyN(io.Discard, first, 1000)
 	first.Close()
 	if _, err := first.Read(make([]byte, 1)); err == nil {
 		t.Error("a closed body is read")
 	}
-	second, err := u.reader()
+	second, err := u.newReader()
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got, err := io.ReadAll(second); string(got) != text || err != nil {
 		t.Errorf("%d bytes of %d, %v", len(got), len(text), err)
 	}
-	if _, err := u.reader(); err == nil {
+	if _, err := u.newReader(); err == nil {
 		t.Error("what was not kept can be sent again")
 	}
 	u.handOver()

@@ -46,12 +46,12 @@ func TestMessageTooLongIsLost(t *testing.T) {
 	var got []capture.Record
 	x := &exchange{p: &Proxy{options: Options{Record: func(r capture.Record) { got = append(got, r) }}}, number: 7}
 	u := newUpgraded(x, nil)
-	u.take(&u.upstream, []byte{fin | websocket.OpBinary, 127, 0, 0, 0, 0, 4, 0, 0, 1}, 5)
+	u.recordMessages(&u.upstream, []byte{fin | websocket.OpBinary, 127, 0, 0, 0, 0, 4, 0, 0, 1}, 5)
 	block := make([]byte, 1<<20)
 	for range 64 {
-		u.take(&u.upstream, block, 6)
+		u.recordMessages(&u.upstream, block, 6)
 	}
-	u.take(&u.upstream, []byte{0}, 7)
+	u.recordMessages(&u.upstream, []byte{0}, 7)
 	if len(got) != 1 || got[0].Lost != websocket.MaxMessage+1 || got[0].Data != nil || got[0].Exchange != 7 || !strings.HasPrefix(got[0].Note, "gap: ") {
 		t.Errorf("%+v", got)
 	}
@@ -62,7 +62,7 @@ func TestBrokenIsToldOnce(t *testing.T) {
 	x, recs := begun(t)
 	u := newUpgraded(x, nil)
 	for range 3 {
-		u.take(&u.upstream, frame(fin|0x40|websocket.OpText, "zzz", false), 0)
+		u.recordMessages(&u.upstream, frame(fin|0x40|websocket.OpText, "zzz", false), 0)
 	}
 	u.finish(capture.Record{})
 	if n := strings.Count(notes(*recs), "cannot be read"); n != 1 {
@@ -85,7 +85,7 @@ func TestCloserIsTheFirst(t *testing.T) {
 		u := newUpgraded(x, nil)
 		at := map[capture.Party]time.Duration{first: 1}
 		for _, d := range []*direction{&u.upstream, &u.client, &u.upstream} {
-			u.take(d, bye, cmp.Or(at[d.party], 2))
+			u.recordMessages(d, bye, cmp.Or(at[d.party], 2))
 		}
 		if last := u.finish(capture.Record{}); last.By != first {
 			t.Errorf("%s closed first, and it was %s", first, last.By)

@@ -132,7 +132,7 @@ type Proxy struct {
 
 	mu        sync.Mutex // protects closed, so that nobody enters while Close waits, and watched
 	closed    bool
-	watched   map[int]*held // by exchange
+	watched   map[int]*heldBody // by exchange
 	exchanges sync.WaitGroup
 
 	numbers, live, refused atomic.Int64 // numbers: exchanges so far, the refused ones too
@@ -157,7 +157,7 @@ func New(o Options) (*Proxy, error) {
 	if o.Began.IsZero() {
 		o.Began = o.Now()
 	}
-	p := &Proxy{options: o, limits: o.Limits.orDefaults(), routes: routes, log: o.Log, watched: map[int]*held{}}
+	p := &Proxy{options: o, limits: o.Limits.orDefaults(), routes: routes, log: o.Log, watched: map[int]*heldBody{}}
 	if p.log == nil {
 		p.log = quiet
 	}
@@ -199,12 +199,12 @@ func (p *Proxy) Close(ctx context.Context) error {
 
 // ServeHTTP refuses a request, or forwards it and records the exchange.
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if !p.enter() {
-		refuse(w, admit.Refuse(http.StatusServiceUnavailable, "the proxy is closed"))
+	if !p.tryEnter() {
+		writeRefusal(w, admit.Refuse(http.StatusServiceUnavailable, "the proxy is closed"))
 		return
 	}
 	defer p.exchanges.Done()
-	to, no := p.admit(r)
+	to, no := p.routeRequest(r)
 	if no != nil {
 		p.refused.Add(1)
 		p.refusal.Store(no.Why)
@@ -212,19 +212,19 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			p.options.Refused(no.Status, no.Why)
 		}
 		p.recordRefusal(r, no)
-		refuse(w, no)
+		writeRefusal(w, no)
 		return
 	}
-	x := p.begin(w, r, to)
+	x := p.beginExchange(w, r, to)
 	defer x.finish()
 	if f := p.answerFault(r); f != nil {
 		x.answerFor(f, r)
 		return
 	}
-	x.forward(r)
+	x.forwardRequest(r)
 }
 
-func (p *Proxy) enter() bool {
+func (p *Proxy) tryEnter() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.closed {
@@ -233,4 +233,4 @@ func (p *Proxy) enter() bool {
 	return !p.closed
 }
 
-func (p *Proxy) now() time.Duration { return max(0, p.options.Now().Sub(p.options.Began)) }
+func (p *Proxy) recordTime() time.Duration { return max(0, p.options.Now().Sub(p.options.Began)) }

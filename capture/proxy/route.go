@@ -64,10 +64,10 @@ type target struct {
 	text string // of the URL, as it is sent
 }
 
-// written is the path of a request as its client wrote it. A url.URL may have lost that: one
+// rawPath is the path of a request as its client wrote it. A url.URL may have lost that: one
 // character that should have been escaped, and all of the path is escaped anew, so that %2F becomes
 // a slash.
-func written(r *http.Request) string {
+func rawPath(r *http.Request) string {
 	path, _, _ := strings.Cut(r.RequestURI, "?")
 	if r.URL.Host != "" || path == "" { // absolute, or a request that no server read
 		return r.URL.EscapedPath()
@@ -75,9 +75,9 @@ func written(r *http.Request) string {
 	return path
 }
 
-// find is where a request for in goes, or nil when no route takes it. The path is matched and
+// findRoute is where a request for in goes, or nil when no route takes it. The path is matched and
 // passed on as it was written, escapes and all; so is the query.
-func find(routes []route, in *url.URL, path string, header http.Header) *target {
+func findRoute(routes []route, in *url.URL, path string, header http.Header) *target {
 	for _, r := range routes {
 		if r.field != "" && header.Get(r.field) == "" {
 			continue
@@ -111,8 +111,8 @@ func find(routes []route, in *url.URL, path string, header http.Header) *target 
 	return nil
 }
 
-// prefixes names the routes there are, but for those that are inside another one.
-func prefixes(routes []route) string {
+// routePrefixes names the routes there are, but for those that are inside another one.
+func routePrefixes(routes []route) string {
 	var names []string
 	for _, r := range routes {
 		inside := slices.ContainsFunc(routes, func(o route) bool { return strings.HasPrefix(r.prefix, o.prefix+"/") })

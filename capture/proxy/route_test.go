@@ -38,7 +38,7 @@ func TestRoutes(t *testing.T) {
 			t.Fatal(err)
 		}
 		path, query, _ := strings.Cut(test.want[strings.Index(test.want, ".example")+len(".example"):], "?")
-		got := find(routes, u, written(&http.Request{RequestURI: test.in, URL: u}), nil)
+		got := findRoute(routes, u, rawPath(&http.Request{RequestURI: test.in, URL: u}), nil)
 		if got == nil || got.text != test.want {
 			t.Errorf("%s: %v, want %s", test.in, got, test.want)
 		} else if sent := got.url.RequestURI(); strings.TrimPrefix(path, ":8080") != strings.TrimSuffix(sent, "?"+query) {
@@ -48,14 +48,14 @@ func TestRoutes(t *testing.T) {
 	// A path that begins as a URL without a scheme does must never name the host.
 	for _, in := range []string{"//evil.example/{a}", "//evil.example/a%2Fb", "//evil.example:80/\"", "///evil.example/{a}"} {
 		u := &url.URL{Path: in}
-		got := find(routes, u, in, nil)
+		got := findRoute(routes, u, in, nil)
 		if got == nil || got.url.Host != "default.example" {
 			t.Errorf("%s: %v", in, got)
 		} else if sent := got.url.RequestURI(); !strings.HasPrefix(sent, "//evil.example") && !strings.HasPrefix(sent, "///") {
 			t.Errorf("%s: sent as %s", in, sent)
 		}
 	}
-	if got := find(routes[:1], &url.URL{}, "*", nil); got != nil {
+	if got := findRoute(routes[:1], &url.URL{}, "*", nil); got != nil {
 		t.Error("* goes to", got)
 	}
 	for _, bad := range [][]Route{

@@ -33,7 +33,7 @@ func (p *Proxy) Serve(ctx context.Context, l net.Listener) error {
 		ConnContext:       func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, headKey{}, c) },
 		ConnState: func(c net.Conn, state http.ConnState) {
 			if state == http.StateIdle {
-				c.(*headWatch).restart()
+				c.(*headWatch).expectHead()
 			}
 		},
 	}
@@ -114,7 +114,7 @@ func (c *headWatch) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func (c *headWatch) restart() {
+func (c *headWatch) expectHead() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.inBody, c.length, c.line = false, false, c.line[:0]

@@ -114,7 +114,7 @@ func TestTimesCountFrom(t *testing.T) {
 		t.Fatal(err)
 	}
 	now = now.Add(3 * time.Second)
-	if made.now() != 3*time.Second || told.now() != 63*time.Second {
-		t.Errorf("%v since it was made, %v since it began", made.now(), told.now())
+	if made.recordTime() != 3*time.Second || told.recordTime() != 63*time.Second {
+		t.Errorf("%v since it was made, %v since it began", made.recordTime(), told.recordTime())
 	}
 }

@@ -11,10 +11,10 @@ import (
 	"toolscope/capture"
 )
 
-// A tap records a body that is being forwarded. Whoever reads from it forwards what he got before
+// A bodyTap records a body that is being forwarded. Whoever reads from it forwards what he got before
 // he reads again, so the bytes of a read are recorded at the next read, or at the end. Their time
 // is that of the read.
-type tap struct {
+type bodyTap struct {
 	x    *exchange
 	side capture.Side
 	body io.Reader
@@ -27,12 +27,12 @@ type tap struct {
 	err  error  // what the body ended with
 }
 
-func (t *tap) Read(p []byte) (int, error) {
+func (t *bodyTap) Read(p []byte) (int, error) {
 	t.handOver()
 	n, err := t.body.Read(p)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.at = t.x.touch()
+	t.at = t.x.noteActivity()
 	t.held = bytes.Clone(p[:n])
 	t.size += int64(n)
 	if err != nil {
@@ -41,47 +41,47 @@ func (t *tap) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func (t *tap) handOver() {
+func (t *bodyTap) handOver() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if len(t.held) > 0 {
-		t.x.put(capture.Record{Side: t.side, At: t.at, Data: t.held, Note: t.note})
+		t.x.putRecord(capture.Record{Side: t.side, At: t.at, Data: t.held, Note: t.note})
 		t.note = ""
 	}
 	t.held = nil
 }
 
-// mention puts words beside what is handed over next.
-func (t *tap) mention(words string) {
+// addNote puts words beside what is handed over next.
+func (t *bodyTap) addNote(words string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.note = joined(t.note, words)
+	t.note = joinWords(t.note, words)
 }
 
-// unsaid are words behind which nothing came.
-func (t *tap) unsaid() string {
+// pendingNotes are words behind which nothing came.
+func (t *bodyTap) pendingNotes() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.note
 }
 
-func joined(words, more string) string {
+func joinWords(words, more string) string {
 	if words != "" && more != "" {
 		words += "; "
 	}
 	return words + more
 }
 
-// passed is how many bytes of the body came.
-func (t *tap) passed() int64 {
+// bodyBytes is how many bytes of the body came.
+func (t *bodyTap) bodyBytes() int64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.size
 }
 
-// ended is what the body ended with, nil when it was not read to an end. A tap may be nil: then
+// endError is what the body ended with, nil when it was not read to an end. A tap may be nil: then
 // there was no body.
-func (t *tap) ended() error {
+func (t *bodyTap) endError() error {
 	if t == nil {
 		return nil
 	}
@@ -92,13 +92,13 @@ func (t *tap) ended() error {
 
 // responseBody is a response's body with a tap.
 type responseBody struct {
-	*tap
+	*bodyTap
 	io.Closer
 }
 
-// keptBytes is how much of a request's body is kept to send it once more. A connection that the
+// maxKeptBytes is how much of a request's body is kept to send it once more. A connection that the
 // upstream had closed already, unnoticed, fails before more than a buffer or two was sent.
-const keptBytes = 4 * copyBytes
+const maxKeptBytes = 4 * copyBytes
 
 var (
 	errUploadOver = errors.New("the exchange is over")
@@ -108,7 +108,7 @@ var (
 // An upload is a request's body on its way. It streams; its beginning is kept, because net/http
 // sends a request once more when it finds that the connection it took from its pool was dead.
 type upload struct {
-	*tap
+	*bodyTap
 	over atomic.Bool // the handler returns: the body must not be read any more
 
 	mu   sync.Mutex // one reader at a time, also when an older one has not noticed yet
@@ -116,8 +116,8 @@ type upload struct {
 	size int        // of what was read so far
 }
 
-// reader reads the body from its beginning.
-func (u *upload) reader() (io.ReadCloser, error) {
+// newReader reads the body from its beginning.
+func (u *upload) newReader() (io.ReadCloser, error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.size > len(u.kept) {
@@ -145,8 +145,8 @@ func (r *uploadReader) Read(p []byte) (int, error) {
 		r.at += n
 		return n, nil
 	}
-	n, err := r.tap.Read(p)
-	if r.size+n <= keptBytes && r.size == len(r.kept) {
+	n, err := r.bodyTap.Read(p)
+	if r.size+n <= maxKeptBytes && r.size == len(r.kept) {
 		r.kept = append(r.kept, p[:n]...)
 	} else {
 		r.kept = nil
@@ -159,6 +159,6 @@ func (r *uploadReader) Read(p []byte) (int, error) {
 // Close leaves the client's body open: the handler's server sees to that.
 func (r *uploadReader) Close() error {
 	r.closed.Store(true)
-	r.tap.handOver()
+	r.bodyTap.handOver()
 	return nil
 }

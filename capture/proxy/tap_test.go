@@ -26,14 +26,14 @@ func begun(t *testing.T) (*exchange, *[]capture.Record) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := p.begin(httptest.NewRecorder(), httptest.NewRequest("POST", "/", nil), &target{upstreamAt(t, "http://127.0.0.1:1"), ""})
+	x := p.beginExchange(httptest.NewRecorder(), httptest.NewRequest("POST", "/", nil), &target{upstreamAt(t, "http://127.0.0.1:1"), ""})
 	return x, &recs
 }
 
 // What was read is recorded when it was passed on, which is when more is read, or at the end.
 func TestRecordedWhenPassedOn(t *testing.T) {
 	x, recs := begun(t)
-	x.received = &tap{x: x, body: iotest.OneByteReader(strings.NewReader("abc"))}
+	x.received = &bodyTap{x: x, body: iotest.OneByteReader(strings.NewReader("abc"))}
 	for _, before := range []string{"", "a", "ab"} {
 		if n, err := x.received.Read(make([]byte, 10)); n != 1 || err != nil {
 			t.Fatal(n, err)
@@ -52,10 +52,10 @@ func TestRecordedWhenPassedOn(t *testing.T) {
 func TestAnswerIsRecordedBehindTheRequest(t *testing.T) {
 	x, recs := begun(t)
 	defer x.finish()
-	x.sent = &upload{tap: &tap{x: x, side: capture.Request, body: strings.NewReader("asked")}}
-	body, _ := x.sent.reader()
+	x.sent = &upload{bodyTap: &bodyTap{x: x, side: capture.Request, body: strings.NewReader("asked")}}
+	body, _ := x.sent.newReader()
 	io.ReadFull(body, make([]byte, 5))
-	if err := x.respond(&http.Response{StatusCode: 200, Header: http.Header{}, Body: http.NoBody}); err != nil {
+	if err := x.recordResponse(&http.Response{StatusCode: 200, Header: http.Header{}, Body: http.NoBody}); err != nil {
 		t.Fatal(err)
 	}
 	if r := *recs; len(r) != 3 || string(r[1].Data) != "asked" || r[2].Head == nil {
@@ -67,8 +67,8 @@ func TestAnswerIsRecordedBehindTheRequest(t *testing.T) {
 func TestUploadIsNotReadAfterTheEnd(t *testing.T) {
 	x, _ := begun(t)
 	left := strings.NewReader("first second")
-	x.sent = &upload{tap: &tap{x: x, side: capture.Request, body: left}}
-	body, _ := x.sent.reader()
+	x.sent = &upload{bodyTap: &bodyTap{x: x, side: capture.Request, body: left}}
+	body, _ := x.sent.newReader()
 	io.ReadFull(body, make([]byte, 5))
 	x.finish()
 	if n, err := body.Read(make([]byte, 5)); n != 0 || !errors.Is(err, errUploadOver) || left.Len() != len(" second") {
@@ -80,14 +80,14 @@ func TestUploadIsNotReadAfterTheEnd(t *testing.T) {
 func TestUploadKeepsSoMuch(t *testing.T) {
 	x, _ := begun(t)
 	defer x.finish()
-	u := &upload{tap: &tap{x: x, side: capture.Request, body: bytes.NewReader(make([]byte, keptBytes+1))}}
-	first, _ := u.reader()
-	io.ReadFull(first, make([]byte, keptBytes))
-	if _, err := u.reader(); err != nil || len(u.kept) != keptBytes {
+	u := &upload{bodyTap: &bodyTap{x: x, side: capture.Request, body: bytes.NewReader(make([]byte, maxKeptBytes+1))}}
+	first, _ := u.newReader()
+	io.ReadFull(first, make([]byte, maxKeptBytes))
+	if _, err := u.newReader(); err != nil || len(u.kept) != maxKeptBytes {
 		t.Errorf("%d bytes are kept, %v", len(u.kept), err)
 	}
 	io.ReadFull(first, make([]byte, 1))
-	if _, err := u.reader(); err != errUploadGone || u.kept != nil {
+	if _, err := u.newReader(); err != errUploadGone || u.kept != nil {
 		t.Errorf("one byte more: %d bytes are kept, %v", len(u.kept), err)
 	}
 }

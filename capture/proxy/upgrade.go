@@ -31,9 +31,9 @@ func extensionNote(r *http.Request) string {
 // upgraded is the upstream's end of a WebSocket. ReverseProxy copies from it to the client and from
 // the client to it.
 type upgraded struct {
-	x    *exchange
-	conn io.ReadWriteCloser
-	bent *bentSocket // nil without faults
+	x       *exchange
+	conn    io.ReadWriteCloser
+	faulted *faultedSocket // nil without faults
 
 	mu       sync.Mutex // protects all below: finish may come while the copying still ends
 	held     []byte     // read from the upstream, handed over when it was passed on: see tap
@@ -49,13 +49,13 @@ type upgraded struct {
 // direction is one direction of a WebSocket.
 type direction struct {
 	websocket.Reader
-	side   capture.Side
-	who    string
-	party  capture.Party
-	at     time.Duration // when the latest bytes of it came
-	passed int64         // bytes of it
-	told   bool          // a record says that it is broken
-	note   string        // for the next record
+	side        capture.Side
+	who         string
+	party       capture.Party
+	at          time.Duration // when the latest bytes of it came
+	passed      int64         // bytes of it
+	brokenNoted bool          // a record says that it is broken
+	note        string        // for the next record
 }
 
 func newUpgraded(x *exchange, conn io.ReadWriteCloser) *upgraded {
@@ -65,24 +65,24 @@ func newUpgraded(x *exchange, conn io.ReadWriteCloser) *upgraded {
 		client:   direction{side: capture.Request, who: "the client", party: capture.Client},
 	}
 	if x.p.faults != nil {
-		u.bent = newBentSocket(x, u.receive, u.mention)
+		u.faulted = newFaultedSocket(x, u.readUpstream, u.addNote)
 	}
 	return u
 }
 
 func (u *upgraded) Read(p []byte) (int, error) {
-	if u.bent != nil {
-		return u.bent.Read(p)
+	if u.faulted != nil {
+		return u.faulted.Read(p)
 	}
-	return u.receive(p)
+	return u.readUpstream(p)
 }
 
-// receive reads what the upstream says, as it is recorded.
-func (u *upgraded) receive(p []byte) (int, error) {
+// readUpstream reads what the upstream says, as it is recorded.
+func (u *upgraded) readUpstream(p []byte) (int, error) {
 	u.handOver()
 	n, err := u.conn.Read(p)
 	u.mu.Lock()
-	u.held, u.heldAt = append(u.held[:0], p[:n]...), u.x.touch()
+	u.held, u.heldAt = append(u.held[:0], p[:n]...), u.x.noteActivity()
 	if !u.left {
 		u.readErr = err
 	}
@@ -90,15 +90,15 @@ func (u *upgraded) receive(p []byte) (int, error) {
 	return n, err
 }
 
-// mention puts words beside what was read last.
-func (u *upgraded) mention(words string) {
+// addNote puts words beside what was read last.
+func (u *upgraded) addNote(words string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.upstream.note = joined(u.upstream.note, words)
+	u.upstream.note = joinWords(u.upstream.note, words)
 }
 
-// unsaid are words behind which nothing came.
-func (u *upgraded) unsaid() string {
+// pendingNotes are words behind which nothing came.
+func (u *upgraded) pendingNotes() string {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return u.upstream.note
@@ -107,19 +107,19 @@ func (u *upgraded) unsaid() string {
 func (u *upgraded) handOver() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.take(&u.upstream, u.held, u.heldAt)
+	u.recordMessages(&u.upstream, u.held, u.heldAt)
 	u.held = u.held[:0]
 }
 
 func (u *upgraded) Write(p []byte) (int, error) {
-	at := u.x.touch()
-	if u.bent != nil {
-		u.bent.asked(p)
+	at := u.x.noteActivity()
+	if u.faulted != nil {
+		u.faulted.readClient(p)
 	}
 	n, err := u.conn.Write(p)
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.take(&u.client, p[:n], at)
+	u.recordMessages(&u.client, p[:n], at)
 	return n, err
 }
 
@@ -139,8 +139,8 @@ func (u *upgraded) CloseWrite() error {
 	return half.CloseWrite()
 }
 
-// take records the messages that p completes.
-func (u *upgraded) take(d *direction, p []byte, at time.Duration) {
+// recordMessages records the messages that p completes.
+func (u *upgraded) recordMessages(d *direction, p []byte, at time.Duration) {
 	if len(p) == 0 {
 		return
 	}
@@ -154,26 +154,26 @@ func (u *upgraded) take(d *direction, p []byte, at time.Duration) {
 			r.Lost = int64(length)
 			r.Note = capture.JoinNotes(fmt.Sprintf("gap: a WebSocket message of %d bytes was not recorded: it is too long", length), r.Note)
 		}
-		u.x.put(r)
+		u.x.putRecord(r)
 	})
 	if d.Closed && !said && (u.closer == nil || at < u.closedAt) { // an answer may be taken before what it answers
 		u.closer, u.closedAt = d, at
 	}
-	if d.Broken != "" && !d.told {
-		d.told = true
-		u.x.put(capture.Record{Side: d.side, At: at, Lost: d.missed(), Note: "gap: what " + d.who + " sends from here on passes, but cannot be read as WebSocket messages: " + d.Broken})
+	if d.Broken != "" && !d.brokenNoted {
+		d.brokenNoted = true
+		u.x.putRecord(capture.Record{Side: d.side, At: at, Lost: d.takeUnread(), Note: "gap: what " + d.who + " sends from here on passes, but cannot be read as WebSocket messages: " + d.Broken})
 	}
 }
 
-// missed is how many bytes that cannot be read came since it was last asked.
-func (d *direction) missed() int64 {
+// takeUnread is how many bytes that cannot be read came since it was last asked.
+func (d *direction) takeUnread() int64 {
 	n := d.Unread
 	d.Unread = 0
 	return n
 }
 
-// passed is how many bytes of the upstream came.
-func (u *upgraded) passed() int64 {
+// upstreamBytes is how many bytes of the upstream came.
+func (u *upgraded) upstreamBytes() int64 {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return u.upstream.passed
@@ -183,27 +183,27 @@ func (u *upgraded) passed() int64 {
 // ends knows better.
 func (u *upgraded) finish(last capture.Record) capture.Record {
 	u.handOver()
-	note, left := "", u.x.held.left()
-	if u.bent != nil {
-		note = u.bent.words()
+	note, left := "", u.x.held.wasAborted()
+	if u.faulted != nil {
+		note = u.faulted.faultNote()
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	for _, d := range []*direction{&u.client, &u.upstream} {
 		if d.Open && d.Broken == "" {
-			u.x.put(capture.Record{
+			u.x.putRecord(capture.Record{
 				Side: d.side, At: d.at, Data: bytes.Clone(d.Message),
 				Note: fmt.Sprintf("the WebSocket ended inside a message of %s, %s of which came", d.who, count.Of(d.Length, "byte")),
 			})
 		}
-		if n := d.missed(); n > 0 {
-			u.x.put(capture.Record{Side: d.side, At: d.at, Lost: n})
+		if n := d.takeUnread(); n > 0 {
+			u.x.putRecord(capture.Record{Side: d.side, At: d.at, Lost: n})
 		}
 	}
 	switch {
 	case left:
 		last = capture.Record{End: capture.EndCut, Why: errLeft.Error(), By: capture.Toolscope}
-	case u.bent != nil && u.bent.broke:
+	case u.faulted != nil && u.faulted.broke:
 		last = capture.Record{End: capture.EndCut, Why: errBroken.Error(), By: capture.Toolscope}
 	case u.closer != nil:
 		last = capture.Record{End: capture.EndEOF, Why: u.closer.closeWords(), By: u.closer.party}

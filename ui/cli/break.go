@@ -88,7 +88,7 @@ func (b *breakpoint) Holds() (all []modes.Hold) {
 	now := time.Now()
 	for _, h := range b.proxy.Holds() {
 		all = append(all, modes.Hold{
-			Exchange: h.Exchange, Why: h.Why, For: now.Sub(h.Since), Left: h.Until.Sub(now), Given: h.Given, Waiting: h.Waiting,
+			Exchange: h.Exchange, Why: h.Why, For: now.Sub(h.Since), Left: h.Until.Sub(now), Given: h.Delivered, Waiting: h.Waiting,
 			Next: []byte(b.clean(string(h.Next[:min(len(h.Next), mostNext)]))), Ended: h.Ended,
 		})
 		if h.Next == nil {
@@ -103,7 +103,7 @@ const mostNext = 4 << 10
 
 // Let has what is held of an exchange go on.
 func (b *breakpoint) Let(exchange int, how modes.Letting) {
-	b.proxy.Release(exchange, [...]proxy.Release{modes.LetGo: proxy.GoOn, modes.LetStep: proxy.Step, modes.LetCut: proxy.CutOff}[how])
+	b.proxy.ResumeHeld(exchange, [...]proxy.Resume{modes.LetGo: proxy.GoOn, modes.LetStep: proxy.Step, modes.LetCut: proxy.CutOff}[how])
 }
 
 // watch looks at an answer, if something is to be held.
