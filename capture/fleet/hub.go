@@ -71,7 +71,7 @@ func StartHub(ctx context.Context, o HubOptions) (*Hub, error) {
 
 // hold takes the folder of a hub: of two that write to it each one would lose what the other has.
 func hold(dir string) (let func(), err error) {
-	let, ok, err := record.HoldDir(dir)
+	let, ok, err := record.LockDir(dir)
 	if err != nil {
 		return nil, fmt.Errorf("--store %s: %w", dir, plainReason(err))
 	}

@@ -161,10 +161,10 @@ func (x *indexing) wait(ctx context.Context, most time.Duration, bell <-chan str
 func (x *indexing) read(has int64) {
 	p := make([]byte, min(indexChunk, has-x.at))
 	n, err := x.from.spool.ReadAt(p, x.at)
-	hole := (*record.Hole)(nil)
+	hole := (*record.SpoolGap)(nil)
 	switch {
 	case errors.As(err, &hole):
-		x.miss(min(hole.To, has), err)
+		x.miss(min(hole.End, has), err)
 		return
 	case err != nil:
 		x.miss(has, err)

@@ -26,11 +26,11 @@ const (
 // keeps no other from being sent.
 type left struct {
 	o       *Sending
-	keep    time.Duration      // what was sent is kept for so long
-	look    time.Duration      // and looked for after so long
-	all     []record.LeftSpool // the oldest first
-	renewed chan struct{}      // rings when there is a new connection
-	again   bool               // something was sent, which is to be looked at once more
+	keep    time.Duration        // what was sent is kept for so long
+	look    time.Duration        // and looked for after so long
+	all     []record.OrphanSpool // the oldest first
+	renewed chan struct{}        // rings when there is a new connection
+	again   bool                 // something was sent, which is to be looked at once more
 
 	mu      sync.Mutex
 	now     *sender          // whose turn it is
@@ -43,7 +43,7 @@ type left struct {
 
 func findLeft(o *Sending, began time.Time) *left {
 	l := &left{o: o, keep: keepSent, look: keepSent + leftPauseMost, renewed: bell(), waits: map[string]int64{}, stuck: map[string]error{}, counted: map[string]bool{}}
-	l.all = record.LeftSpools(o.Spool, began, func(name string) bool {
+	l.all = record.OrphanSpools(o.Spool, began, func(name string) bool {
 		_, ok := spoolOrigin(name)
 		return ok
 	})
@@ -71,7 +71,7 @@ func (l *left) renew() {
 func (l *left) run(ctx context.Context, to *link) {
 	over := time.After(l.look)
 	for next, pause := l.all, leftPause; ; pause = min(2*pause, leftPauseMost) {
-		var stuck []record.LeftSpool
+		var stuck []record.OrphanSpool
 		for _, one := range next {
 			if ctx.Err() != nil {
 				return
@@ -106,7 +106,7 @@ func (l *left) run(ctx context.Context, to *link) {
 
 // send sends one spool, unless somebody else is at it, or deletes it when it was sent a while ago. It
 // reports false where that has to be tried again.
-func (l *left) send(ctx context.Context, to *link, one record.LeftSpool) (done bool) {
+func (l *left) send(ctx context.Context, to *link, one record.OrphanSpool) (done bool) {
 	spool, ok := record.TakeSpool(l.o.Spool, one.Name, time.Now())
 	if !ok {
 		l.forget(one.Name)

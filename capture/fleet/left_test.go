@@ -46,7 +46,7 @@ func sentAt(t *testing.T, p *Publisher) time.Time {
 }
 
 // leftOf is what earlier runs left for a hub, a connection to that, and of it the spool of one.
-func leftOf(t *testing.T, o Sending, p *Publisher) (l *left, to *link, one record.LeftSpool) {
+func leftOf(t *testing.T, o Sending, p *Publisher) (l *left, to *link, one record.OrphanSpool) {
 	t.Helper()
 	o.Spool = filepath.Dir(p.Path)
 	l = findLeft(&o, time.Now())
@@ -56,7 +56,7 @@ func leftOf(t *testing.T, o Sending, p *Publisher) (l *left, to *link, one recor
 	}
 	t.Cleanup(to.Close)
 	eventually(t, "it is connected", to.IsConnected)
-	at := slices.IndexFunc(l.all, func(s record.LeftSpool) bool { return s.Name == spoolNamed(p) })
+	at := slices.IndexFunc(l.all, func(s record.OrphanSpool) bool { return s.Name == spoolNamed(p) })
 	if at < 0 {
 		t.Fatal("it is not left")
 	}
@@ -481,7 +481,7 @@ func TestLeftStuck(t *testing.T) {
 		return strings.HasPrefix(s.LeftTrouble, name+": ") && s.Trouble == "" && s.Left > 0
 	})
 	closeNow(next)
-	if left := record.LeftSpools(filepath.Dir(large.Path), time.Now(), func(string) bool { return true }); !slices.ContainsFunc(left, func(l record.LeftSpool) bool { return l.Name == name && l.Waits > 0 }) {
+	if left := record.OrphanSpools(filepath.Dir(large.Path), time.Now(), func(string) bool { return true }); !slices.ContainsFunc(left, func(l record.OrphanSpool) bool { return l.Name == name && l.Waits > 0 }) {
 		t.Errorf("it does not wait for the next run: %+v", left)
 	}
 }

@@ -137,7 +137,7 @@ func (p *Publisher) tellHealth() {
 	tick := time.NewTicker(healthEvery)
 	defer tick.Stop()
 	for {
-		p.ours.spool.Touch(time.Now())
+		p.ours.spool.Refresh(time.Now())
 		if p.link.IsConnected() {
 			_ = p.link.PublishMsg(p.ours.health()) // who does not hear it thinks that we are silent
 		}

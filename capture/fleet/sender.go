@@ -54,7 +54,7 @@ type sender struct {
 func newSender(s *record.Spool, o origin, linger time.Duration) *sender {
 	m := s.Mark()
 	return &sender{
-		of: o, spool: s, linger: linger, had: -1, renewed: bell(), at: m.At, seq: m.Seq, most: m.Most, stream: m.Stream,
+		of: o, spool: s, linger: linger, had: -1, renewed: bell(), at: m.SentTo, seq: m.Seq, most: m.Highest, stream: m.Stream,
 		subject: captureSubject(bytesKind, o.host, o.agent, o.id), began: m.Created, sent: m.Sent,
 	}
 }
@@ -84,7 +84,7 @@ func (s *sender) end() {
 
 // renew has what waits look again.
 func (s *sender) renew() {
-	s.spool.Ring()
+	s.spool.Wake()
 	select {
 	case s.renewed <- struct{}{}:
 	default:
@@ -110,7 +110,7 @@ func (s *sender) run(ctx context.Context, l *link) error {
 			if closed && s.isEnding() {
 				return nil
 			}
-			s.sleep(ctx, time.Hour, s.spool.Bell())
+			s.sleep(ctx, time.Hour, s.spool.Wakeups())
 			continue
 		}
 		if known && end-s.at < mostSlice && !closed {
@@ -173,7 +173,7 @@ func (s *sender) gather(ctx context.Context, end int64) {
 		if left <= 0 {
 			return
 		}
-		s.sleep(ctx, left, s.spool.Bell())
+		s.sleep(ctx, left, s.spool.Wakeups())
 		if _, now, closed := s.spool.Span(); closed || now-s.at >= mostSlice {
 			return
 		}
@@ -207,7 +207,7 @@ func (s *sender) send(ctx context.Context, l *link) error {
 	}
 	p := make([]byte, min(room, end-s.at))
 	n, err := s.spool.ReadAt(p, s.at)
-	if hole := (*record.Hole)(nil); errors.As(err, &hole) {
+	if hole := (*record.SpoolGap)(nil); errors.As(err, &hole) {
 		s.skip(hole)
 		return nil
 	}

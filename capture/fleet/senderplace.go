@@ -69,7 +69,7 @@ func (s *sender) reach(at int64, seq uint64, stream time.Time) {
 
 // mark keeps where the hub is for who sends the spool next.
 func (s *sender) mark(sent time.Time) error {
-	return s.spool.SetMark(record.Mark{Created: s.began, Stream: s.stream, Seq: s.seq, At: s.at, Most: s.most, Sent: sent})
+	return s.spool.SetMark(record.SendMark{Created: s.began, Stream: s.stream, Seq: s.seq, SentTo: s.at, Highest: s.most, Sent: sent})
 }
 
 // release lets go of the spool. What was sent is not sent again, even when the hub lets go of it.
@@ -91,18 +91,18 @@ func (s *sender) wasSent() bool {
 }
 
 // skip goes on behind what is not there any more.
-func (s *sender) skip(h *record.Hole) {
+func (s *sender) skip(h *record.SpoolGap) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	from := max(s.at, s.missed)
-	if had := min(s.most, h.To); from < had {
+	if had := min(s.most, h.End); from < had {
 		s.losses.add(had-from, "are gone: the hub forgot them, and the spool has them no more")
 		from = had
 	}
-	if from < h.To {
-		s.losses.add(h.To-from, "never reached the hub: "+h.Error())
+	if from < h.End {
+		s.losses.add(h.End-from, "never reached the hub: "+h.Error())
 	}
-	s.missed = max(s.missed, h.To)
-	s.at = h.To
+	s.missed = max(s.missed, h.End)
+	s.at = h.End
 	s.ring()
 }

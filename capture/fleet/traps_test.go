@@ -283,7 +283,7 @@ func TestSecondSender(t *testing.T) {
 	}
 	// They share one bell here, so either of them may be asleep when the last line is written.
 	eventually(t, "the hub has all", func() bool {
-		p.ours.spool.Ring()
+		p.ours.spool.Wake()
 		return p.State().Records == 300 && bytes.Equal(h.holds()[p.ours.subject], spoolBytes(t, p))
 	})
 	eventually(t, "the view has all once", func() bool { return v.text() == wants(1, 0, 300) })

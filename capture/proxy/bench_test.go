@@ -39,7 +39,7 @@ func BenchmarkLatency(b *testing.B) {
 			w.(http.Flusher).Flush()
 		}
 	})
-	box := mailbox.New(record.Rules(64<<20, ""))
+	box := mailbox.New(record.QueueRules(64<<20, ""))
 	go func() {
 		for range box.All {
 		}

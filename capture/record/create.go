@@ -27,20 +27,20 @@ func Create(path string, created time.Time, by string) (*Recorder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("create %s: %w", path, capture.WithoutPath(err))
 	}
-	w, err := begin(f, created, by)
+	w, err := openCapture(f, created, by)
 	if err != nil {
 		f.Close()
 		os.Remove(path)
 		return nil, fmt.Errorf("create %s: %w", path, capture.WithoutPath(err))
 	}
-	return start(w, boxLimit), nil
+	return startRecorder(w, maxQueueBytes), nil
 }
 
-func begin(f *os.File, created time.Time, by string) (*writer, error) {
-	if err := own(f); err != nil {
+func openCapture(f *os.File, created time.Time, by string) (*writer, error) {
+	if err := restrictToOwner(f); err != nil {
 		return nil, err
 	}
-	if err := lock(f); err != nil {
+	if err := lockForWriting(f); err != nil {
 		return nil, err
 	}
 	w, err := newWriter(f, created, by)

@@ -93,7 +93,7 @@ func writerOn(t *testing.T, d *disk) *writer {
 // recording is a recorder, and the disk it writes to.
 func recording(t *testing.T) (*disk, *Recorder) {
 	d := &disk{room: -1}
-	return d, start(writerOn(t, d), boxLimit)
+	return d, startRecorder(writerOn(t, d), maxQueueBytes)
 }
 
 func chunkOf(exchange, n int) capture.Record {

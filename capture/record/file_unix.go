@@ -35,8 +35,8 @@ func tryLock(f *os.File, kind int) (held bool, err error) {
 	return false, err
 }
 
-// own leaves a file to its owner alone: a umask may have taken even the owner's rights.
-func own(f *os.File) error { return f.Chmod(0o600) }
+// restrictToOwner leaves a file to its owner alone: a umask may have taken even the owner's rights.
+func restrictToOwner(f *os.File) error { return f.Chmod(0o600) }
 
 // isForeign reports whether a file or directory belongs to somebody else.
 func isForeign(info fs.FileInfo) bool {

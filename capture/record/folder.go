@@ -5,10 +5,10 @@ import (
 	"path/filepath"
 )
 
-// HoldDir takes a folder for one program, and makes it if it is missing, until release is called or the
+// LockDir takes a folder for one program, and makes it if it is missing, until release is called or the
 // program has ended. It reports false where another one has it. A file system that has no locks has
 // nobody hold one.
-func HoldDir(dir string) (release func(), ok bool, err error) {
+func LockDir(dir string) (release func(), ok bool, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, false, err
 	}
@@ -16,7 +16,7 @@ func HoldDir(dir string) (release func(), ok bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
-	if isHeld(f, exclusive) {
+	if isInUse(f, exclusive) {
 		f.Close()
 		return nil, false, nil
 	}

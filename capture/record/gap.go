@@ -9,8 +9,8 @@ import (
 
 // The most that a gap remembers.
 const (
-	keptLimit = 4 << 20 // bytes of heads, ends and notes
-	lossLimit = 1 << 16 // sides of exchanges
+	maxKeptBytes = 4 << 20 // bytes of heads, ends and notes
+	maxLossSides = 1 << 16 // sides of exchanges
 )
 
 // gap is what the disk did not take. The zero value is none.
@@ -29,39 +29,39 @@ type loss struct {
 	told  bool // a record says so already
 }
 
-func (g *gap) open() bool { return g.why != "" }
+func (g *gap) isOpen() bool { return g.why != "" }
 
 // add makes a record part of the gap, and returns how many bytes are missing with it.
 func (g *gap) add(rec capture.Record, why string) int64 {
-	if !g.open() {
+	if !g.isOpen() {
 		g.at, g.sides = rec.At, map[capture.Stream]int{}
 	}
 	g.why = why
 	n := lostWith(rec)
 	if n > 0 {
-		g.count(rec.Stream(), n)
+		g.countLost(rec.Stream(), n)
 	}
-	if kept, worth := spare(rec); worth && g.size+Cost(kept) <= keptLimit {
+	if kept, worth := withoutBytes(rec); worth && g.size+RecordCost(kept) <= maxKeptBytes {
 		g.kept = append(g.kept, kept)
-		g.size += Cost(kept)
+		g.size += RecordCost(kept)
 	}
 	return n
 }
 
-func (g *gap) count(s capture.Stream, n int64) {
+func (g *gap) countLost(s capture.Stream, n int64) {
 	i, known := g.sides[s]
 	switch {
 	case known:
 		g.lost[i].bytes += n
-	case len(g.lost) < lossLimit:
+	case len(g.lost) < maxLossSides:
 		g.sides[s] = len(g.lost)
 		g.lost = append(g.lost, loss{of: s, bytes: n})
 	}
 }
 
-// records tell of the gap: what was kept, and of each side, before its exchange ends, how much is
+// gapRecords tell of the gap: what was kept, and of each side, before its exchange ends, how much is
 // missing.
-func (g *gap) records() (recs []capture.Record) {
+func (g *gap) gapRecords() (recs []capture.Record) {
 	for i := range g.lost {
 		g.lost[i].told = false
 	}

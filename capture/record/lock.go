@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// lock keeps other writers out until f is closed, or its program has ended. A file system that has
+// lockForWriting keeps other writers out until f is closed, or its program has ended. A file system that has
 // no locks is no reason not to record.
-func lock(f *os.File) error {
-	for tries := 0; isHeld(f, exclusive); tries++ {
+func lockForWriting(f *os.File) error {
+	for tries := 0; isInUse(f, exclusive); tries++ {
 		if tries == 50 {
 			return errors.New("another program is recording to it")
 		}
@@ -25,12 +25,12 @@ func isLocked(path string) bool {
 		return false
 	}
 	defer f.Close()
-	return isHeld(f, shared)
+	return isInUse(f, shared)
 }
 
-// isHeld takes a lock of a file, unless somebody else has one that excludes it. A file system that has
+// isInUse takes a lock of a file, unless somebody else has one that excludes it. A file system that has
 // no locks has nobody hold one.
-func isHeld(f *os.File, kind int) bool {
+func isInUse(f *os.File, kind int) bool {
 	held, _ := tryLock(f, kind)
 	return held
 }

@@ -51,7 +51,7 @@ func TestPrune(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	release := Hold(filepath.Join(dir, "b.tsc"))
+	release := Pin(filepath.Join(dir, "b.tsc"))
 	if !IsOpen(filepath.Join(dir, "w.tsc")) || IsOpen(filepath.Join(dir, "b.tsc")) {
 		t.Error("who writes, and who does not?")
 	}
@@ -125,23 +125,23 @@ func TestPruneBeside(t *testing.T) {
 // TestMakeBeside: the folder is its owner's, and goes if nothing came into it.
 func TestMakeBeside(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.tsc")
-	leave, err := MakeBeside(path)
-	if info, statErr := os.Stat(Beside(path)); err != nil || statErr != nil || runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
+	leave, err := MakeCompanionDir(path)
+	if info, statErr := os.Stat(CompanionDir(path)); err != nil || statErr != nil || runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
 		t.Fatal(err, statErr)
 	}
-	if leave(); len(List(Beside(path))) > 0 {
+	if leave(); len(List(CompanionDir(path))) > 0 {
 		t.Error("it holds something")
 	}
-	if _, err := os.Stat(Beside(path)); err == nil {
+	if _, err := os.Stat(CompanionDir(path)); err == nil {
 		t.Error("it is left")
 	}
-	if leave, err = MakeBeside(path); err != nil {
+	if leave, err = MakeCompanionDir(path); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(Beside(path), "1.tsc"), nil, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(CompanionDir(path), "1.tsc"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if leave(); len(List(Beside(path))) != 1 {
+	if leave(); len(List(CompanionDir(path))) != 1 {
 		t.Error("what is in it is gone")
 	}
 }

@@ -26,11 +26,11 @@ import (
 	"toolscope/stream/count"
 )
 
-// boxLimit is how many bytes of records may wait to be written.
-const boxLimit = 64 << 20
+// maxQueueBytes is how many bytes of records may wait to be written.
+const maxQueueBytes = 64 << 20
 
-// boxFull is why records are left out when the disk is too slow.
-const boxFull = "the queue is full"
+// queueFull is why records are left out when the disk is too slow.
+const queueFull = "the queue is full"
 
 // Recorder writes records beside the traffic that they come from. It may be used from several
 // goroutines.
@@ -61,12 +61,12 @@ func New(w io.Writer, created time.Time, by string) (*Recorder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return start(cw, boxLimit), nil
+	return startRecorder(cw, maxQueueBytes), nil
 }
 
-func start(w *writer, limit int) *Recorder {
-	r := &Recorder{w: w, box: mailbox.New(Rules(limit, "were not recorded: "+boxFull)), done: make(chan struct{})}
-	go r.run()
+func startRecorder(w *writer, limit int) *Recorder {
+	r := &Recorder{w: w, box: mailbox.New(QueueRules(limit, "were not recorded: "+queueFull)), done: make(chan struct{})}
+	go r.writeAll()
 	return r
 }
 
@@ -90,7 +90,7 @@ func (r *Recorder) State() State {
 	state.Queued = waiting.Cost + r.writing
 	state.Lost += waiting.Lost
 	if waiting.Full {
-		state.Trouble = boxFull
+		state.Trouble = queueFull
 	}
 	return state
 }
@@ -108,14 +108,14 @@ func (r *Recorder) Close(ctx context.Context) error {
 	}
 }
 
-func (r *Recorder) run() {
+func (r *Recorder) writeAll() {
 	defer close(r.done)
 	var failed gap // what the disk did not take
 	for rec := range r.box.All {
-		r.put(&failed, rec)
+		r.writeOrGap(&failed, rec)
 	}
 	why := failed.why
-	if failed.open() && r.tell(&failed) == nil {
+	if failed.isOpen() && r.writeGap(&failed) == nil {
 		why = ""
 	}
 	err := r.w.close()
@@ -128,15 +128,15 @@ func (r *Recorder) run() {
 	r.err = err
 }
 
-// put writes a record, or makes it part of the gap.
-func (r *Recorder) put(failed *gap, rec capture.Record) {
+// writeOrGap writes a record, or makes it part of the gap.
+func (r *Recorder) writeOrGap(failed *gap, rec capture.Record) {
 	r.mu.Lock()
-	r.writing = Cost(rec)
+	r.writing = RecordCost(rec)
 	r.mu.Unlock()
 	line, unfit := capture.EncodeRecord(rec)
 	err := unfit
-	if err == nil && failed.open() {
-		err = r.tell(failed)
+	if err == nil && failed.isOpen() {
+		err = r.writeGap(failed)
 	}
 	if err == nil {
 		err = r.w.write(line)
@@ -158,10 +158,10 @@ func (r *Recorder) put(failed *gap, rec capture.Record) {
 	}
 }
 
-// tell writes what is known about a gap, all of it or nothing.
-func (r *Recorder) tell(g *gap) error {
+// writeGap writes what is known about a gap, all of it or nothing.
+func (r *Recorder) writeGap(g *gap) error {
 	var lines []byte
-	for _, rec := range g.records() {
+	for _, rec := range g.gapRecords() {
 		line, err := capture.EncodeRecord(rec)
 		if err != nil {
 			return err

@@ -95,12 +95,12 @@ func TestRecorderTellsAtTheEnd(t *testing.T) {
 
 // What a record costs is at least what is in it.
 func TestCost(t *testing.T) {
-	bare, long := Cost(capture.Record{}), strings.Repeat("x", 1000)
+	bare, long := RecordCost(capture.Record{}), strings.Repeat("x", 1000)
 	for name, r := range map[string]capture.Record{
 		"data": {Data: []byte(long)}, "why": {Why: long}, "note": {Note: long}, "url": {Head: &capture.Head{URL: long}},
 		"name": {Head: &capture.Head{Header: http.Header{long: nil}}}, "value": {Head: &capture.Head{Header: http.Header{"A": {"", long}}}},
 	} {
-		if n := Cost(r); n < bare+1000 || n > bare+1100 {
+		if n := RecordCost(r); n < bare+1000 || n > bare+1100 {
 			t.Errorf("%s: %d, and nothing costs %d", name, n, bare)
 		}
 	}
@@ -124,13 +124,13 @@ func TestRecorderDiskStaysFull(t *testing.T) {
 func TestGapIsBounded(t *testing.T) {
 	var g gap
 	lost := int64(0)
-	for x := range 2 * lossLimit {
+	for x := range 2 * maxLossSides {
 		lost += g.add(capture.Record{Exchange: x + 1, Lost: 2, Data: []byte("abc"), Head: &capture.Head{URL: strings.Repeat("u", 1000)}}, "full")
 	}
-	if g.size > keptLimit || len(g.kept) < keptLimit/2000 || len(g.lost) != lossLimit || lost != 5*2*lossLimit {
+	if g.size > maxKeptBytes || len(g.kept) < maxKeptBytes/2000 || len(g.lost) != maxLossSides || lost != 5*2*maxLossSides {
 		t.Errorf("%d bytes in %d records, %d losses, %d bytes lost", g.size, len(g.kept), len(g.lost), lost)
 	}
-	if got := g.records(); len(got) != len(g.kept)+len(g.lost) || len(g.records()) != len(got) {
+	if got := g.gapRecords(); len(got) != len(g.kept)+len(g.lost) || len(g.gapRecords()) != len(got) {
 		t.Errorf("%d records tell of it", len(got))
 	}
 }
@@ -141,14 +141,14 @@ func TestRecorderBoxFull(t *testing.T) {
 		d := &disk{room: -1}
 		w := writerOn(t, d)
 		d.gate = make(chan struct{})
-		r := start(w, 100_000)
+		r := startRecorder(w, 100_000)
 		for range 12 {
 			put(r, chunkOf(1, 10_000-recordCost))
 			synctest.Wait() // the first is being written, and waits in the box no more
 		}
 		head := &capture.Head{Status: 200}
 		put(r, capture.Record{Exchange: 2, Head: head, Data: make([]byte, 4000), End: capture.EndCut, Why: "reset"})
-		if s := r.State(); s.Lost != 9744+4000 || s.Queued < 110_000 || s.Queued > 111_000 || s.Trouble != boxFull {
+		if s := r.State(); s.Lost != 9744+4000 || s.Queued < 110_000 || s.Queued > 111_000 || s.Trouble != queueFull {
 			t.Errorf("state %+v", s)
 		}
 		close(d.gate)
@@ -166,7 +166,7 @@ func TestRecorderBoxFull(t *testing.T) {
 
 // What was missing before it came here is told as it came, and once where it is left out too.
 func TestGapOfGaps(t *testing.T) {
-	rules := Rules(1<<20, "are missing")
+	rules := QueueRules(1<<20, "are missing")
 	told := rules.Gap(5, capture.Record{Exchange: 3, At: 7, Note: "a note"})
 	if told.Lost != 5 || told.Note != "a note; gap: 5 bytes of exchange 3 are missing" || told.At != 7 {
 		t.Errorf("%+v", told)
@@ -195,7 +195,7 @@ func TestRecorderCloseGivesUp(t *testing.T) {
 		d := &disk{room: -1}
 		w := writerOn(t, d)
 		d.gate = make(chan struct{})
-		r := start(w, boxLimit)
+		r := startRecorder(w, maxQueueBytes)
 		put(r, chunkOf(1, 5))
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()

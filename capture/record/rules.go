@@ -10,11 +10,11 @@ import (
 // recordCost is what a record is counted as beyond its data.
 const recordCost = 256
 
-// Rules are those of a box of records that come from the network: nobody who puts one in waits, and
+// QueueRules are those of a box of records that come from the network: nobody who puts one in waits, and
 // what is left out is told in its place. why says what became of it: "were not recorded: …".
-func Rules(limit int, why string) mailbox.Rules[capture.Record] {
+func QueueRules(limit int, why string) mailbox.Rules[capture.Record] {
 	return mailbox.Rules[capture.Record]{
-		Limit: limit, Cost: Cost, PartOf: partOf, WithoutBytes: spare,
+		Limit: limit, Cost: RecordCost, PartOf: partOf, WithoutBytes: withoutBytes,
 		Gap: func(lost int64, near capture.Record) capture.Record {
 			near.Lost = lost
 			near.Note = capture.JoinNotes(near.Note, fmt.Sprintf("gap: %d bytes of exchange %d %s", lost, near.Exchange, why))
@@ -23,8 +23,8 @@ func Rules(limit int, why string) mailbox.Rules[capture.Record] {
 	}
 }
 
-// Cost is about what a record takes in memory.
-func Cost(r capture.Record) int {
+// RecordCost is about what a record takes in memory.
+func RecordCost(r capture.Record) int {
 	n := recordCost + len(r.Data) + len(r.Why) + len(r.Note)
 	if r.Head != nil {
 		n += len(r.Head.URL)
@@ -48,9 +48,9 @@ func partOf(r capture.Record) mailbox.Part {
 	}
 }
 
-// spare is a record without its bytes, and without the note of a gap, which becomes a part of a
+// withoutBytes is a record without its bytes, and without the note of a gap, which becomes a part of a
 // larger one.
-func spare(r capture.Record) (capture.Record, bool) {
+func withoutBytes(r capture.Record) (capture.Record, bool) {
 	if r.Lost > 0 {
 		r.Note = ""
 	}

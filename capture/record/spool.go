@@ -31,7 +31,7 @@ type Spool struct {
 	syncs   sync.WaitGroup // of segments that are whole
 
 	mu     sync.Mutex // who writes reads parts, end and last without it
-	parts  []part
+	parts  []segment
 	end    int64
 	last   *os.File // being written; nil where the spool was left
 	reader *os.File // of the part that was read last, if that is not being written
@@ -40,38 +40,38 @@ type Spool struct {
 	sent   int64 // the other side has what is before it
 }
 
-// part is a segment: which bytes of the capture it has, and where it stands.
-type part struct {
+// segment is a segment: which bytes of the capture it has, and where it stands.
+type segment struct {
 	start, end int64
 	path       string
 }
 
-// A Hole is bytes of a spool that are not there.
-type Hole struct {
-	To   int64  // where they end
+// A SpoolGap is bytes of a spool that are not there.
+type SpoolGap struct {
+	End  int64  // where they end
 	Path string // of the segment that others removed or cut; "" for what the spool itself let go of
 }
 
-func (h *Hole) Error() string {
+func (h *SpoolGap) Error() string {
 	if h.Path == "" {
 		return "the spool was full"
 	}
 	return h.Path + " was removed or cut"
 }
 
-const leastSegment = 64 << 10
+const minSegmentBytes = 64 << 10
 
 // CreateSpool begins a spool of that name in a directory, as [CreateIn] begins a capture.
 func CreateSpool(dir, name string, limit int64, created time.Time, by string) (r *Recorder, s *Spool, warning string, err error) {
 	if warning, err = makeDir(dir); err != nil {
 		return nil, nil, "", err
 	}
-	s = &Spool{base: filepath.Join(dir, name), limit: limit, segment: max(limit/8, leastSegment), bell: make(chan struct{}, 1)}
-	if err = s.lock.create(lockPath(dir, name)); err == nil {
-		err = s.lock.write(Mark{Created: created})
+	s = &Spool{base: filepath.Join(dir, name), limit: limit, segment: max(limit/8, minSegmentBytes), bell: make(chan struct{}, 1)}
+	if err = s.lock.createLocked(lockPath(dir, name)); err == nil {
+		err = s.lock.write(SendMark{Created: created})
 	}
 	if err == nil {
-		err = s.next()
+		err = s.beginSegment()
 	}
 	if err != nil {
 		s.lock.remove()
@@ -90,11 +90,11 @@ func (s *Spool) Name() string { return filepath.Base(s.base) }
 // Path is where its first segment is, or was.
 func (s *Spool) Path() string { return s.base + Extension }
 
-// Bell rings when there may be more, or the end.
-func (s *Spool) Bell() <-chan struct{} { return s.bell }
+// Wakeups rings when there may be more, or the end.
+func (s *Spool) Wakeups() <-chan struct{} { return s.bell }
 
-// Ring rings the bell.
-func (s *Spool) Ring() {
+// Wake rings the bell.
+func (s *Spool) Wake() {
 	select {
 	case s.bell <- struct{}{}:
 	default:
@@ -111,8 +111,8 @@ func (s *Spool) Span() (first, end int64, closed bool) {
 	return s.parts[0].start, s.end, s.closed
 }
 
-// next begins the next segment. The one before it is forced to the disk, for which nobody waits.
-func (s *Spool) next() error {
+// beginSegment begins the next segment. The one before it is forced to the disk, for which nobody waits.
+func (s *Spool) beginSegment() error {
 	path := s.Path()
 	if s.end > 0 {
 		path += "." + strconv.FormatInt(s.end, 10)
@@ -121,7 +121,7 @@ func (s *Spool) next() error {
 	if err != nil {
 		return err
 	}
-	if err := own(f); err != nil {
+	if err := restrictToOwner(f); err != nil {
 		f.Close()
 		os.Remove(path)
 		return err
@@ -134,7 +134,7 @@ func (s *Spool) next() error {
 			whole.Close()
 		})
 	}
-	s.last, s.parts = f, append(s.parts, part{s.end, s.end, path})
+	s.last, s.parts = f, append(s.parts, segment{s.end, s.end, path})
 	return nil
 }
 
@@ -151,7 +151,7 @@ func (s *Spool) Write(p []byte) (int, error) {
 func (s *Spool) write(p []byte) (int, error) {
 	size := s.end - s.parts[len(s.parts)-1].start
 	if size > 0 && size+int64(len(p)) > s.segment {
-		if err := s.next(); err != nil {
+		if err := s.beginSegment(); err != nil {
 			return 0, err
 		}
 		size = 0
@@ -164,8 +164,8 @@ func (s *Spool) write(p []byte) (int, error) {
 	defer s.mu.Unlock()
 	s.end += int64(n)
 	s.parts[len(s.parts)-1].end = s.end
-	s.shrink()
-	s.Ring()
+	s.enforceLimit()
+	s.Wake()
 	return n, err
 }
 
@@ -184,13 +184,13 @@ func (s *Spool) ReadAt(p []byte, at int64) (int, error) {
 		return 0, io.EOF
 	}
 	if i < 0 || at >= s.parts[i].end {
-		return 0, s.hole(i)
+		return 0, s.gapAfter(i)
 	}
 	of := &s.parts[i]
-	f, err := s.open(i)
+	f, err := s.openSegment(i)
 	if errors.Is(err, fs.ErrNotExist) {
 		of.end = at
-		return 0, s.hole(i)
+		return 0, s.gapAfter(i)
 	}
 	if err != nil {
 		return 0, err
@@ -201,35 +201,35 @@ func (s *Spool) ReadAt(p []byte, at int64) (int, error) {
 		return n, nil
 	case err == io.EOF:
 		of.end = at
-		return 0, s.hole(i)
+		return 0, s.gapAfter(i)
 	}
 	return 0, err
 }
 
 // partOf is the last segment that begins at an offset or before it, -1 where there is none.
 func (s *Spool) partOf(at int64) int {
-	i, found := slices.BinarySearchFunc(s.parts, at, func(p part, at int64) int { return cmp.Compare(p.start, at) })
+	i, found := slices.BinarySearchFunc(s.parts, at, func(p segment, at int64) int { return cmp.Compare(p.start, at) })
 	if !found {
 		i--
 	}
 	return i
 }
 
-// hole is what is missing behind a segment, or before the first one.
-func (s *Spool) hole(i int) *Hole {
-	h := &Hole{To: s.end}
+// gapAfter is what is missing behind a segment, or before the first one.
+func (s *Spool) gapAfter(i int) *SpoolGap {
+	h := &SpoolGap{End: s.end}
 	if i >= 0 {
 		h.Path = s.parts[i].path
 	}
 	if i+1 < len(s.parts) {
-		h.To = s.parts[i+1].start
+		h.End = s.parts[i+1].start
 	}
 	return h
 }
 
-// open opens a segment for reading. The one that is being written is open already, and is read even
+// openSegment opens a segment for reading. The one that is being written is open already, and is read even
 // if somebody removes it.
-func (s *Spool) open(i int) (*os.File, error) {
+func (s *Spool) openSegment(i int) (*os.File, error) {
 	if i == len(s.parts)-1 && s.last != nil {
 		return s.last, nil
 	}
@@ -254,7 +254,7 @@ func (s *Spool) Close() error {
 	last := s.last
 	s.closed = true
 	s.mu.Unlock()
-	s.Ring()
+	s.Wake()
 	s.syncs.Wait()
 	return last.Sync()
 }

@@ -35,17 +35,17 @@ func (s *Spool) fill(t *testing.T, from, to int) {
 }
 
 // rest reads a spool from an offset on: the bytes, and the holes in between.
-func (s *Spool) rest(t *testing.T, at int64) (text []byte, holes []Hole) {
+func (s *Spool) rest(t *testing.T, at int64) (text []byte, holes []SpoolGap) {
 	t.Helper()
 	_, end, _ := s.Span()
 	for at < end {
 		p := make([]byte, 10_000)
 		n, err := s.ReadAt(p, at)
-		var hole *Hole
+		var hole *SpoolGap
 		switch {
-		case errors.As(err, &hole) && hole.To > at:
+		case errors.As(err, &hole) && hole.End > at:
 			holes = append(holes, *hole)
-			at = hole.To
+			at = hole.End
 			continue
 		case err != nil || n == 0:
 			t.Fatalf("at %d: %d bytes, %v", at, n, err)
@@ -72,7 +72,7 @@ func TestSpoolLimit(t *testing.T) {
 		t.Errorf("it has %d to %d", first, end)
 	}
 	text, holes = s.rest(t, 0)
-	if int64(len(text)) != end-first || !bytes.HasSuffix(text, fmt.Appendf(nil, "%0999d\n", 999)) || len(holes) != 1 || holes[0] != (Hole{To: first}) {
+	if int64(len(text)) != end-first || !bytes.HasSuffix(text, fmt.Appendf(nil, "%0999d\n", 999)) || len(holes) != 1 || holes[0] != (SpoolGap{End: first}) {
 		t.Errorf("%d bytes, %v", len(text), holes)
 	}
 }
@@ -99,7 +99,7 @@ func TestSpoolRemoved(t *testing.T) {
 	if _, end, _ := s.Span(); int64(len(text)) != end-missing || !bytes.HasSuffix(text, fmt.Appendf(nil, "%0999d\n", 49)) {
 		t.Errorf("%d bytes of %d", len(text), end-missing)
 	}
-	if len(holes) != 2 || holes[0] != (Hole{starts[2], paths[1]}) || holes[1] != (Hole{starts[4], paths[3]}) {
+	if len(holes) != 2 || holes[0] != (SpoolGap{starts[2], paths[1]}) || holes[1] != (SpoolGap{starts[4], paths[3]}) {
 		t.Errorf("%v", holes)
 	}
 }
@@ -117,7 +117,7 @@ func TestSpoolTaken(t *testing.T) {
 	isOurs := func(name string) bool { return name == "a" }
 	for n := range 20 {
 		s.fill(t, n, n+1)
-		if left := LeftSpools(dir, time.Now(), isOurs); left != nil {
+		if left := OrphanSpools(dir, time.Now(), isOurs); left != nil {
 			t.Fatalf("after %d lines it is said to be left: %v", n, left)
 		}
 		if _, ok := TakeSpool(dir, "a", time.Now()); ok {
@@ -125,13 +125,13 @@ func TestSpoolTaken(t *testing.T) {
 		}
 	}
 	want, _ := s.rest(t, 0)
-	mark := Mark{Created: noon, Stream: noon.Add(time.Hour), Seq: 7, At: 5_000, Most: 6_000, Sent: noon.Add(time.Minute)}
+	mark := SendMark{Created: noon, Stream: noon.Add(time.Hour), Seq: 7, SentTo: 5_000, Highest: 6_000, Sent: noon.Add(time.Minute)}
 	if err := s.SetMark(mark); err != nil {
 		t.Fatal(err)
 	}
 	_, end, _ := s.Span()
 	s.Release()
-	left := LeftSpools(dir, time.Now(), isOurs)
+	left := OrphanSpools(dir, time.Now(), isOurs)
 	if len(left) != 1 || left[0].Name != "a" || left[0].Waits != end-5_000 {
 		t.Fatalf("%+v", left)
 	}
@@ -168,7 +168,7 @@ func TestSpoolLeftTorn(t *testing.T) {
 	}
 	defer s.Release()
 	text, holes := s.rest(t, 0)
-	if string(text) != "0123456ABcdefg" || len(holes) != 1 || holes[0] != (Hole{10, filepath.Join(dir, "a.tsc")}) || s.Mark() != (Mark{}) {
+	if string(text) != "0123456ABcdefg" || len(holes) != 1 || holes[0] != (SpoolGap{10, filepath.Join(dir, "a.tsc")}) || s.Mark() != (SendMark{}) {
 		t.Errorf("%q, %v, %+v", text, holes, s.Mark())
 	}
 }

@@ -82,7 +82,7 @@ func TestSpoolRoomChild(t *testing.T) {
 	fileLimit(t, uint64(end)+500)
 	line := fmt.Appendf(nil, "%0999d\n", 10)
 	for _, at := range []int64{0, end - 1} {
-		if err := s.SetMark(Mark{At: at}); err != nil {
+		if err := s.SetMark(SendMark{SentTo: at}); err != nil {
 			t.Fatal(err)
 		}
 		if n, err := s.Write(line); n != 0 || err == nil {
@@ -92,7 +92,7 @@ func TestSpoolRoomChild(t *testing.T) {
 			t.Errorf("with %d sent it has %d to %d", at, first, now)
 		}
 	}
-	if err := s.SetMark(Mark{At: end}); err != nil {
+	if err := s.SetMark(SendMark{SentTo: end}); err != nil {
 		t.Fatal(err)
 	}
 	s.fill(t, 10, 12)

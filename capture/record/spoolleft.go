@@ -12,40 +12,40 @@ import (
 	"time"
 )
 
-// A LeftSpool is one in a directory that nobody was at just now.
-type LeftSpool struct {
+// A OrphanSpool is one in a directory that nobody was at just now.
+type OrphanSpool struct {
 	Name    string
 	Waits   int64     // bytes that are still to be sent, as far as its mark says
 	Written time.Time // the last byte of it
 }
 
-// LeftSpools lists the spools of a directory that nobody is at, the oldest first: those whose name is
+// OrphanSpools lists the spools of a directory that nobody is at, the oldest first: those whose name is
 // one of ours. What else is there is left alone.
-func LeftSpools(dir string, now time.Time, isOurs func(name string) bool) (left []LeftSpool) {
+func OrphanSpools(dir string, now time.Time, isOurs func(name string) bool) (left []OrphanSpool) {
 	parts, written := spoolsIn(dir, isOurs)
 	for name, its := range parts {
-		one := LeftSpool{Name: name, Written: written[name]}
-		var mark Mark
-		if lock, err := look(lockPath(dir, name), now); err == nil {
+		one := OrphanSpool{Name: name, Written: written[name]}
+		var mark SendMark
+		if lock, err := openOrphan(lockPath(dir, name), now); err == nil {
 			mark = lock.read()
 			lock.close()
 		} else if !errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		for _, p := range its {
-			one.Waits += max(0, p.end-max(p.start, mark.At))
+			one.Waits += max(0, p.end-max(p.start, mark.SentTo))
 		}
 		left = append(left, one)
 	}
-	slices.SortFunc(left, func(a, b LeftSpool) int {
+	slices.SortFunc(left, func(a, b OrphanSpool) int {
 		return cmp.Or(a.Written.Compare(b.Written), strings.Compare(a.Name, b.Name))
 	})
 	return left
 }
 
 // spoolsIn are the segments of spools in a directory, by name, and when each was written last.
-func spoolsIn(dir string, isOurs func(name string) bool) (parts map[string][]part, written map[string]time.Time) {
-	parts, written = map[string][]part{}, map[string]time.Time{}
+func spoolsIn(dir string, isOurs func(name string) bool) (parts map[string][]segment, written map[string]time.Time) {
+	parts, written = map[string][]segment{}, map[string]time.Time{}
 	all, _ := os.ReadDir(dir) // what was read before an error
 	for _, e := range all {
 		name, start, ok := segmentOf(e.Name())
@@ -56,13 +56,13 @@ func spoolsIn(dir string, isOurs func(name string) bool) (parts map[string][]par
 		if err != nil || !info.Mode().IsRegular() {
 			continue
 		}
-		parts[name] = append(parts[name], part{start, start + info.Size(), filepath.Join(dir, e.Name())})
+		parts[name] = append(parts[name], segment{start, start + info.Size(), filepath.Join(dir, e.Name())})
 		if info.ModTime().After(written[name]) {
 			written[name] = info.ModTime()
 		}
 	}
 	for _, its := range parts {
-		slices.SortFunc(its, func(a, b part) int { return cmp.Compare(a.start, b.start) })
+		slices.SortFunc(its, func(a, b segment) int { return cmp.Compare(a.start, b.start) })
 		for i := range its[:len(its)-1] {
 			its[i].end = min(its[i].end, its[i+1].start)
 		}
@@ -87,7 +87,7 @@ func segmentOf(file string) (name string, start int64, ok bool) {
 // nothing of it is there any more.
 func TakeSpool(dir, name string, now time.Time) (s *Spool, ok bool) {
 	s = &Spool{base: filepath.Join(dir, name), bell: make(chan struct{}, 1), closed: true}
-	if s.lock.take(lockPath(dir, name), now) != nil {
+	if s.lock.takeOrphan(lockPath(dir, name), now) != nil {
 		return nil, false
 	}
 	// Only now nobody else changes it.
@@ -97,7 +97,7 @@ func TakeSpool(dir, name string, now time.Time) (s *Spool, ok bool) {
 		return nil, false
 	}
 	s.end = s.parts[len(s.parts)-1].end
-	s.Touch(now)
+	s.Refresh(now)
 	return s, true
 }
 

@@ -12,14 +12,14 @@ import (
 // lockPath is where the lock of a spool stands, hidden from who opens all that is in its folder.
 func lockPath(dir, name string) string { return filepath.Join(dir, "."+name+".lock") }
 
-// A Mark says of a spool how far sending it is. Where it cannot be read it is the zero value, and
+// A SendMark says of a spool how far sending it is. Where it cannot be read it is the zero value, and
 // everything is sent again that the other side does not have.
-type Mark struct {
+type SendMark struct {
 	Created time.Time `json:"created"` // when the capture began
 	Stream  time.Time `json:"stream"`  // when the stream was made that has it
 	Seq     uint64    `json:"seq"`     // number of the last message there
-	At      int64     `json:"at"`      // the other side has what is before it, or it had its time there
-	Most    int64     `json:"most"`    // the most that the other side ever had
+	SentTo  int64     `json:"at"`      // the other side has what is before it, or it had its time there
+	Highest int64     `json:"most"`    // the most that the other side ever had
 	Sent    time.Time `json:"sent"`    // when the other side had all of a capture that has ended; zero before that
 }
 
@@ -33,33 +33,33 @@ type lockFile struct {
 	known bool // the file system has locks; where it has none, the file's time tells that somebody is there
 }
 
-// errHeld is a spool that somebody is at.
-var errHeld = errors.New("another program is at it")
+// errInUse is a spool that somebody is at.
+var errInUse = errors.New("another program is at it")
 
-func (l *lockFile) create(path string) error {
+func (l *lockFile) createLocked(path string) error {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL|noFollow, 0o600)
 	if err != nil {
 		return err
 	}
 	l.f, l.path = f, path
-	if err := own(f); err != nil {
+	if err := restrictToOwner(f); err != nil {
 		return err
 	}
 	held, err := tryLock(f, exclusive)
 	if l.known = err == nil; held {
-		return errHeld
+		return errInUse
 	}
 	return nil
 }
 
-// take opens the file of a spool that was left and locks it.
-func (l *lockFile) take(path string, now time.Time) (err error) {
+// takeOrphan opens the file of a spool that was left and locks it.
+func (l *lockFile) takeOrphan(path string, now time.Time) (err error) {
 	*l, err = openFree(path, os.O_RDWR|os.O_CREATE, exclusive, now)
 	return err
 }
 
-// look opens the file of a spool that nobody is at.
-func look(path string, now time.Time) (lockFile, error) {
+// openOrphan opens the file of a spool that nobody is at.
+func openOrphan(path string, now time.Time) (lockFile, error) {
 	return openFree(path, os.O_RDONLY, shared, now)
 }
 
@@ -74,7 +74,7 @@ func openFree(path string, flags, kind int, now time.Time) (l lockFile, err erro
 		if l = (lockFile{f, path, without == nil}); info.Mode().IsRegular() && isFree(held, without, now.Sub(info.ModTime())) {
 			return l, nil
 		}
-		err = errHeld
+		err = errInUse
 	}
 	f.Close()
 	return lockFile{}, err
@@ -92,16 +92,16 @@ func isFree(held bool, unlockable error, age time.Duration) bool {
 	return !held
 }
 
-func (l *lockFile) read() (m Mark) {
+func (l *lockFile) read() (m SendMark) {
 	text := make([]byte, markSize)
 	n, _ := l.f.ReadAt(text, 0)
 	if json.Unmarshal(bytes.TrimSpace(text[:n]), &m) != nil {
-		return Mark{}
+		return SendMark{}
 	}
 	return m
 }
 
-func (l *lockFile) write(m Mark) error {
+func (l *lockFile) write(m SendMark) error {
 	text, err := json.Marshal(m)
 	if err != nil {
 		return err
@@ -130,20 +130,20 @@ func (l *lockFile) remove() {
 }
 
 // Mark is how far sending is.
-func (s *Spool) Mark() Mark {
+func (s *Spool) Mark() SendMark {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.lock.f == nil {
-		return Mark{}
+		return SendMark{}
 	}
 	return s.lock.read()
 }
 
 // SetMark keeps how far sending is, for who sends the spool next.
-func (s *Spool) SetMark(m Mark) error {
+func (s *Spool) SetMark(m SendMark) error {
 	s.mu.Lock()
 	lock := s.lock
-	s.sent = m.At
+	s.sent = m.SentTo
 	s.mu.Unlock()
 	if lock.f == nil {
 		return os.ErrClosed
@@ -151,8 +151,8 @@ func (s *Spool) SetMark(m Mark) error {
 	return lock.write(m) // nobody waits for it who asks for something else
 }
 
-// Touch shows that somebody is at the spool, where a lock cannot. It is called every few seconds.
-func (s *Spool) Touch(now time.Time) {
+// Refresh shows that somebody is at the spool, where a lock cannot. It is called every few seconds.
+func (s *Spool) Refresh(now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.lock.f != nil && !s.lock.known {

@@ -2,15 +2,15 @@ package record
 
 import "os"
 
-// shrink deletes the oldest segments beyond the limit.
-func (s *Spool) shrink() {
+// enforceLimit deletes the oldest segments beyond the limit.
+func (s *Spool) enforceLimit() {
 	for len(s.parts) > 1 && s.end-s.parts[0].start > s.limit {
-		s.drop()
+		s.deleteOldest()
 	}
 }
 
-// drop deletes the oldest segment.
-func (s *Spool) drop() {
+// deleteOldest deletes the oldest segment.
+func (s *Spool) deleteOldest() {
 	if s.reader != nil && s.from == s.parts[0].start {
 		s.reader.Close()
 		s.reader = nil
@@ -22,19 +22,19 @@ func (s *Spool) drop() {
 // makeRoom deletes the segments of which all was sent, and reports whether there were any.
 func (s *Spool) makeRoom() (some bool) {
 	last := s.parts[len(s.parts)-1]
-	if s.isSent(last) && last.start < last.end && s.next() != nil {
+	if s.isSent(last) && last.start < last.end && s.beginSegment() != nil {
 		return false
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for len(s.parts) > 1 && s.parts[0].end <= s.sent {
-		s.drop()
+		s.deleteOldest()
 		some = true
 	}
 	return some
 }
 
-func (s *Spool) isSent(p part) bool {
+func (s *Spool) isSent(p segment) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return p.end <= s.sent

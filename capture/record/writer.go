@@ -48,14 +48,14 @@ func (w *writer) write(line []byte) error {
 		w.size += int64(n)
 		w.torn = false
 	case n > 0:
-		w.torn = !w.untorn() && !bytes.HasSuffix(line[:n], []byte("\n"))
+		w.torn = !w.truncateTail() && !bytes.HasSuffix(line[:n], []byte("\n"))
 	}
 	return err
 }
 
-// untorn removes the part of a line that was written. Where that cannot be done, a reader will name
+// truncateTail removes the part of a line that was written. Where that cannot be done, a reader will name
 // the line as damaged.
-func (w *writer) untorn() bool {
+func (w *writer) truncateTail() bool {
 	f, ok := w.w.(interface {
 		io.Seeker
 		Truncate(size int64) error

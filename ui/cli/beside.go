@@ -12,7 +12,7 @@ import (
 // does so in another terminal.
 func (a *app) beside(path string) {
 	paths := []string{path}
-	if dir := record.Beside(path); capture.IsPlace(dir) { // what comes into it is followed too
+	if dir := record.CompanionDir(path); capture.IsPlace(dir) { // what comes into it is followed too
 		paths = append(paths, dir)
 	}
 	self, err := os.Executable()

@@ -63,8 +63,8 @@ func flooded(t *testing.T, exchanges, size int) (a *app, so func() outcome, l *l
 	}
 	disk = new(gatedDisk)
 	l = recorded(t, disk)
-	l.arrived = mailbox.New(record.Rules(exchanges*size/4, "were not recorded: the queue is full"))
-	l.shown = newInbox(record.Rules(exchanges*size/4, notShown))
+	l.arrived = mailbox.New(record.QueueRules(exchanges*size/4, "were not recorded: the queue is full"))
+	l.shown = newInbox(record.QueueRules(exchanges*size/4, notShown))
 	a, so = appOf(t)
 	r := &running{live: l, app: a, ways: all}
 	if err := r.stand(proxy.Options{Routes: routes(all)}, true); err != nil {

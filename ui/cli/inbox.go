@@ -20,11 +20,11 @@ type inbox struct {
 
 // fileInbox is one in which whoever reads a file waits for the screen.
 func fileInbox() *inbox {
-	return newInbox(mailbox.Rules[capture.Record]{Limit: fileLimit, Cost: record.Cost})
+	return newInbox(mailbox.Rules[capture.Record]{Limit: fileLimit, Cost: record.RecordCost})
 }
 
 // liveInbox is one that traffic never waits for.
-func liveInbox() *inbox { return newInbox(record.Rules(liveLimit, notShown)) }
+func liveInbox() *inbox { return newInbox(record.QueueRules(liveLimit, notShown)) }
 
 // notShown is what is said of bytes that were left out of a full inbox.
 const notShown = "are not shown: what shows them was too slow"

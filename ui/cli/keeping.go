@@ -99,7 +99,7 @@ func state(name string) (string, error) {
 
 // A recent is a recording in that folder.
 type recent struct {
-	record.Kept
+	record.StoredCapture
 	Open bool // somebody records to it
 }
 

@@ -57,7 +57,7 @@ type sourceEnd struct{ err error }
 
 func newLive(r *redact.Redactor, began time.Time) *live {
 	return &live{
-		arrived: mailbox.New(record.Rules(liveLimit, "were not recorded: the queue is full")), redactor: r,
+		arrived: mailbox.New(record.QueueRules(liveLimit, "were not recorded: the queue is full")), redactor: r,
 		shown: liveInbox(), answers: liveInbox(), done: make(chan struct{}), began: began,
 	}
 }

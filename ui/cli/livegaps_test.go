@@ -30,8 +30,8 @@ func TestLiveTooSlow(t *testing.T) {
 		const exchanges, pieces, size = 20, 40, 3000
 		disk := new(gatedDisk)
 		l := recorded(t, disk)
-		l.arrived = mailbox.New(record.Rules(600_000, "are missing"))
-		l.shown = newInbox(record.Rules(400_000, "are missing"))
+		l.arrived = mailbox.New(record.QueueRules(600_000, "are missing"))
+		l.shown = newInbox(record.QueueRules(400_000, "are missing"))
 		disk.gate = make(chan struct{})
 		flood := func(from int) {
 			for n := from; n < from+pieces; n++ {

@@ -83,7 +83,7 @@ func (a *app) choose(ctx context.Context, list []recent) error {
 	var held []func()
 	for _, r := range list[:min(len(list), mostRecent)] {
 		o.Recent = append(o.Recent, ui.Recent{Name: filepath.Base(r.Path), Bytes: r.Bytes, Written: r.Written, Open: r.Open, Read: func() ui.Inbox {
-			held = append(held, record.Hold(r.Path))
+			held = append(held, record.Pin(r.Path))
 			in := fileInbox()
 			go in.fill(opened(ctx, r))
 			return in

@@ -120,7 +120,7 @@ func createIn(dir string, began time.Time, of, by string) (r *record.Recorder, n
 // pathsOf are what is opened to see all of a recording: what its client asked MCP servers, and when its
 // shell commands ran, stands beside it.
 func pathsOf(path string) []string {
-	if beside := record.Beside(path); len(record.List(beside)) > 0 {
+	if beside := record.CompanionDir(path); len(record.List(beside)) > 0 {
 		return []string{path, beside}
 	}
 	return []string{path}

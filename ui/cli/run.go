@@ -154,12 +154,12 @@ func (r *running) runClient(ctx context.Context, listener net.Listener, o proxy.
 	}
 	defer fit.remove()
 	if r.rec != nil && !f.noServers {
-		leave, err := record.MakeBeside(r.rec.path)
+		leave, err := record.MakeCompanionDir(r.rec.path)
 		if err != nil {
 			fit.lack("MCP servers are not recorded: %s", err)
 		} else {
 			defer leave()
-			fit.watch(record.Beside(r.rec.path), r.url)
+			fit.watch(record.CompanionDir(r.rec.path), r.url)
 		}
 	}
 	r.tell(fit)

@@ -206,7 +206,7 @@ func TestTraceLosses(t *testing.T) {
 	for name, lose := range map[string]func(*tracing){
 		"1 span refused": func(l *tracing) { l.Put([]report.Span{{Name: "x"}}) },
 		"no span tells of": func(l *tracing) {
-			l.in = newInbox(record.Rules(1000, notShown))
+			l.in = newInbox(record.QueueRules(1000, notShown))
 			l.boxes = append(l.boxes, l.in.Queue)
 			l.in.Put(capture.Record{Data: make([]byte, 10_000)})
 			if words := l.words(); len(words) == 0 || !words[0].Alarm || words[0].Text != "NOT TRACED 10 kB" {
