@@ -72,7 +72,7 @@ func startRecorder(w *writer, limit int) *Recorder {
 
 // Put takes a record, whose data must not change any more. It never waits for the disk.
 func (r *Recorder) Put(c redact.Clean) {
-	rec := c.Record()
+	rec := c.Unwrap()
 	if r.box.Put(rec) {
 		return
 	}

@@ -12,7 +12,7 @@ func (r *Redactor) Argv(args []string) []string {
 	if r.keep {
 		return args
 	}
-	r.lock()
+	r.lockAndPrepare()
 	defer r.mu.Unlock()
 	out := slices.Clone(args)
 	for i, arg := range args {
@@ -20,18 +20,18 @@ func (r *Redactor) Argv(args []string) []string {
 		known, secret := credentialName([]byte(strings.TrimLeft(name, "-")))
 		switch {
 		case secret && assigned && value != "":
-			out[i] = name + "=" + r.kept(value, known)
+			out[i] = name + "=" + r.replaceAndLearn(value, known)
 		case secret && !assigned && strings.HasPrefix(arg, "-") && i+1 < len(args) && !strings.HasPrefix(args[i+1], "-"):
-			out[i+1] = r.kept(args[i+1], known)
+			out[i+1] = r.replaceAndLearn(args[i+1], known)
 		case out[i] == arg:
-			out[i] = r.text(arg)
+			out[i] = r.redactText(arg)
 		}
 	}
 	return out
 }
 
-// kept is the replacement of a value, which is known from then on wherever it stands.
-func (r *Redactor) kept(value string, name secretName) string {
-	r.learn(value, name.called, false)
-	return r.replacement(value, name.called)
+// replaceAndLearn is the replacement of a value, which is known from then on wherever it stands.
+func (r *Redactor) replaceAndLearn(value string, name secretName) string {
+	r.learnParts(value, name.called, false)
+	return r.replacementOf(value, name.called)
 }

@@ -16,8 +16,8 @@ func TestDuplex(t *testing.T) {
 		var got strings.Builder
 		take := func(rec capture.Record) {
 			for _, c := range r.Take(rec) {
-				if c.Record().Side == capture.Request {
-					got.Write(c.Record().Data)
+				if c.Unwrap().Side == capture.Request {
+					got.Write(c.Unwrap().Data)
 				}
 			}
 		}
@@ -75,7 +75,7 @@ func TestDuplexPasses(t *testing.T) {
 		}
 		got := ""
 		for _, c := range r.Take(rec) {
-			got += string(c.Record().Data)
+			got += string(c.Unwrap().Data)
 		}
 		if got != line+"\n" {
 			t.Errorf("%s\npassed is %s", line, got)

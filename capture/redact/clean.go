@@ -6,11 +6,11 @@ import "toolscope/capture"
 // Clean cannot be handed a record that nobody searched for secrets.
 type Clean struct{ r capture.Record }
 
-// Record is the record without its secrets.
-func (c Clean) Record() capture.Record { return c.r }
+// Unwrap is the record without its secrets.
+func (c Clean) Unwrap() capture.Record { return c.r }
 
 // KeepAll is a redactor that replaces nothing: the user wants the secrets.
 func KeepAll() *Redactor { return &Redactor{keep: true} }
 
-// Keeps reports whether secrets are passed on as they are.
-func (r *Redactor) Keeps() bool { return r.keep }
+// KeepsSecrets reports whether secrets are passed on as they are.
+func (r *Redactor) KeepsSecrets() bool { return r.keep }

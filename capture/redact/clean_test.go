@@ -21,7 +21,7 @@ func TestKeepAll(t *testing.T) {
 	}
 	r.Learn(key, "x-api-key")
 	if r.Text(key) != key || r.URL("//u:p@h/") != "//u:p@h/" || r.Header(http.Header{"X-Api-Key": {key}}).Get("X-Api-Key") != key ||
-		r.Header(nil) != nil || len(r.Flush()) != 0 || !r.Keeps() || redactor().Keeps() {
+		r.Header(nil) != nil || len(r.Flush()) != 0 || !r.KeepsSecrets() || redactor().KeepsSecrets() {
 		t.Error("something was replaced")
 	}
 }

@@ -51,7 +51,7 @@ func flushed(r *Redactor) []capture.Record                  { return unwrapped(r
 
 func unwrapped(list []Clean) (recs []capture.Record) {
 	for _, c := range list {
-		recs = append(recs, c.Record())
+		recs = append(recs, c.Unwrap())
 	}
 	return recs
 }

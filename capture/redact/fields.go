@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// field is what a JSON key says about its value.
-type field struct {
+// keyMeaning is what a JSON key says about its value.
+type keyMeaning struct {
 	secret bool // it is a credential
 	name   secretName
 	index  bool // it numbers one of several parallel texts
@@ -14,16 +14,16 @@ type field struct {
 	whole  bool // the strings in it, where it is an object, are no pieces
 }
 
-// fields are the keys that were seen, by their hash. Most documents of a stream have the same keys.
-type fields map[uint64]field
+// keyMeanings are the keys that were seen, by their hash. Most documents of a stream have the same keys.
+type keyMeanings map[uint64]keyMeaning
 
-const fieldLimit = 4096 // keys that are remembered
+const maxFields = 4096 // keys that are remembered
 
-func (f *fields) of(hash uint64, name []byte) field {
+func (f *keyMeanings) meaningOf(hash uint64, name []byte) keyMeaning {
 	known, ok := (*f)[hash]
 	if !ok {
-		if *f == nil || len(*f) == fieldLimit {
-			*f = fields{}
+		if *f == nil || len(*f) == maxFields {
+			*f = keyMeanings{}
 		}
 		known = fieldOf(name)
 		(*f)[hash] = known
@@ -31,17 +31,17 @@ func (f *fields) of(hash uint64, name []byte) field {
 	return known
 }
 
-// pieces are what the keys of texts have in them that a stream sends in pieces, in lower case.
-var pieces = strings.Fields("text content delta json arg think reason input output summar refus transcript response completion plan code message value data")
+// textKeys are what the keys of texts have in them that a stream sends in pieces, in lower case.
+var textKeys = strings.Fields("text content delta json arg think reason input output summar refus transcript response completion plan code message value data")
 
-func fieldOf(name []byte) field {
+func fieldOf(name []byte) keyMeaning {
 	lower := bytes.ToLower(name)
-	var f field
+	var f keyMeaning
 	f.name, f.secret = credentialName(name)
 	for _, end := range []string{"index", "item_id", "toolcallid", "jsonpath"} {
 		f.index = f.index || bytes.HasSuffix(lower, []byte(end))
 	}
-	for _, piece := range pieces {
+	for _, piece := range textKeys {
 		f.text = f.text || bytes.Contains(lower, []byte(piece))
 	}
 	switch string(lower) {

@@ -16,7 +16,7 @@ func TestWords(t *testing.T) {
 		"xKQZWPab": false, "ABCDefghijklmnopq": false, // more capitals than words begin
 		"aBcDeFgH": false, // words of two letters
 	} {
-		if got := word([]byte(segment)); got != want {
+		if got := isWord([]byte(segment)); got != want {
 			t.Errorf("%s: %v", segment, got)
 		}
 	}
@@ -29,11 +29,11 @@ func TestBasic(t *testing.T) {
 		":password": false, "no colon here": false, "user:\x1fpass": false, "user:\x7fpass": false, "us\xffer:pass": false,
 	} {
 		coded := base64.StdEncoding.EncodeToString([]byte(plain))
-		if got := basic([]byte(coded)); got != want {
+		if got := isBasicAuth([]byte(coded)); got != want {
 			t.Errorf("%q: %v", plain, got)
 		}
 	}
-	if basic([]byte("user:pass")) {
+	if isBasicAuth([]byte("user:pass")) {
 		t.Error("no base64")
 	}
 }
@@ -43,7 +43,7 @@ func TestUserinfo(t *testing.T) {
 	for text, want := range map[string]int{
 		"u:x7q@h": 5, "u:x7@h": 0, "u:x7q@y@h": 7, "u:Password@h": 0, "u:${PW}@h": 0, "user@h": 0, "u:x7q": 0,
 	} {
-		if got := userinfo([]byte(text)); got != want {
+		if got := userinfoLen([]byte(text)); got != want {
 			t.Errorf("%s: %d, want %d", text, got, want)
 		}
 	}
@@ -55,12 +55,12 @@ func TestWhole(t *testing.T) {
 	for _, shape := range []string{"ab", "a[0-9]{2}b", "a[0-9]+-[a-f]+", "a[0-9]*b?", "a[0-9]{1,3}={0,2}"} {
 		re := regexp.MustCompile("^(?:" + shape + ")$")
 		for _, text := range []string{"a", "ab", "a1", "a12", "a12b", "a1b", "a1-", "a1-f", "a12-ff", "a123", "a123=", "a1=="} {
-			c := candidate{rule: &rule{parts: shaped(shape)}}
+			c := ruleMatch{rule: &rule{parts: parseShape(shape)}}
 			for i := 0; i < len(text) && c.state == alive; i++ {
 				c.next(text[i])
 			}
-			if c.state == alive && c.size == len(text) && c.whole() != re.MatchString(text) {
-				t.Errorf("%s has the shape %s: %v", text, shape, c.whole())
+			if c.state == alive && c.size == len(text) && c.isComplete() != re.MatchString(text) {
+				t.Errorf("%s has the shape %s: %v", text, shape, c.isComplete())
 			}
 		}
 	}

@@ -14,20 +14,20 @@ func (r *Redactor) Header(h http.Header) http.Header {
 	if r.keep {
 		return h.Clone()
 	}
-	r.lock()
+	r.lockAndPrepare()
 	defer r.mu.Unlock()
-	return r.header(h, false)
+	return r.redactHeader(h, false)
 }
 
-func (r *Redactor) header(h http.Header, answered bool) http.Header {
+func (r *Redactor) redactHeader(h http.Header, answered bool) http.Header {
 	if h == nil {
 		return nil
 	}
 	for _, name := range slices.Sorted(maps.Keys(h)) { // first of all: another header may repeat it
 		if _, sought := secretHeader(strings.ToLower(name)); sought {
 			for _, v := range h[name] {
-				r.credential(strings.ToLower(name), v, func(secret string) string {
-					r.learn(secret, strings.ToLower(name), answered)
+				r.mapCredential(strings.ToLower(name), v, func(secret string) string {
+					r.learnParts(secret, strings.ToLower(name), answered)
 					return secret
 				})
 			}
@@ -41,11 +41,11 @@ func (r *Redactor) header(h http.Header, answered bool) http.Header {
 		for i, v := range values {
 			switch {
 			case replaced:
-				copied[i] = r.credential(lower, v, func(secret string) string { return r.replacement(secret, lower) })
+				copied[i] = r.mapCredential(lower, v, func(secret string) string { return r.replacementOf(secret, lower) })
 			case lower == "location" || lower == "referer" || lower == "content-location":
-				copied[i] = r.url(v)
+				copied[i] = r.redactURL(v)
 			default:
-				copied[i] = r.text(v)
+				copied[i] = r.redactText(v)
 			}
 		}
 		clean[name] = copied
@@ -53,9 +53,9 @@ func (r *Redactor) header(h http.Header, answered bool) http.Header {
 	return clean
 }
 
-// credential passes each secret in the value of a credential header through change: the part behind
+// mapCredential passes each secret in the value of a credential header through change: the part behind
 // the scheme of an authorization, the values of cookies, and otherwise all of it.
-func (r *Redactor) credential(name, v string, change func(string) string) string {
+func (r *Redactor) mapCredential(name, v string, change func(string) string) string {
 	switch {
 	case strings.TrimSpace(v) == "":
 		return v

@@ -83,19 +83,19 @@ func TestManyKnownValues(t *testing.T) {
 
 // Servers cannot crowd out what stood in requests; where there is no more room, that is said.
 func TestLimitOfKnownValues(t *testing.T) {
-	if requestLimit != 16384 || answerLimit != 4096 {
+	if maxRequestSecrets != 16384 || maxServerSecrets != 4096 {
 		t.Error("ui/docs/proxy.md says other numbers")
 	}
 	r := redactor()
 	value := func(i int) string { return sample(fmt.Sprint("{24}v", i)) }
-	for i := 0; r.known.held[1] < answerLimit; i++ {
-		r.learn(value(i), "set-cookie", true)
+	for i := 0; r.known.held[1] < maxServerSecrets; i++ {
+		r.learnParts(value(i), "set-cookie", true)
 	}
 	if r.Limit() != "" {
 		t.Error(r.Limit())
 	}
 	r.Take(capture.Record{Exchange: 1, Head: &capture.Head{Header: http.Header{"Set-Cookie": {"a=" + value(-1)}}}})
-	want := fmt.Sprintf("too many secrets: 0 of requests and %d of answers are looked for by value, and no more", answerLimit)
+	want := fmt.Sprintf("too many secrets: 0 of requests and %d of answers are looked for by value, and no more", maxServerSecrets)
 	if r.Limit() != want {
 		t.Errorf("%q, want %q", r.Limit(), want)
 	}
@@ -104,10 +104,10 @@ func TestLimitOfKnownValues(t *testing.T) {
 		t.Error(got)
 	}
 	other := redactor()
-	for i := 0; other.Limit() == "" && i <= 2*requestLimit; i++ {
-		other.learn(sample(fmt.Sprint("{16}w", i)), "x-api-key", false)
+	for i := 0; other.Limit() == "" && i <= 2*maxRequestSecrets; i++ {
+		other.learnParts(sample(fmt.Sprint("{16}w", i)), "x-api-key", false)
 	}
-	if want := fmt.Sprintf("too many secrets: %d of requests and 0 of", requestLimit); !strings.HasPrefix(other.Limit(), want) || other.Text(sample("{16}w0")) == sample("{16}w0") {
+	if want := fmt.Sprintf("too many secrets: %d of requests and 0 of", maxRequestSecrets); !strings.HasPrefix(other.Limit(), want) || other.Text(sample("{16}w0")) == sample("{16}w0") {
 		t.Errorf("%q, want %q", other.Limit(), want)
 	}
 }
@@ -115,19 +115,19 @@ func TestLimitOfKnownValues(t *testing.T) {
 // Many texts at once may wait for the end of a secret; that one too many is given up is said. Those
 // that have waited for long do not count.
 func TestLimitOfTexts(t *testing.T) {
-	for calls, limited := range map[int]bool{waitingLimit: false, waitingLimit + 1: true} {
+	for calls, limited := range map[int]bool{maxWaitingTexts: false, maxWaitingTexts + 1: true} {
 		r := redactor()
 		body := ""
 		for i := range calls {
 			body += fmt.Sprintf("{\"index\":%d,\"text\":\"sk-\"}", i)
 		}
 		through(r, body, 1<<20)
-		if want := fmt.Sprintf("more than %d texts at once may be cut in the middle of a secret", waitingLimit); (r.Limit() == want) != limited {
+		if want := fmt.Sprintf("more than %d texts at once may be cut in the middle of a secret", maxWaitingTexts); (r.Limit() == want) != limited {
 			t.Errorf("%d texts: %q", calls, r.Limit())
 		}
 		patient := redactor()
 		for i := range calls {
-			body := fmt.Sprintf("{\"index\":%d,\"text\":\"sk-\"}", i) + strings.Repeat(" ", idleLimit+1<<10)
+			body := fmt.Sprintf("{\"index\":%d,\"text\":\"sk-\"}", i) + strings.Repeat(" ", maxIdleBytes+1<<10)
 			patient.Take(capture.Record{Exchange: 1, Data: []byte(body)})
 		}
 		if patient.Limit() != "" {
@@ -153,7 +153,7 @@ func TestSpellingsOfKnownValues(t *testing.T) {
 			for _, around := range []string{"key %s!", `{"a":"x %s y"}`, "?a=%s&b", "glued%s now"} {
 				text := fmt.Sprintf(around, spelled)
 				got := r.Text(text)
-				if strings.Contains(normal(got), normal(value)[lead+1:9]) || strings.Count(got, "[redacted:x-api-key:") != 1+strings.Count(value, `"`) {
+				if strings.Contains(normaliseText(got), normaliseText(value)[lead+1:9]) || strings.Count(got, "[redacted:x-api-key:") != 1+strings.Count(value, `"`) {
 					t.Errorf("%s: %s became %s", name, text, got)
 				}
 				before, after, _ := strings.Cut(around, "%s")
@@ -199,7 +199,7 @@ func TestLongerKnownValue(t *testing.T) {
 	r.Header(http.Header{"X-Other-Key": {long}})
 	for _, size := range []int{1, 5, 1 << 20} {
 		got := through(r, `{"a":"`+long+` `+short+` `+short+`-xy"}`, size)
-		want := `{"a":"` + r.tag(long, "x-other-key") + ` ` + r.tag(short, "x-api-key") + ` ` + r.tag(short, "x-api-key") + `-xy"}`
+		want := `{"a":"` + r.formatTag(long, "x-other-key") + ` ` + r.formatTag(short, "x-api-key") + ` ` + r.formatTag(short, "x-api-key") + `-xy"}`
 		if got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
@@ -215,12 +215,12 @@ func TestLookingIsFast(t *testing.T) {
 	stops := func(values int) (n int) {
 		r := redactor()
 		for i := range values {
-			r.learn(sample(fmt.Sprint("{32}s", i)), "cookie", false)
+			r.learnParts(sample(fmt.Sprint("{32}s", i)), "cookie", false)
 		}
 		m := new(matcher)
 		for i := 0; i < len(text); i++ {
-			j, _ := r.next(m, text, i)
-			m.pass(text[i:min(j+1, len(text))])
+			j, _ := r.nextCandidate(m, text, i)
+			m.passOver(text[i:min(j+1, len(text))])
 			i = j
 			n++
 		}

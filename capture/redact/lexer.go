@@ -2,14 +2,14 @@ package redact
 
 import "bytes"
 
-const depthLimit = 128 // of containers that are told apart
+const maxDepth = 128 // of containers that are told apart
 
 // lexer finds the JSON strings in a text that is JSON, an event stream of JSON, lines of JSON, or
 // no JSON at all, and hands out their characters as they are written, each string to the text of
 // its place. What is in no string is a text of its own. The one thing that it holds back is the
 // "data: " of an event stream after a line break inside a secret.
 type lexer struct {
-	s      *stream
+	s      *textRedactor
 	stack  []container
 	beyond int // how many containers are open beyond depthLimit
 
@@ -25,19 +25,19 @@ type lexer struct {
 
 	hash uint64 // of the string, if noted
 
-	openings openings
+	openings streamPrefixes
 }
 
 // container is an object or an array that is not closed.
 type container struct {
 	array   bool
 	wantKey bool
-	fixed   bool   // its strings are no pieces: arguments that are an object, and results
-	n       uint64 // element of an array
-	key     uint64 // hash of the current key
-	place   uint64 // hash of the keys and numbers that lead here
-	index   uint64 // hash of the indexes seen so far: which of several parallel texts this is
-	field   field  // the current value
+	fixed   bool       // its strings are no pieces: arguments that are an object, and results
+	n       uint64     // element of an array
+	key     uint64     // hash of the current key
+	place   uint64     // hash of the keys and numbers that lead here
+	index   uint64     // hash of the indexes seen so far: which of several parallel texts this is
+	field   keyMeaning // the current value
 }
 
 const (
@@ -45,7 +45,7 @@ const (
 	hashPrime = 1099511628211
 )
 
-func hashed(h uint64, p []byte) uint64 {
+func hashBytes(h uint64, p []byte) uint64 {
 	for _, c := range p {
 		h = (h ^ uint64(c)) * hashPrime
 	}
@@ -60,36 +60,36 @@ var structure = func() (s [256]bool) {
 	return s
 }()
 
-func (l *lexer) start(s *stream) { l.s, l.bol = s, true }
+func (l *lexer) attachTo(s *textRedactor) { l.s, l.bol = s, true }
 
-// held is the place of what the lexer has not handed out.
-func (l *lexer) held(pos int64) int64 { return pos - int64(l.prefix) }
+// pendingFrom is the place of what the lexer has not handed out.
+func (l *lexer) pendingFrom(pos int64) int64 { return pos - int64(l.prefix) }
 
 func (l *lexer) read(p []byte, at int64) {
 	for i := 0; i < len(p); {
 		from := at + int64(i)
 		switch {
 		case l.inString:
-			i += l.string(p[i:], from)
+			i += l.readString(p[i:], from)
 			continue
 		case l.openings.line == nil && l.atLine(p[i]):
-			if n := l.skip(p[i:], from); n > 0 {
+			if n := l.skipPrefix(p[i:], from); n > 0 {
 				i += n
 				continue
 			}
 		}
-		i += l.outside(p[i:], from)
+		i += l.readOutside(p[i:], from)
 	}
 	l.openings.line = nil
 }
 
-func (l *lexer) finish() { l.unprefix(l.s.pos) }
+func (l *lexer) finish() { l.retractPrefix(l.s.pos) }
 
-// outside reads up to the next string, or the next line.
-func (l *lexer) outside(p []byte, at int64) int {
+// readOutside reads up to the next string, or the next line.
+func (l *lexer) readOutside(p []byte, at int64) int {
 	out := l.s.outside
 	if l.bol {
-		if l.prefix > 0 || !out.idle() {
+		if l.prefix > 0 || !out.isIdle() {
 			return l.lineStart(p[0], at)
 		}
 		l.bol = false
@@ -98,43 +98,43 @@ func (l *lexer) outside(p []byte, at int64) int {
 		}
 	}
 	keyed := l.keyed
-	n := l.loose(p)
+	n := l.scanStructure(p)
 	text, from := p[:min(n+1, len(p))], 0
 	if n == len(p) || p[n] == '\n' {
 		text = p[:n]
 	}
-	if keyed && out.idle() && len(text) > 0 && text[0] == ':' { // it assigns nothing here: the value has a text of its own
-		out.pass(text[:1])
+	if keyed && out.isIdle() && len(text) > 0 && text[0] == ':' { // it assigns nothing here: the value has a text of its own
+		out.passOver(text[:1])
 		from = 1
 	}
-	l.s.written(out, text[from:], at+int64(from))
+	l.s.readText(out, text[from:], at+int64(from))
 	if n == len(p) {
 		return n
 	}
 	if l.bol = p[n] == '\n'; l.bol {
-		l.s.feed(out, '\n', passed)
+		l.s.readChar(out, '\n', passed)
 	} else {
-		l.openAt(at + int64(n) + 1)
+		l.openStringAt(at + int64(n) + 1)
 	}
 	l.before = p[n]
 	return n + 1
 }
 
-// loose follows the structure up to the next quote or line break, and notes the numbers that are an
+// scanStructure follows the structure up to the next quote or line break, and notes the numbers that are an
 // index.
-func (l *lexer) loose(p []byte) int {
+func (l *lexer) scanStructure(p []byte) int {
 	for n, c := range p {
 		if l.keyed && c != ' ' && c != '\t' && c != '\r' && c != '\n' {
-			l.unkey(c)
+			l.retractKey(c)
 		}
 		switch {
 		case c == '"' || c == '\n':
 			return n
 		case structure[c]:
-			l.take(c)
+			l.applyStructure(c)
 		default:
 			if top := l.top(); top != nil && top.field.index {
-				top.index = hashed(top.index, p[n:n+1])
+				top.index = hashBytes(top.index, p[n:n+1])
 			}
 		}
 		l.before = c
@@ -142,12 +142,12 @@ func (l *lexer) loose(p []byte) int {
 	return len(p)
 }
 
-// unkey takes what stands behind a key. When that is no colon, it was a string like any other, of a
+// retractKey takes what stands behind a key. When that is no colon, it was a string like any other, of a
 // text that is no JSON.
-func (l *lexer) unkey(c byte) {
+func (l *lexer) retractKey(c byte) {
 	l.keyed = false
 	if top := l.top(); top != nil && c != ':' {
-		top.field = field{}
+		top.field = keyMeaning{}
 	}
 }
 
@@ -164,16 +164,16 @@ func (l *lexer) lineStart(c byte, at int64) int {
 	if l.prefix == len("data:") {
 		l.prefix = 0
 	}
-	l.unprefix(at)
+	l.retractPrefix(at)
 	l.bol = false
 	return 0
 }
 
-// unprefix takes what looked like the beginning of a line, and ends before at, as text.
-func (l *lexer) unprefix(at int64) {
+// retractPrefix takes what looked like the beginning of a line, and ends before at, as text.
+func (l *lexer) retractPrefix(at int64) {
 	n := l.prefix
 	l.prefix = 0
-	l.s.written(l.s.outside, []byte("data: ")[:n], at-int64(n))
+	l.s.readText(l.s.outside, []byte("data: ")[:n], at-int64(n))
 }
 
 func (l *lexer) top() *container {
@@ -183,8 +183,8 @@ func (l *lexer) top() *container {
 	return &l.stack[len(l.stack)-1]
 }
 
-// take follows the structure.
-func (l *lexer) take(c byte) {
+// applyStructure follows the structure.
+func (l *lexer) applyStructure(c byte) {
 	top := l.top()
 	switch c {
 	case '{', '[':
@@ -201,23 +201,23 @@ func (l *lexer) take(c byte) {
 			top.n++
 			top.wantKey = !top.array
 			if !top.array {
-				top.field = field{}
+				top.field = keyMeaning{}
 			}
 		}
 	}
 }
 
 func (l *lexer) push(array bool) {
-	if len(l.stack) == depthLimit {
+	if len(l.stack) == maxDepth {
 		l.beyond++
 		return
 	}
-	c := container{array: array, wantKey: !array, field: field{text: array}}
+	c := container{array: array, wantKey: !array, field: keyMeaning{text: array}}
 	if top := l.top(); top != nil {
-		c.place, c.index = l.place(top), top.index
+		c.place, c.index = l.placeHash(top), top.index
 		c.fixed = top.fixed || top.field.whole
 		if array && !top.array {
-			c.field = field{text: top.field.text}
+			c.field = keyMeaning{text: top.field.text}
 		}
 		if top.array && len(l.stack) == 1 {
 			c.place = 1 // each element of the outermost array is a document of its own
@@ -226,8 +226,8 @@ func (l *lexer) push(array bool) {
 	l.stack = append(l.stack, c)
 }
 
-// place is the hash of the way to the current value.
-func (l *lexer) place(c *container) uint64 {
+// placeHash is the hash of the way to the current value.
+func (l *lexer) placeHash(c *container) uint64 {
 	step := c.key
 	if c.array {
 		step = c.n
@@ -235,8 +235,8 @@ func (l *lexer) place(c *container) uint64 {
 	return (c.place*hashPrime ^ step) * hashPrime
 }
 
-// open begins a string.
-func (l *lexer) open() {
+// openString begins a string.
+func (l *lexer) openString() {
 	l.inString, l.isKey, l.joined, l.escaped = true, false, false, false
 	l.hash = hashSeed
 	top := l.top()
@@ -252,22 +252,22 @@ func (l *lexer) open() {
 	if l.joined {
 		var channel uint64
 		if top != nil {
-			channel = l.place(top) ^ top.index*hashPrime
+			channel = l.placeHash(top) ^ top.index*hashPrime
 		}
-		l.s.inside = l.s.resume(channel)
+		l.s.inside = l.s.resumeText(channel)
 	}
-	l.expect(top)
+	l.expectValue(top)
 }
 
-// expect tells the text of a string that a key, or what stands before the quote, says that it is a
+// expectValue tells the text of a string that a key, or what stands before the quote, says that it is a
 // credential.
-func (l *lexer) expect(top *container) {
+func (l *lexer) expectValue(top *container) {
 	m, out := l.s.inside, l.s.outside
 	switch {
-	case l.isKey || len(m.text) > 0 || m.dropping():
+	case l.isKey || len(m.text) > 0 || m.isDropping():
 	case top != nil && top.field.secret:
-		m.want = want{rule: values[top.field.name.value].field, name: top.field.name}
+		m.want = expectation{rule: values[top.field.name.value].field, name: top.field.name}
 	case out.want.rule != nil:
-		m.want, out.want = out.want, want{}
+		m.want, out.want = out.want, expectation{}
 	}
 }

@@ -7,22 +7,22 @@ import (
 	"hash/crc32"
 )
 
-// messages redacts an event stream of AWS: binary messages that hold JSON, or base64 of the JSON of
+// awsRedactor redacts an event stream of AWS: binary messages that hold JSON, or base64 of the JSON of
 // another protocol (https://docs.aws.amazon.com/AmazonS3/latest/API/RESTSelectObjectAppendix.html
 // has the framing). A message is passed on as a whole, which is when a client can read it, and what
 // is replaced in it keeps its length. A checksum that was right is made right again.
-type messages struct {
-	inner *stream // the JSON of all messages, one a line
-	buf   []byte  // bytes that are not taken
-	base  int64   // place of buf
-	read  int64   // place behind the last whole message
-	ready int64   // place behind the last decided one
-	list  []message
+type awsRedactor struct {
+	inner *textRedactor // the JSON of all messages, one a line
+	buf   []byte        // bytes that are not taken
+	base  int64         // place of buf
+	read  int64         // place behind the last whole message
+	ready int64         // place behind the last decided one
+	list  []decidedPart
 	plain bool // it is no event stream: everything is text
 }
 
-// message is a part of the input that is decided at once.
-type message struct {
+// decidedPart is a part of the input that is decided at once.
+type decidedPart struct {
 	from, to int64 // in the input
 	text     span  // of it, what is looked at
 	encoded  bool  // which is base64
@@ -32,32 +32,32 @@ type message struct {
 }
 
 const (
-	preludeSize  = 12
-	messageLimit = 16 << 20
+	preludeSize     = 12
+	maxMessageBytes = 16 << 20
 )
 
-func newMessages(r *Redactor) *messages {
-	m := &messages{inner: newStream(r)}
+func newAWSRedactor(r *Redactor) *awsRedactor {
+	m := &awsRedactor{inner: newTextRedactor(r)}
 	m.inner.fixed = true
 	return m
 }
 
-func (m *messages) end() int64 { return m.base + int64(len(m.buf)) }
-func (m *messages) yield()     { m.inner.yield() }
+func (m *awsRedactor) end() int64 { return m.base + int64(len(m.buf)) }
+func (m *awsRedactor) decideAll() { m.inner.decideAll() }
 
-func (m *messages) write(p []byte) {
+func (m *awsRedactor) write(p []byte) {
 	m.buf = append(m.buf, p...)
 	for {
-		size := m.next()
+		size := m.nextSize()
 		if size == 0 {
 			return
 		}
-		m.add(size)
+		m.addMessage(size)
 	}
 }
 
-// next is the size of the next message if it is there, and otherwise 0.
-func (m *messages) next() int64 {
+// nextSize is the size of the next message if it is there, and otherwise 0.
+func (m *awsRedactor) nextSize() int64 {
 	p := m.buf[m.read-m.base:]
 	switch {
 	case m.plain:
@@ -66,7 +66,7 @@ func (m *messages) next() int64 {
 		return 0
 	}
 	size := binary.BigEndian.Uint32(p)
-	if size < preludeSize+4 || size > messageLimit || crc32.ChecksumIEEE(p[:8]) != binary.BigEndian.Uint32(p[8:]) ||
+	if size < preludeSize+4 || size > maxMessageBytes || crc32.ChecksumIEEE(p[:8]) != binary.BigEndian.Uint32(p[8:]) ||
 		binary.BigEndian.Uint32(p[4:]) > size-preludeSize-4 {
 		m.plain = true
 		return int64(len(p))
@@ -77,17 +77,17 @@ func (m *messages) next() int64 {
 	return int64(size)
 }
 
-// add hands the text of the next bytes to the inner stream.
-func (m *messages) add(size int64) {
+// addMessage hands the text of the next bytes to the inner stream.
+func (m *awsRedactor) addMessage(size int64) {
 	at := m.read - m.base
 	p := m.buf[at : at+size]
-	next := message{from: m.read, to: m.read + size, text: span{m.read, m.read + size}}
+	next := decidedPart{from: m.read, to: m.read + size, text: span{m.read, m.read + size}}
 	if !m.plain {
 		headers := int64(binary.BigEndian.Uint32(p[4:]))
 		next.text = span{m.read + preludeSize + headers, m.read + size - 4}
 		next.checked = crc32.ChecksumIEEE(p[:size-4]) == binary.BigEndian.Uint32(p[size-4:])
 	}
-	text := m.at(next.text)
+	text := m.bytesAt(next.text)
 	if begin := []byte(`{"bytes":"`); bytes.HasPrefix(text, begin) && !m.plain {
 		coded, _, _ := bytes.Cut(text[len(begin):], []byte(`"`))
 		if plain, err := base64.StdEncoding.DecodeString(string(coded)); err == nil {
@@ -105,44 +105,44 @@ func (m *messages) add(size int64) {
 	m.read += size
 }
 
-func (m *messages) at(s span) []byte { return m.buf[s.from-m.base : s.to-m.base] }
+func (m *awsRedactor) bytesAt(s span) []byte { return m.buf[s.from-m.base : s.to-m.base] }
 
-func (m *messages) finish() {
+func (m *awsRedactor) finish() {
 	if m.read < m.end() {
 		m.plain = true
-		m.add(m.end() - m.read)
+		m.addMessage(m.end() - m.read)
 	}
 	m.inner.finish()
 }
 
-func (m *messages) decided() int64 {
-	limit := m.inner.decided()
+func (m *awsRedactor) decidedTo() int64 {
+	limit := m.inner.decidedTo()
 	for len(m.list) > 0 && m.list[0].until <= limit {
 		next := m.list[0]
 		m.list = m.list[1:]
-		m.put(next, m.inner.take(next.until))
+		m.replaceText(next, m.inner.takeOutput(next.until))
 		m.ready = next.to
 	}
 	return m.ready
 }
 
-// put writes a text that was looked at back to where it stood.
-func (m *messages) put(next message, text []byte) {
-	whole := m.at(span{next.from, next.to})
+// replaceText writes a text that was looked at back to where it stood.
+func (m *awsRedactor) replaceText(next decidedPart, text []byte) {
+	whole := m.bytesAt(span{next.from, next.to})
 	if next.line {
 		text = text[:len(text)-1]
 	}
 	if next.encoded {
 		text = base64.StdEncoding.AppendEncode(nil, text)
 	}
-	copy(m.at(next.text), text)
+	copy(m.bytesAt(next.text), text)
 	if next.checked {
 		body := whole[:len(whole)-4]
 		binary.BigEndian.PutUint32(whole[len(body):], crc32.ChecksumIEEE(body))
 	}
 }
 
-func (m *messages) take(to int64) []byte {
+func (m *awsRedactor) takeOutput(to int64) []byte {
 	out := bytes.Clone(m.buf[:to-m.base])
 	m.buf, m.base = m.buf[to-m.base:], to
 	return out

@@ -11,17 +11,17 @@ import (
 type secretName struct {
 	end    string // without signs, in lower case
 	called string // in the replacement
-	value  demand
+	value  valueTest
 }
 
-// demand is what the value must be.
-type demand int
+// valueTest is what the value must be.
+type valueTest int
 
 const (
-	isRandom    demand = iota // nobody writes it by chance
-	isPlausible               // it may be a credential
-	isMeant                   // anything, as the whole value of a JSON key: a request holds the credentials of other servers
-	isBasic                   // a name and a password, in base64
+	isRandom    valueTest = iota // nobody writes it by chance
+	isPlausible                  // it may be a credential
+	isMeant                      // anything, as the whole value of a JSON key: a request holds the credentials of other servers
+	isBasic                      // a name and a password, in base64
 )
 
 // secretNames are those that are known; what is longer comes first.
@@ -53,7 +53,7 @@ var queryNames = map[string]string{
 	"assertion": "assertion", "codeverifier": "code_verifier",
 }
 
-const nameLimit = 64 // characters of a name that are looked at
+const maxNameChars = 64 // characters of a name that are looked at
 
 var inName = classOf("_-.", "az", "AZ", "09")
 
@@ -80,7 +80,7 @@ func credentialName(name []byte) (known secretName, ok bool) {
 	switch {
 	case i >= 0:
 		known = ends[i]
-	case bytes.HasSuffix(name, []byte("_KEY")) && !has(name, 'a', 'z'): // of an environment
+	case bytes.HasSuffix(name, []byte("_KEY")) && !containsRange(name, 'a', 'z'): // of an environment
 		known = secretName{called: "key"}
 	default:
 		return secretName{}, false
@@ -93,9 +93,9 @@ func credentialName(name []byte) (known secretName, ok bool) {
 
 // plainForm is a name without signs, in lower case.
 func plainForm(name []byte) string {
-	var plain [nameLimit]byte
+	var plain [maxNameChars]byte
 	n := 0
-	for _, c := range name[max(0, len(name)-nameLimit):] {
+	for _, c := range name[max(0, len(name)-maxNameChars):] {
 		if 'A' <= c && c <= 'Z' {
 			c += 'a' - 'A'
 		}
@@ -107,15 +107,15 @@ func plainForm(name []byte) string {
 	return string(plain[:n])
 }
 
-// assigned is what the text says about the value that follows, when it ends as an assignment to a
+// assignedName is what the text says about the value that follows, when it ends as an assignment to a
 // credential does: NAME=, name: , "name":, &name=.
-func assigned(text []byte) (known secretName, ok bool) {
+func assignedName(text []byte) (known secretName, ok bool) {
 	sign := text[len(text)-1]
 	text = bytes.TrimRight(text[:len(text)-1], " \t")
 	if n := len(text); n > 0 && strings.IndexByte("\"'`]", text[n-1]) >= 0 {
 		text = bytes.TrimRight(text[:n-1], "\"'`")
 	}
-	n := trailing(text, inName)
+	n := countTrailing(text, inName)
 	name := text[len(text)-n:]
 	if len(name) == 0 {
 		return secretName{}, false
@@ -140,15 +140,15 @@ const (
 
 // values are the rules of a value by what is demanded of it.
 var values = []struct{ bare, quoted, single, field *rule }{
-	isRandom:    valueRules(random, random),
-	isPlausible: valueRules(plausible, plausible),
-	isMeant:     valueRules(plausible, meant),
-	isBasic:     valueRules(basic, basic),
+	isRandom:    valueRules(looksRandom, looksRandom),
+	isPlausible: valueRules(maybeCredential, maybeCredential),
+	isMeant:     valueRules(maybeCredential, looksSecret),
+	isBasic:     valueRules(isBasicAuth, isBasicAuth),
 }
 
 // valueRules are the rules of a value without quotes, in quotes of two sorts, and of a JSON key.
-func valueRules(bare, field check) (rules struct{ bare, quoted, single, field *rule }) {
-	rules.bare = valueRule(rule{shape: visible + `{8,}`, fit: sentence, is: bare}, "([{", false)
+func valueRules(bare, field secretCheck) (rules struct{ bare, quoted, single, field *rule }) {
+	rules.bare = valueRule(rule{shape: visible + `{8,}`, fit: lenWithoutFullStop, is: bare}, "([{", false)
 	rules.quoted = valueRule(rule{shape: inQuotes, is: inLine(bare)}, `"`, true)
 	rules.single = valueRule(rule{shape: inSingle, is: inLine(bare)}, "'`", true)
 	rules.field = valueRule(rule{shape: inQuotes, is: inLine(field)}, `"`, true)
@@ -159,5 +159,5 @@ func valueRules(bare, field check) (rules struct{ bare, quoted, single, field *r
 func valueRule(r rule, ends string, must bool) *rule {
 	r.name, r.after = "value", "="
 	r.ends = func(c byte) bool { return strings.IndexByte(ends, c) >= 0 == must }
-	return compiled([]*rule{&r})[0]
+	return compileRules([]*rule{&r})[0]
 }

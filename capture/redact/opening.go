@@ -2,11 +2,11 @@ package redact
 
 import "bytes"
 
-// An opening is how a line of an event stream begins, up to the quote of the first text that goes on
+// An streamPrefix is how a line of an event stream begins, up to the quote of the first text that goes on
 // from event to event, when there is no secret in it. Most events of a stream begin alike: where the
 // same stands before and the same values are known, what was looked at once has the same outcome
 // again.
-type opening struct {
+type streamPrefix struct {
 	line   []byte      // as it is written, with the quote
 	before []byte      // the end of what is outside of strings before it
 	known  int         // how many spellings of values are known
@@ -14,9 +14,9 @@ type opening struct {
 	stack  []container // that are open there
 }
 
-// openings are the latest of a stream.
-type openings struct {
-	list [4]opening
+// streamPrefixes are the latest of a stream.
+type streamPrefixes struct {
+	list [4]streamPrefix
 	next int // to be replaced
 
 	line   []byte // what is read, from the beginning of a line on that may have an opening, or nil
@@ -28,24 +28,24 @@ type openings struct {
 // atLine reports whether c begins a line of an event stream, and nothing before it matters but what
 // an opening knows.
 func (l *lexer) atLine(c byte) bool {
-	return l.bol && l.prefix == 0 && !l.keyed && bytes.IndexByte(eventLines, c) >= 0 && l.s.outside.idle()
+	return l.bol && l.prefix == 0 && !l.keyed && bytes.IndexByte(eventLines, c) >= 0 && l.s.outside.isIdle()
 }
 
 // eventLines are what the lines of an event stream begin with.
 var eventLines = []byte("deir:")
 
-// skip passes over an opening that is known: how many bytes. Of a line that begins with none it
+// skipPrefix passes over an opening that is known: how many bytes. Of a line that begins with none it
 // remembers where that was.
-func (l *lexer) skip(p []byte, at int64) int {
+func (l *lexer) skipPrefix(p []byte, at int64) int {
 	o, out := &l.openings, l.s.outside
-	before, known := out.before(), len(l.s.r.known.sorted)
+	before, known := out.recentTail(), len(l.s.r.known.sorted)
 	for i := range o.list {
 		if one := &o.list[i]; len(one.line) > 0 && bytes.HasPrefix(p, one.line) && one.known == known && bytes.Equal(one.before, before) {
 			out.tail, out.gram = out.tail[:0], 0
-			out.pass(one.after)
+			out.passOver(one.after)
 			l.stack, l.beyond = append(l.stack[:0], one.stack...), 0
 			l.bol, l.before = false, p[len(one.line)-2]
-			l.open()
+			l.openString()
 			return len(one.line)
 		}
 	}
@@ -53,11 +53,11 @@ func (l *lexer) skip(p []byte, at int64) int {
 	return 0
 }
 
-// openAt begins the string behind a quote that ends at a place, and notes the opening of its line.
-func (l *lexer) openAt(end int64) {
+// openStringAt begins the string behind a quote that ends at a place, and notes the opening of its line.
+func (l *lexer) openStringAt(end int64) {
 	o := &l.openings
-	plain := l.s.outside.idle() && len(l.s.edits) == o.edits
-	l.open()
+	plain := l.s.outside.isIdle() && len(l.s.edits) == o.edits
+	l.openString()
 	if o.line == nil || !l.joined {
 		return
 	}
@@ -65,7 +65,7 @@ func (l *lexer) openAt(end int64) {
 		one := &o.list[o.next]
 		o.next = (o.next + 1) % len(o.list)
 		one.line, one.before = append(one.line[:0], o.line[:end-o.at]...), append(one.before[:0], o.before...)
-		one.after, one.stack = append(one.after[:0], l.s.outside.before()...), append(one.stack[:0], l.stack...)
+		one.after, one.stack = append(one.after[:0], l.s.outside.recentTail()...), append(one.stack[:0], l.stack...)
 		one.known = len(l.s.r.known.sorted)
 	}
 	o.line = nil

@@ -212,7 +212,7 @@ func TestEventStreamStaysSound(t *testing.T) {
 // A message that says it is larger than any is none: nothing waits for its end.
 func TestMessageLimit(t *testing.T) {
 	key := canaries["anthropic-key"]
-	for size, held := range map[uint32]bool{messageLimit: true, messageLimit + 1: false} {
+	for size, held := range map[uint32]bool{maxMessageBytes: true, maxMessageBytes + 1: false} {
 		r := redactor()
 		body := binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(nil, size), 0)
 		body = binary.BigEndian.AppendUint32(body, crc32.ChecksumIEEE(body))
@@ -295,7 +295,7 @@ func TestDecodedPieces(t *testing.T) {
 	for i, c := range r.Take(capture.Record{
 		Exchange: 1, Head: &capture.Head{Status: 200, Header: http.Header{"Content-Encoding": {"gzip"}}}, Data: gzipped(want), End: capture.EndEOF,
 	}) {
-		rec := c.Record()
+		rec := c.Unwrap()
 		got += string(rec.Data)
 		if rec.Head != nil {
 			if heads++; i != 0 {
@@ -305,7 +305,7 @@ func TestDecodedPieces(t *testing.T) {
 		if rec.End != "" {
 			ends++
 		}
-		if len(rec.Data) > decodedPiece {
+		if len(rec.Data) > maxDecodedBytes {
 			t.Errorf("a record of %d bytes", len(rec.Data))
 		}
 	}

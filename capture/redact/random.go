@@ -8,57 +8,63 @@ import (
 )
 
 const (
-	plausibleMin = 8  // characters of what may be a credential
-	randomBits   = 32 // of a random text, by Shannon's measure
-	randomMin    = 8  // characters of a random text that are in no word
-	wordMax      = 23 // letters of the longest word
-	lineMax      = 96 // characters of a secret with spaces
-	numberMax    = 8  // digits of the longest number: a date
+	minPlausibleChars = 8  // characters of what may be a credential
+	minRandomBits     = 32 // of a random text, by Shannon's measure
+	minRandomChars    = 8  // characters of a random text that are in no word
+	maxWordLetters    = 23 // letters of the longest word
+	maxSpacedChars    = 96 // characters of a secret with spaces
+	maxNumberDigits   = 8  // digits of the longest number: a date
 )
 
-// plausible reports whether a text may be a credential where one is expected: it is not short, no
+// maybeCredential reports whether a text may be a credential where one is expected: it is not short, no
 // placeholder, no number, and not made of words and numbers only.
-func plausible(text []byte) bool { return odd(text) > 0 && hasLetter(text) && meant(text) }
-
-// meant reports whether a text that stands in a credential's place is one: it is not short and no
-// placeholder.
-func meant(text []byte) bool { return len(text) >= plausibleMin && !placeholder(text) }
-
-// random reports whether a text is one that nobody writes by chance. Only such a text is looked for
-// elsewhere, and taken for a secret because of a name before it.
-func random(text []byte) bool {
-	return plausible(text) && odd(text) >= randomMin && !identifier(text) && entropy(text)*float64(len(text)) >= randomBits
+func maybeCredential(text []byte) bool {
+	return nonWordChars(text) > 0 && hasLetter(text) && looksSecret(text)
 }
 
-// varied wants a digit, or letters of both cases.
-func varied(text []byte) bool { return has(text, '0', '9') || hasBothCases(text) }
+// looksSecret reports whether a text that stands in a credential's place is one: it is not short and no
+// placeholder.
+func looksSecret(text []byte) bool { return len(text) >= minPlausibleChars && !isPlaceholder(text) }
 
-// mixed wants letters and digits, in no words, and so many bits a character.
-func mixed(bits float64) check {
+// looksRandom reports whether a text is one that nobody writes by chance. Only such a text is looked for
+// elsewhere, and taken for a secret because of a name before it.
+func looksRandom(text []byte) bool {
+	return maybeCredential(text) && nonWordChars(text) >= minRandomChars && !isIdentifier(text) && entropy(text)*float64(len(text)) >= minRandomBits
+}
+
+// isVaried wants a digit, or letters of both cases.
+func isVaried(text []byte) bool { return containsRange(text, '0', '9') || hasBothCases(text) }
+
+// mixedCheck wants letters and digits, in no words, and so many bits a character.
+func mixedCheck(bits float64) secretCheck {
 	return func(text []byte) bool {
-		return odd(text) >= randomMin && has(text, '0', '9') && hasLetter(text) && entropy(text) >= bits && !placeholder(text)
+		return nonWordChars(text) >= minRandomChars && containsRange(text, '0', '9') && hasLetter(text) && entropy(text) >= bits && !isPlaceholder(text)
 	}
 }
 
-// scattered wants letters of both cases and digits, as only chance puts them.
-func scattered(text []byte) bool {
-	return changes(text)*5 >= len(text)*2 && hasBothCases(text) && mixed(3)(text)
+// isScattered wants letters of both cases and digits, as only chance puts them.
+func isScattered(text []byte) bool {
+	return countClassChanges(text)*5 >= len(text)*2 && hasBothCases(text) && mixedCheck(3)(text)
 }
 
-func hasLetter(text []byte) bool    { return has(text, 'a', 'z') || has(text, 'A', 'Z') }
-func hasBothCases(text []byte) bool { return has(text, 'a', 'z') && has(text, 'A', 'Z') }
+func hasLetter(text []byte) bool {
+	return containsRange(text, 'a', 'z') || containsRange(text, 'A', 'Z')
+}
+func hasBothCases(text []byte) bool {
+	return containsRange(text, 'a', 'z') && containsRange(text, 'A', 'Z')
+}
 
-func has(text []byte, from, to byte) bool {
+func containsRange(text []byte, from, to byte) bool {
 	return bytes.ContainsFunc(text, func(c rune) bool { return rune(from) <= c && c <= rune(to) })
 }
 
-// odd is how many characters of a text are in no word and no number. What stands between signs is
+// nonWordChars is how many characters of a text are in no word and no number. What stands between signs is
 // one of these when it is letters with a capital at most at the beginning of each word, or
 // capitals, or digits.
-func odd(text []byte) (n int) {
+func nonWordChars(text []byte) (n int) {
 	for len(text) > 0 {
-		size := trailing(text, alnum)
-		if segment := text[len(text)-size:]; size > 0 && !word(segment) {
+		size := countTrailing(text, alnum)
+		if segment := text[len(text)-size:]; size > 0 && !isWord(segment) {
 			n += size
 		}
 		text = text[:len(text)-max(size, 1)]
@@ -66,7 +72,7 @@ func odd(text []byte) (n int) {
 	return n
 }
 
-func word(segment []byte) bool {
+func isWord(segment []byte) bool {
 	var lower, upper, digits, turns int
 	for i, c := range segment {
 		switch {
@@ -83,22 +89,22 @@ func word(segment []byte) bool {
 	}
 	switch {
 	case digits > 0:
-		return digits == len(segment) && digits <= numberMax
+		return digits == len(segment) && digits <= maxNumberDigits
 	case lower == 0 || upper == 0:
-		return len(segment) <= wordMax
+		return len(segment) <= maxWordLetters
 	}
 	return turns*4 <= len(segment) && upper <= turns+3
 }
 
-// identifier reports whether a text is a name as programs have them: testRSA2048Key.
-func identifier(text []byte) bool {
-	return trailing(text, inWord) == len(text) && hasBothCases(text) && changes(text)*3 <= len(text)
+// isIdentifier reports whether a text is a name as programs have them: testRSA2048Key.
+func isIdentifier(text []byte) bool {
+	return countTrailing(text, inWord) == len(text) && hasBothCases(text) && countClassChanges(text)*3 <= len(text)
 }
 
 var inWord = classOf("_", "az", "AZ", "09")
 
-// changes is how often a text changes between capitals, other letters and digits.
-func changes(text []byte) (n int) {
+// countClassChanges is how often a text changes between capitals, other letters and digits.
+func countClassChanges(text []byte) (n int) {
 	for i := 1; i < len(text); i++ {
 		if sortOf(text[i]) != sortOf(text[i-1]) {
 			n++
@@ -138,8 +144,8 @@ var placeholders = []string{
 	"redacted", "dummy", "undefined", "lm-studio", "insert_", "insert-", "replace_", "replace-",
 }
 
-// placeholder reports whether a text stands for a credential that is elsewhere.
-func placeholder(text []byte) bool {
+// isPlaceholder reports whether a text stands for a credential that is elsewhere.
+func isPlaceholder(text []byte) bool {
 	if len(text) == 0 || strings.IndexByte("$%{<@[(", text[0]) >= 0 || bytes.Contains(text, []byte("${")) || bytes.Contains(text, []byte("{{")) {
 		return true
 	}
@@ -155,28 +161,30 @@ func placeholder(text []byte) bool {
 // noExample leaves the keys of Amazon's manuals alone.
 func noExample(text []byte) bool { return !bytes.HasSuffix(text, []byte("EXAMPLE")) }
 
-// sentence leaves the full stop behind a secret to its sentence.
-func sentence(text []byte) int { return len(bytes.TrimRight(text, ".:")) }
+// lenWithoutFullStop leaves the full stop behind a secret to its sentence.
+func lenWithoutFullStop(text []byte) int { return len(bytes.TrimRight(text, ".:")) }
 
 // inLine is a check of what stands in quotes. Something long with spaces in it is a text.
-func inLine(is check) check {
-	return func(text []byte) bool { return (len(text) <= lineMax || bytes.IndexByte(text, ' ') < 0) && is(text) }
+func inLine(is secretCheck) secretCheck {
+	return func(text []byte) bool {
+		return (len(text) <= maxSpacedChars || bytes.IndexByte(text, ' ') < 0) && is(text)
+	}
 }
 
-// basic reports whether a text is a name and a password in base64.
-func basic(text []byte) bool {
+// isBasicAuth reports whether a text is a name and a password in base64.
+func isBasicAuth(text []byte) bool {
 	plain, err := base64.StdEncoding.DecodeString(string(text))
 	return err == nil && bytes.IndexByte(plain, ':') >= 1 && !bytes.ContainsFunc(plain, func(c rune) bool { return c < ' ' || c > '~' })
 }
 
-// userinfo is a name and a password up to the last @ before the host.
-func userinfo(text []byte) int {
+// userinfoLen is a name and a password up to the last @ before the host.
+func userinfoLen(text []byte) int {
 	n := bytes.LastIndexByte(text, '@')
 	if n < 0 {
 		return 0
 	}
 	_, password, ok := bytes.Cut(text[:n], []byte(":"))
-	if lower := string(bytes.ToLower(password)); !ok || placeholder(password) || len(password) < 3 || commonPasswords[lower] {
+	if lower := string(bytes.ToLower(password)); !ok || isPlaceholder(password) || len(password) < 3 || commonPasswords[lower] {
 		return 0
 	}
 	return n
@@ -191,5 +199,5 @@ var commonPasswords = map[string]bool{
 // afterColon wants a random password behind a name.
 func afterColon(text []byte) bool {
 	_, password, ok := bytes.Cut(text, []byte(":"))
-	return ok && random(password)
+	return ok && looksRandom(password)
 }

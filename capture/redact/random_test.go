@@ -25,7 +25,7 @@ func madeOf(r *rand.Rand) string {
 	}
 	text := sample(b.String())
 	known := sample("{15}/{16}")
-	text = strings.ReplaceAll(text, "BASE64", phases(known)[r.IntN(3)])
+	text = strings.ReplaceAll(text, "BASE64", base64Forms(known)[r.IntN(3)])
 	return strings.ReplaceAll(text, "KNOWN", []string{known, inner(inner(known)), strings.ReplaceAll(known, "/", `\/`), known[:20]}[r.IntN(4)])
 }
 

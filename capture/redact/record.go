@@ -14,9 +14,9 @@ import (
 	"toolscope/capture"
 )
 
-// side is one side of an exchange that has not ended.
-type side struct {
-	text     text
+// exchangeSide is one side of an exchange that has not ended.
+type exchangeSide struct {
+	text     bodyRedactor
 	decoder  Decoder
 	coding   string        // what the body is coded in, "" when it is not
 	broken   error         // why it cannot be decoded
@@ -26,22 +26,22 @@ type side struct {
 	whole    bool          // a record is a message, and is passed on as a whole
 	duplex   bool          // both sides go on at once, in lines that are complete texts
 	at       time.Duration // of the latest record
-	marks    []mark        // records of which bytes are held back
+	marks    []recordEnd   // records of which bytes are held back
 	yielded  int64         // place up to which all was decided without waiting
 }
 
-// text is a body that is redacted as it comes; places are counted from its beginning.
-type text interface {
-	write(p []byte) // which it owns then
-	yield()         // decide what can be decided without waiting
-	finish()        // no more comes
-	end() int64     // place behind what has come
-	decided() int64 // place up to which it can be taken
-	take(to int64) []byte
+// bodyRedactor is a body that is redacted as it comes; places are counted from its beginning.
+type bodyRedactor interface {
+	write(p []byte)   // which it owns then
+	decideAll()       // decide what can be decided without waiting
+	finish()          // no more comes
+	end() int64       // place behind what has come
+	decidedTo() int64 // place up to which it can be taken
+	takeOutput(to int64) []byte
 }
 
-// mark is a record that ends at a place of a body.
-type mark struct {
+// recordEnd is a record that ends at a place of a body.
+type recordEnd struct {
 	record capture.Record // without its data
 	to     int64
 }
@@ -53,22 +53,22 @@ func (r *Redactor) Take(rec capture.Record) []Clean {
 	if r.keep {
 		return []Clean{{rec}}
 	}
-	r.lock()
+	r.lockAndPrepare()
 	defer r.mu.Unlock()
 	var out []Clean
 	key, request := rec.Stream(), capture.Stream{Exchange: rec.Exchange, Side: capture.Request}
 	asked := r.sides[request]
 	if asked != nil && rec.Side == capture.Response && !asked.duplex { // the server does not wait for more
-		out = asked.yield(out)
+		out = asked.passDecided(out)
 	}
 	s := r.sides[key]
 	if s == nil {
-		s = &side{text: newStream(r), duplex: asked != nil && asked.duplex}
+		s = &exchangeSide{text: newTextRedactor(r), duplex: asked != nil && asked.duplex}
 		r.sides[key] = s
 	}
-	rec.Note, rec.Why = r.text(rec.Note), r.text(rec.Why)
+	rec.Note, rec.Why = r.redactText(rec.Note), r.redactText(rec.Why)
 	if rec.Head != nil {
-		r.head(s, &rec)
+		r.redactHead(s, &rec)
 	}
 	data := rec.Data
 	rec.Data, s.at = nil, rec.At
@@ -76,28 +76,28 @@ func (r *Redactor) Take(rec capture.Record) []Clean {
 		return append(out, Clean{rec})
 	}
 	if rec.Lost > 0 {
-		s.miss()
+		s.addGap()
 	}
 	line := s.duplex && bytes.HasSuffix(data, []byte("\n")) // nothing goes on in the next one
 	from := s.text.end()
-	s.receive(r, data)
-	for s.decoder != nil && s.text.end()-from > decodedPiece {
+	s.receiveBody(r, data)
+	for s.decoder != nil && s.text.end()-from > maxDecodedBytes {
 		var piece capture.Record
-		piece, rec = divided(rec)
-		from += decodedPiece
-		s.marks = append(s.marks, mark{piece, from})
+		piece, rec = splitRecord(rec)
+		from += maxDecodedBytes
+		s.marks = append(s.marks, recordEnd{piece, from})
 	}
 	if rec.End != "" {
 		if asked != nil && rec.Side == capture.Response {
-			out = asked.close(out, asked.last(request))
+			out = asked.close(out, asked.lastRecord(request))
 		}
 		delete(r.sides, key)
 		delete(r.sides, request)
 		return s.close(out, rec)
 	}
-	s.marks = append(s.marks, mark{rec, s.text.end() + int64(len(s.opening))})
+	s.marks = append(s.marks, recordEnd{rec, s.text.end() + int64(len(s.opening))})
 	if line {
-		return s.yield(out)
+		return s.passDecided(out)
 	}
 	return s.emit(out)
 }
@@ -111,17 +111,17 @@ func (r *Redactor) Flush() []Clean {
 		return cmp.Or(cmp.Compare(a.Exchange, b.Exchange), cmp.Compare(b.Side, a.Side))
 	}) {
 		s := r.sides[key]
-		out = s.close(out, s.last(key))
+		out = s.close(out, s.lastRecord(key))
 	}
 	clear(r.sides)
 	return out
 }
 
-// head redacts what is known from outside the body, and decides how the body is read.
-func (r *Redactor) head(s *side, rec *capture.Record) {
+// redactHead redacts what is known from outside the body, and decides how the body is read.
+func (r *Redactor) redactHead(s *exchangeSide, rec *capture.Record) {
 	h := *rec.Head
 	original := h.Header
-	h.Header, h.URL, h.File = r.header(h.Header, rec.Side == capture.Response), r.url(h.URL), r.text(h.File)
+	h.Header, h.URL, h.File = r.redactHeader(h.Header, rec.Side == capture.Response), r.redactURL(h.URL), r.redactText(h.File)
 	rec.Head = &h
 	s.duplex = s.duplex || h.Method == capture.Stdio
 	if h.Status == http.StatusSwitchingProtocols {
@@ -132,7 +132,7 @@ func (r *Redactor) head(s *side, rec *capture.Record) {
 		return
 	}
 	if strings.Contains(original.Get("Content-Type"), "vnd.amazon.eventstream") && !s.begun {
-		s.text = newMessages(r)
+		s.text = newAWSRedactor(r)
 	}
 	coding := strings.Join(original.Values("Content-Encoding"), ", ")
 	if coding == "" || strings.EqualFold(coding, "identity") {
@@ -144,16 +144,16 @@ func (r *Redactor) head(s *side, rec *capture.Record) {
 	if s.begun {
 		return
 	}
-	r.decode(s, original, coding)
+	r.startDecoding(s, original, coding)
 	if s.decoder != nil && h.Header.Get("Content-Encoding") != "" {
 		h.Header.Del("Content-Encoding")
 		h.Header.Del("Content-Length")
-		rec.Note = capture.JoinNotes(rec.Note, "the body came in "+r.text(coding)+" and is kept decoded, because secrets in it could not be found otherwise")
+		rec.Note = capture.JoinNotes(rec.Note, "the body came in "+r.redactText(coding)+" and is kept decoded, because secrets in it could not be found otherwise")
 	}
 }
 
-func (r *Redactor) decode(s *side, header http.Header, coding string) {
-	s.coding = r.text(coding)
+func (r *Redactor) startDecoding(s *exchangeSide, header http.Header, coding string) {
+	s.coding = r.redactText(coding)
 	for i := range s.marks { // the first byte is none of the text
 		s.marks[i].to = min(s.marks[i].to, s.text.end())
 	}
@@ -167,8 +167,8 @@ func (r *Redactor) decode(s *side, header http.Header, coding string) {
 	}
 }
 
-// receive takes bytes of the body as they came.
-func (s *side) receive(r *Redactor, p []byte) {
+// receiveBody takes bytes of the body as they came.
+func (s *exchangeSide) receiveBody(r *Redactor, p []byte) {
 	if len(p) == 0 {
 		return
 	}
@@ -178,28 +178,28 @@ func (s *side) receive(r *Redactor, p []byte) {
 			s.opening = nil
 		}
 		if s.coding == "" && !s.whole {
-			switch is, maybe := packed(p); {
+			switch is, maybe := sniffCompression(p); {
 			case is:
-				r.decode(s, nil, "a compressed form that no header names")
+				r.startDecoding(s, nil, "a compressed form that no header names")
 			case maybe:
 				s.opening = bytes.Clone(p)
 				return
 			}
 		}
 	}
-	s.take(p)
+	s.addBody(p)
 }
 
-// open has a body begin that is too short to know more of.
-func (s *side) open() {
+// openBody has a body begin that is too short to know more of.
+func (s *exchangeSide) openBody() {
 	if len(s.opening) > 0 {
-		s.take(s.opening)
+		s.addBody(s.opening)
 		s.opening = nil
 	}
 }
 
-// take takes bytes of a body of which it is known how it is read.
-func (s *side) take(p []byte) {
+// addBody takes bytes of a body of which it is known how it is read.
+func (s *exchangeSide) addBody(p []byte) {
 	s.begun = true
 	switch {
 	case s.broken != nil:
@@ -215,11 +215,11 @@ func (s *side) take(p []byte) {
 	}
 }
 
-// miss is told that bytes of the body are missing here. What follows of a body that is coded, or in
+// addGap is told that bytes of the body are missing here. What follows of a body that is coded, or in
 // messages, cannot be read any more, and so not searched.
-func (s *side) miss() {
-	s.open()
-	_, framed := s.text.(*messages)
+func (s *exchangeSide) addGap() {
+	s.openBody()
+	_, framed := s.text.(*awsRedactor)
 	if s.broken != nil || s.decoder == nil && !framed {
 		return
 	}
@@ -229,8 +229,8 @@ func (s *side) miss() {
 	}
 }
 
-// packed reports whether bytes begin as gzip and zstd do, or may when there are more of them.
-func packed(p []byte) (is, maybe bool) {
+// sniffCompression reports whether bytes begin as gzip and zstd do, or may when there are more of them.
+func sniffCompression(p []byte) (is, maybe bool) {
 	for _, begins := range []string{"\x1f\x8b", "\x28\xb5"} {
 		is = is || bytes.HasPrefix(p, []byte(begins))
 		maybe = maybe || string(p) == begins[:1]
@@ -238,9 +238,9 @@ func packed(p []byte) (is, maybe bool) {
 	return is, maybe
 }
 
-// undecoded takes what the decoder holds, and says what was withheld.
-func (s *side) undecoded() string {
-	s.open()
+// finishDecoding takes what the decoder holds, and says what was withheld.
+func (s *exchangeSide) finishDecoding() string {
+	s.openBody()
 	if s.decoder != nil && s.broken == nil && s.begun {
 		rest, err := s.decoder.Close()
 		s.text.write(bytes.Clone(rest))
@@ -255,34 +255,34 @@ func (s *side) undecoded() string {
 	return fmt.Sprintf("gap: %d bytes of the body in %s were not recorded: they cannot be searched for secrets (%v)", s.withheld, s.coding, s.broken)
 }
 
-// last is a record for what is left of a side.
-func (s *side) last(of capture.Stream) capture.Record {
+// lastRecord is a record for what is left of a side.
+func (s *exchangeSide) lastRecord(of capture.Stream) capture.Record {
 	return capture.Record{Exchange: of.Exchange, Side: of.Side, At: s.at}
 }
 
 // close ends a side with its last record, and passes on what is left of it.
-func (s *side) close(out []Clean, last capture.Record) []Clean {
-	last.Note = capture.JoinNotes(last.Note, s.undecoded())
+func (s *exchangeSide) close(out []Clean, last capture.Record) []Clean {
+	last.Note = capture.JoinNotes(last.Note, s.finishDecoding())
 	last.Lost += int64(s.withheld)
 	s.text.finish()
-	s.marks = append(s.marks, mark{last, s.text.end()})
+	s.marks = append(s.marks, recordEnd{last, s.text.end()})
 	return s.emit(out)
 }
 
-// yield passes on all that can be decided without waiting. As long as no more has come since, it has
+// passDecided passes on all that can be decided without waiting. As long as no more has come since, it has
 // nothing to do.
-func (s *side) yield(out []Clean) []Clean {
+func (s *exchangeSide) passDecided(out []Clean) []Clean {
 	if end := s.text.end(); end > s.yielded {
 		s.yielded = end
-		s.text.yield()
+		s.text.decideAll()
 		out = s.emit(out)
 	}
 	return out
 }
 
 // emit passes on what is decided, each byte in a record like the one it came in.
-func (s *side) emit(out []Clean) []Clean {
-	limit := s.text.decided()
+func (s *exchangeSide) emit(out []Clean) []Clean {
+	limit := s.text.decidedTo()
 	for len(s.marks) > 0 {
 		m := &s.marks[0]
 		to := min(m.to, limit)
@@ -290,12 +290,12 @@ func (s *side) emit(out []Clean) []Clean {
 			break
 		}
 		rec := m.record
-		data := s.text.take(to)
+		data := s.text.takeOutput(to)
 		if len(data) > 0 {
 			rec.Data = data
 		}
 		if to < m.to {
-			rec, m.record = divided(rec)
+			rec, m.record = splitRecord(rec)
 		}
 		if rec.Data != nil || rec.Head != nil || rec.End != "" || rec.Note != "" || rec.Lost > 0 {
 			out = append(out, Clean{rec})
@@ -303,7 +303,7 @@ func (s *side) emit(out []Clean) []Clean {
 		if to < m.to {
 			break
 		}
-		if *m = (mark{}); len(s.marks) == 1 { // the room is for the next
+		if *m = (recordEnd{}); len(s.marks) == 1 { // the room is for the next
 			s.marks = s.marks[:0]
 			break
 		}
@@ -312,13 +312,13 @@ func (s *side) emit(out []Clean) []Clean {
 	return out
 }
 
-// decodedPiece is the most bytes of a record that was coded: a few can become many.
-const decodedPiece = 256 << 10
+// maxDecodedBytes is the most bytes of a record that was coded: a few can become many.
+const maxDecodedBytes = 256 << 10
 
-// divided is a record of which a part of the bytes must wait, and the record in which they come.
+// splitRecord is a record of which a part of the bytes must wait, and the record in which they come.
 // The end, why it came and who brought it wait with them; what was lost was lost before the bytes
 // that go first. By also says who answered, so it stays with a head.
-func divided(rec capture.Record) (first, rest capture.Record) {
+func splitRecord(rec capture.Record) (first, rest capture.Record) {
 	rest = capture.Record{Exchange: rec.Exchange, Side: rec.Side, At: rec.At, End: rec.End, Why: rec.Why}
 	if rec.End != "" {
 		rest.By = rec.By

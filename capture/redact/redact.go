@@ -53,9 +53,9 @@ import (
 )
 
 const (
-	window    = 512     // characters of one secret that are held back
-	tagged    = 240     // characters of it that its tag is made of
-	idleLimit = 4 << 10 // bytes that may follow what is held back before it must be decided
+	window       = 512     // characters of one secret that are held back
+	tagged       = 240     // characters of it that its tag is made of
+	maxIdleBytes = 4 << 10 // bytes that may follow what is held back before it must be decided
 )
 
 // Decoder undoes the codings of one body. What it returns is valid until the next call.
@@ -77,28 +77,28 @@ type Redactor struct {
 	keep    bool // nothing is replaced
 	salt    []byte
 	options Options
-	book    *book
+	book    *ruleSet
 
 	limit atomic.Pointer[string]
 
 	mu     sync.Mutex
 	known  knownValues
 	scan   *scanner
-	fields fields
-	sides  map[capture.Stream]*side
+	fields keyMeanings
+	sides  map[capture.Stream]*exchangeSide
 }
 
 // New makes a redactor. The salt makes its tags useless to others: it should be random and made for
 // one run.
 func New(salt []byte, o Options) *Redactor {
-	return &Redactor{salt: salt, options: o, sides: map[capture.Stream]*side{}}
+	return &Redactor{salt: salt, options: o, sides: map[capture.Stream]*exchangeSide{}}
 }
 
-// lock begins to look for secrets. What they look like is looked up then, not before: many a run has
+// lockAndPrepare begins to look for secrets. What they look like is looked up then, not before: many a run has
 // nothing to look through.
-func (r *Redactor) lock() {
+func (r *Redactor) lockAndPrepare() {
 	if r.mu.Lock(); r.book == nil {
-		r.book = theBook()
+		r.book = sharedRules()
 		r.scan = r.book.scanner
 	}
 }
@@ -112,7 +112,7 @@ func (r *Redactor) Limit() string {
 	return ""
 }
 
-func (r *Redactor) reached(limit string) { r.limit.CompareAndSwap(nil, &limit) }
+func (r *Redactor) noteLimit(limit string) { r.limit.CompareAndSwap(nil, &limit) }
 
 // Learn makes value a secret wherever it is seen from now on; where says what it is, "x-api-key". A
 // value that somebody could write by chance, a word or something short, is not learned.
@@ -120,33 +120,33 @@ func (r *Redactor) Learn(value, where string) {
 	if r.keep {
 		return
 	}
-	r.lock()
+	r.lockAndPrepare()
 	defer r.mu.Unlock()
-	r.learn(value, where, false)
+	r.learnParts(value, where, false)
 }
 
-func (r *Redactor) learn(value, where string, answered bool) {
-	for _, part := range strings.Split(strings.Trim(normal(value), " \\"), `"`) { // nothing is replaced across a quote
-		if !random([]byte(part)) || r.known.of(part) != nil {
+func (r *Redactor) learnParts(value, where string, answered bool) {
+	for _, part := range strings.Split(strings.Trim(normaliseText(value), " \\"), `"`) { // nothing is replaced across a quote
+		if !looksRandom([]byte(part)) || r.known.findSecret(part) != nil {
 			continue
 		}
 		if !r.known.add(part, plainName(where), answered) {
-			r.reached(fmt.Sprintf("too many secrets: %d of requests and %d of answers are looked for by value, and no more", r.known.held[0], r.known.held[1]))
+			r.noteLimit(fmt.Sprintf("too many secrets: %d of requests and %d of answers are looked for by value, and no more", r.known.held[0], r.known.held[1]))
 			return
 		}
-		r.seek(part)
+		r.scanFor(part)
 	}
 }
 
-// seek has the scanner look for a secret.
-func (r *Redactor) seek(secret string) {
+// scanFor has the scanner look for a secret.
+func (r *Redactor) scanFor(secret string) {
 	if r.scan == r.book.scanner {
 		own := *r.book.scanner
 		r.scan = &own
 	}
-	for _, text := range forms(secret) {
-		r.scan.begins(text[:4])
-		r.scan.pairs[pair(text[2], text[3])] |= mayGlue
+	for _, text := range spellings(secret) {
+		r.scan.addHead(text[:4])
+		r.scan.pairs[pairOf(text[2], text[3])] |= mayGlue
 	}
 }
 
@@ -160,39 +160,39 @@ func plainName(name string) string {
 	}, name)
 }
 
-// replacement is what stands in place of a secret as it is written.
-func (r *Redactor) replacement(secret, where string) string {
-	secret = normal(secret)
-	if v := r.known.of(secret); v != nil {
+// replacementOf is what stands in place of a secret as it is written.
+func (r *Redactor) replacementOf(secret, where string) string {
+	secret = normaliseText(secret)
+	if v := r.known.findSecret(secret); v != nil {
 		where = v.where
 	}
-	return r.tag(secret, plainName(where))
+	return r.formatTag(secret, plainName(where))
 }
 
-func (r *Redactor) tag(secret, where string) string {
+func (r *Redactor) formatTag(secret, where string) string {
 	mac := hmac.New(sha256.New, r.salt)
 	mac.Write([]byte(secret[:min(len(secret), tagged)]))
 	return "[redacted:" + where + ":" + hex.EncodeToString(mac.Sum(nil)[:2]) + "]"
 }
 
 // Text is a text without its secrets: an error, a note, a command line.
-func (r *Redactor) Text(s string) string { return r.changed(s, r.text) }
+func (r *Redactor) Text(s string) string { return r.redactWith(s, r.redactText) }
 
-func (r *Redactor) changed(s string, change func(string) string) string {
+func (r *Redactor) redactWith(s string, change func(string) string) string {
 	if r.keep {
 		return s
 	}
-	r.lock()
+	r.lockAndPrepare()
 	defer r.mu.Unlock()
 	return change(s)
 }
 
-func (r *Redactor) text(s string) string {
-	if s == "" || !strings.ContainsAny(s, "\"\\\n") && r.quiet(new(matcher), []byte(s)) {
+func (r *Redactor) redactText(s string) string {
+	if s == "" || !strings.ContainsAny(s, "\"\\\n") && r.canSkip(new(matcher), []byte(s)) {
 		return s
 	}
-	t := newStream(r)
+	t := newTextRedactor(r)
 	t.write([]byte(s))
 	t.finish()
-	return string(t.take(t.pos))
+	return string(t.takeOutput(t.pos))
 }

@@ -136,7 +136,7 @@ func TestEndOfRequest(t *testing.T) {
 			got += "|"
 		}
 	}
-	if want := "a=b&client_secret=" + r.tag(secret, "client_secret") + "|"; got != want {
+	if want := "a=b&client_secret=" + r.formatTag(secret, "client_secret") + "|"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }

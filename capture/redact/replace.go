@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// cover replaces the first n characters, which are a secret by a rule, or by value.
-func (s *stream) cover(m *matcher, n int, by *rule) {
+// redactFirst replaces the first n characters, which are a secret by a rule, or by value.
+func (s *textRedactor) redactFirst(m *matcher, n int, by *rule) {
 	secret, where := string(m.text[:n]), ""
-	switch v := s.r.known.of(secret); {
+	switch v := s.r.known.findSecret(secret); {
 	case by == nil:
 		secret, where = m.known.value.secret, m.known.value.where
 	case v != nil:
@@ -21,15 +21,15 @@ func (s *stream) cover(m *matcher, n int, by *rule) {
 	}
 	units := m.units[:n]
 	if by == armorRule { // its line breaks stay
-		units = slices.DeleteFunc(slices.Clone(units), func(u unit) bool { return u.c <= ' ' })
+		units = slices.DeleteFunc(slices.Clone(units), func(u character) bool { return u.c <= ' ' })
 		secret = strings.Join(strings.Fields(secret), "")
 	}
-	s.replace(units, secret, where)
+	s.replaceSecret(units, secret, where)
 }
 
-// replace puts the replacement of a secret where the first character stands that is not passed on.
-func (s *stream) replace(units []unit, secret, where string) {
-	with := s.r.tag(secret, where)
+// replaceSecret puts the replacement of a secret where the first character stands that is not passed on.
+func (s *textRedactor) replaceSecret(units []character, secret, where string) {
+	with := s.r.formatTag(secret, where)
 	var places []span
 	room := 0
 	for _, u := range units {
@@ -49,40 +49,40 @@ func (s *stream) replace(units []unit, secret, where string) {
 		} else {
 			with = ""
 		}
-		s.edit(at, part)
+		s.addReplacement(at, part)
 	}
 }
 
-// edit has a place replaced. What is removed behind another place goes with it.
-func (s *stream) edit(at span, with string) {
+// addReplacement has a place replaced. What is removed behind another place goes with it.
+func (s *textRedactor) addReplacement(at span, with string) {
 	if n := len(s.edits); n > 0 && with == "" && s.edits[n-1].to == at.from {
 		s.edits[n-1].to = at.to
 		return
 	}
-	s.edits = append(s.edits, edit{at.from, at.to, with})
+	s.edits = append(s.edits, replacement{at.from, at.to, with})
 }
 
-// remove removes a character of a secret that is replaced already.
-func (s *stream) remove(u unit) {
+// removeChar removes a character of a secret that is replaced already.
+func (s *textRedactor) removeChar(u character) {
 	for at := range u.places {
 		with := ""
 		if s.fixed {
 			with = strings.Repeat("*", int(at.to-at.from))
 		}
-		s.edit(at, with)
+		s.addReplacement(at, with)
 	}
 }
 
-// take is the output of the input up to a place that is decided.
-func (s *stream) take(to int64) []byte {
-	slices.SortFunc(s.edits, func(a, b edit) int { return cmp.Compare(a.from, b.from) })
+// takeOutput is the output of the input up to a place that is decided.
+func (s *textRedactor) takeOutput(to int64) []byte {
+	slices.SortFunc(s.edits, func(a, b replacement) int { return cmp.Compare(a.from, b.from) })
 	if to <= s.base { // the last edit went beyond the record that it began in
 		return nil
 	}
 	if len(s.edits) == 0 {
 		n := to - s.base
 		out := s.buf[:n:n]
-		s.skip(to)
+		s.skipTo(to)
 		return out
 	}
 	out := make([]byte, 0, to-s.base)
@@ -93,18 +93,18 @@ func (s *stream) take(to int64) []byte {
 		}
 		out = append(out, s.buf[:e.from-s.base]...)
 		out = append(out, e.with...)
-		s.skip(e.to)
+		s.skipTo(e.to)
 		n++
 	}
 	s.edits = s.edits[:copy(s.edits, s.edits[n:])]
 	if to > s.base {
 		out = append(out, s.buf[:to-s.base]...)
-		s.skip(to)
+		s.skipTo(to)
 	}
 	return out
 }
 
-func (s *stream) skip(to int64) {
+func (s *textRedactor) skipTo(to int64) {
 	s.buf = s.buf[to-s.base:]
 	s.base = to
 }

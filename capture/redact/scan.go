@@ -14,9 +14,9 @@ const (
 	mayGlue                   // both are the third and fourth of what is found in the middle of a word, if grams says so
 )
 
-// book is all rules, where they are looked up. It is made when somebody needs it first, and does
+// ruleSet is all rules, where they are looked up. It is made when somebody needs it first, and does
 // not change.
-type book struct {
+type ruleSet struct {
 	begins  [256][]*rule       // shapes by their first character
 	glued   map[uint32][]*rule // those that are found in the middle of a word, by their first four
 	follow  [256][]*rule       // contexts by their last character
@@ -24,24 +24,24 @@ type book struct {
 	scanner *scanner           // of a Redactor that knows no values
 }
 
-var theBook = sync.OnceValue(func() *book {
-	b := &book{glued: map[uint32][]*rule{}}
-	all := compiled(shapes)
+var sharedRules = sync.OnceValue(func() *ruleSet {
+	b := &ruleSet{glued: map[uint32][]*rule{}}
+	all := compileRules(shapes)
 	for _, rule := range all {
 		for c := range b.begins {
-			if rule.begins(byte(c)) {
+			if rule.canBegin(byte(c)) {
 				b.begins[c] = append(b.begins[c], rule)
 			}
 		}
 		for _, head := range rule.heads {
-			if rule.glued() {
+			if rule.canGlue() {
 				gram := gramOf([]byte(head))
 				b.glued[gram] = append(b.glued[gram], rule)
 			}
 		}
 	}
 	b.signs['-'], b.signs['='], b.signs[':'] = true, true, true
-	for _, rule := range compiled(contexts) {
+	for _, rule := range compileRules(contexts) {
 		last := rule.after[len(rule.after)-1]
 		b.follow[last] = append(b.follow[last], rule)
 		b.signs[last] = true
@@ -53,27 +53,27 @@ var theBook = sync.OnceValue(func() *book {
 // scanner finds where a secret may begin, fast.
 type scanner struct {
 	pairs [1 << 16]uint8
-	grams gramSet // of the first three or four characters of what begins a word, and the last of a context
+	grams fourGrams // of the first three or four characters of what begins a word, and the last of a context
 }
 
 func newScanner(shapes []*rule) *scanner {
 	s := new(scanner)
 	for _, rule := range shapes {
 		for _, head := range rule.heads {
-			s.begins(head)
-			if rule.glued() {
-				s.pairs[pair(head[2], head[3])] |= mayGlue
+			s.addHead(head)
+			if rule.canGlue() {
+				s.pairs[pairOf(head[2], head[3])] |= mayGlue
 			}
 		}
 	}
 	for _, rule := range contexts {
 		switch n := len(rule.after); n {
 		case 1:
-			s.follow(rule.after[0], classOf("", "09", "af"))
+			s.addContextEnd(rule.after[0], classOf("", "09", "af"))
 		case 2, 3:
-			s.pairs[pair(rule.after[n-2], rule.after[n-1])] |= mayFollow
+			s.pairs[pairOf(rule.after[n-2], rule.after[n-1])] |= mayFollow
 		default:
-			s.pairs[pair(rule.after[n-2], rule.after[n-1])] |= mayFollowMore
+			s.pairs[pairOf(rule.after[n-2], rule.after[n-1])] |= mayFollowMore
 			s.grams.add(gramHash(gramOf([]byte(rule.after[n-4:]))))
 		}
 	}
@@ -81,9 +81,9 @@ func newScanner(shapes []*rule) *scanner {
 	for _, end := range nameEnds() {
 		names[end[len(end)-1]], names[end[len(end)-1]-'a'+'A'] = true, true
 	}
-	s.follow('=', names)
-	s.follow(':', names)
-	s.pairs[pair('-', '-')] |= mayFollow
+	s.addContextEnd('=', names)
+	s.addContextEnd(':', names)
+	s.pairs[pairOf('-', '-')] |= mayFollow
 	return s
 }
 
@@ -98,24 +98,24 @@ func nameEnds() (list []string) {
 	return list
 }
 
-func (s *scanner) follow(c byte, before *[256]bool) {
+func (s *scanner) addContextEnd(c byte, before *[256]bool) {
 	for b := range 256 {
 		if before[b] {
-			s.pairs[pair(byte(b), c)] |= mayFollow
+			s.pairs[pairOf(byte(b), c)] |= mayFollow
 		}
 	}
 }
 
-// begins notes what a word may begin with.
-func (s *scanner) begins(head string) {
+// addHead notes what a word may begin with.
+func (s *scanner) addHead(head string) {
 	for b := range 256 {
 		if !alnum[b] || b == 'm' || b == 'K' { // the last of what colours a text
-			s.pairs[pair(byte(b), head[0])] |= mayBegin
+			s.pairs[pairOf(byte(b), head[0])] |= mayBegin
 		}
 	}
 	if len(head) == 2 {
 		for c := range 256 {
-			s.begins(head + string([]byte{byte(c)}))
+			s.addHead(head + string([]byte{byte(c)}))
 		}
 		return
 	}
@@ -128,11 +128,11 @@ func (s *scanner) begins(head string) {
 	}
 }
 
-// gramSet is a set of hashes of four characters. It has many more bits than are ever set.
-type gramSet [1 << 14]uint64
+// fourGrams is a set of hashes of four characters. It has many more bits than are ever set.
+type fourGrams [1 << 14]uint64
 
-func (s *gramSet) add(h uint32)      { s[h/64] |= 1 << (h % 64) }
-func (s *gramSet) has(h uint32) bool { return s[h/64]>>(h%64)&1 == 1 }
+func (s *fourGrams) add(h uint32)      { s[h/64] |= 1 << (h % 64) }
+func (s *fourGrams) has(h uint32) bool { return s[h/64]>>(h%64)&1 == 1 }
 
 func gramOf(p []byte) uint32      { return binary.BigEndian.Uint32(p) }
 func gramHash(gram uint32) uint32 { return gram * 2654435761 >> 12 }
@@ -143,7 +143,7 @@ func headHash(p []byte) uint32 {
 	return gramHash(uint32(p[0])<<24|uint32(p[1])<<16|uint32(p[2])<<8) &^ 1
 }
 
-func pair(a, b byte) uint16 { return uint16(a)<<8 | uint16(b) }
+func pairOf(a, b byte) uint16 { return uint16(a)<<8 | uint16(b) }
 
 // mayBeginWith reports whether a text that goes on with p may be a secret from there on.
 func (s *scanner) mayBeginWith(p []byte) bool {
@@ -154,9 +154,9 @@ func (s *scanner) mayBeginWith(p []byte) bool {
 	return s.grams.has(three) && (len(p) < 4 || s.grams.has(three^1) || s.grams.has(gramHash(gramOf(p))))
 }
 
-// next is where in p, from i on, something may be that the text m must be asked about, or len(p).
+// nextCandidate is where in p, from i on, something may be that the text m must be asked about, or len(p).
 // It reports whether that can only be the end of a context.
-func (r *Redactor) next(m *matcher, p []byte, i int) (at int, context bool) {
+func (r *Redactor) nextCandidate(m *matcher, p []byte, i int) (at int, context bool) {
 	s, gram := r.scan, m.gram
 	for ; i < len(p); i++ {
 		gram = gram<<8 | uint32(p[i])
@@ -176,11 +176,11 @@ func (r *Redactor) next(m *matcher, p []byte, i int) (at int, context bool) {
 	return i, false
 }
 
-// quiet reports whether nothing can be in a short string that stands for itself.
-func (r *Redactor) quiet(m *matcher, p []byte) bool {
-	if !m.idle() || bytes.IndexByte(p, '%') >= 0 || bytes.IndexByte(p, '\\') >= 0 {
+// canSkip reports whether nothing can be in a short string that stands for itself.
+func (r *Redactor) canSkip(m *matcher, p []byte) bool {
+	if !m.isIdle() || bytes.IndexByte(p, '%') >= 0 || bytes.IndexByte(p, '\\') >= 0 {
 		return false
 	}
-	at, _ := r.next(m, p, 0)
+	at, _ := r.nextCandidate(m, p, 0)
 	return at+3 > len(p) // two characters are no secret
 }

@@ -5,32 +5,32 @@ import (
 	"regexp/syntax"
 )
 
-// part is so many characters of a class.
-type part struct {
+// shapePart is so many characters of a class.
+type shapePart struct {
 	class    *[256]bool
 	min, max int // max -1: without end
 }
 
-// shaped is a regular expression as parts. It knows literals, classes and repeats, and each part
+// parseShape is a regular expression as parts. It knows literals, classes and repeats, and each part
 // takes as much as it can: what a class may repeat must not begin with what follows it. The tables
 // are checked for that by a test.
-func shaped(shape string) []part {
+func parseShape(shape string) []shapePart {
 	re, err := syntax.Parse(shape, syntax.Perl)
 	if err != nil {
 		panic(err)
 	}
-	return parts(nil, re)
+	return appendParts(nil, re)
 }
 
-func parts(list []part, re *syntax.Regexp) []part {
+func appendParts(list []shapePart, re *syntax.Regexp) []shapePart {
 	switch re.Op {
 	case syntax.OpConcat:
 		for _, sub := range re.Sub {
-			list = parts(list, sub)
+			list = appendParts(list, sub)
 		}
 	case syntax.OpLiteral:
 		for _, c := range re.Rune {
-			list = append(list, part{classOf(string(c)), 1, 1})
+			list = append(list, shapePart{classOf(string(c)), 1, 1})
 		}
 	case syntax.OpCharClass:
 		class := new([256]bool)
@@ -39,13 +39,13 @@ func parts(list []part, re *syntax.Regexp) []part {
 				class[c] = true
 			}
 		}
-		list = append(list, part{class, 1, 1})
+		list = append(list, shapePart{class, 1, 1})
 	case syntax.OpRepeat, syntax.OpPlus, syntax.OpStar, syntax.OpQuest:
-		repeated := parts(nil, re.Sub[0])
+		repeated := appendParts(nil, re.Sub[0])
 		if len(repeated) != 1 {
 			panic(fmt.Sprintf("%v repeats more than a class", re))
 		}
-		repeated[0].min, repeated[0].max = bounds(re)
+		repeated[0].min, repeated[0].max = repeatBounds(re)
 		list = append(list, repeated[0])
 	case syntax.OpEmptyMatch:
 	default:
@@ -54,7 +54,7 @@ func parts(list []part, re *syntax.Regexp) []part {
 	return list
 }
 
-func bounds(re *syntax.Regexp) (least, most int) {
+func repeatBounds(re *syntax.Regexp) (least, most int) {
 	switch re.Op {
 	case syntax.OpPlus:
 		return 1, -1
@@ -66,9 +66,9 @@ func bounds(re *syntax.Regexp) (least, most int) {
 	return re.Min, re.Max
 }
 
-// heads are the first characters of all that has a shape: up to n, and fewer where the parts that
+// firstCharacters are the first characters of all that has a shape: up to n, and fewer where the parts that
 // follow are no few characters.
-func heads(shape []part, n int) []string {
+func firstCharacters(shape []shapePart, n int) []string {
 	list := []string{""}
 	for _, p := range shape[:min(n, len(shape))] {
 		var one []byte
@@ -91,8 +91,8 @@ func heads(shape []part, n int) []string {
 	return list
 }
 
-// candidate is a text that has had the shape of a rule so far.
-type candidate struct {
+// ruleMatch is a text that has had the shape of a rule so far.
+type ruleMatch struct {
 	rule  *rule
 	part  int
 	count int // characters of the part
@@ -109,7 +109,7 @@ const (
 )
 
 // next takes the character behind what the candidate has.
-func (c *candidate) next(b byte) {
+func (c *ruleMatch) next(b byte) {
 	for {
 		p := &c.rule.parts[c.part]
 		switch {
@@ -133,8 +133,8 @@ func (c *candidate) next(b byte) {
 	}
 }
 
-// whole reports whether what the candidate has is all that the shape asks for.
-func (c *candidate) whole() bool {
+// isComplete reports whether what the candidate has is all that the shape asks for.
+func (c *ruleMatch) isComplete() bool {
 	if c.count < c.rule.parts[c.part].min {
 		return false
 	}
@@ -146,8 +146,8 @@ func (c *candidate) whole() bool {
 	return true
 }
 
-// fits is how much of the text that the candidate has is a secret.
-func (c *candidate) fits(text []byte) int {
+// secretLen is how much of the text that the candidate has is a secret.
+func (c *ruleMatch) secretLen(text []byte) int {
 	text = text[:c.size]
 	if c.rule.fit != nil {
 		text = text[:c.rule.fit(text)]

@@ -180,13 +180,13 @@ func TestShapeOfRandom(t *testing.T) {
 		if shapeOf(got, 0) != shapeOf(text, 0) {
 			t.Fatalf("seed %d: %s\nbecame %s", seed, text, got)
 		}
-		said := normal(got)
+		said := normaliseText(got)
 		for _, secret := range r.planted {
 			if strings.Contains(said, secret) {
 				t.Fatalf("seed %d: %s in %s", seed, secret, got)
 			}
 		}
-		if want, clean := wordsOf(normal(text)), wordsOf(said); want != clean {
+		if want, clean := wordsOf(normaliseText(text)), wordsOf(said); want != clean {
 			t.Fatalf("seed %d: %s\nsays %s\nwant %s", seed, got, clean, want)
 		}
 	}
@@ -195,7 +195,7 @@ func TestShapeOfRandom(t *testing.T) {
 // wordsOf counts the plain texts in a text.
 func wordsOf(text string) (counts string) {
 	for _, plain := range plainTexts[1:] {
-		counts += fmt.Sprint(strings.Count(text, normal(plain)), " ")
+		counts += fmt.Sprint(strings.Count(text, normaliseText(plain)), " ")
 	}
 	return counts
 }

@@ -10,7 +10,7 @@ import (
 func TestNoEscapes(t *testing.T) {
 	key := sample("sk-ant-api03-{40}")
 	for _, text := range []string{"100% of ", "100%", "100%, ", "%2 ", "%zz ", "5 %\n", `\u `, `\u00 `, `\u00g `, `C:\ `, "% % %"} {
-		if got := normal(text); got != text {
+		if got := normaliseText(text); got != text {
 			t.Errorf("%q says %q", text, got)
 		}
 		for _, before := range []string{text, `{"a":"` + text} {

@@ -6,27 +6,27 @@ import (
 )
 
 const (
-	waitingLimit = 128  // texts that end, for now, in what may be the beginning of a secret
-	textLimit    = 1024 // texts that are remembered
+	maxWaitingTexts = 128  // texts that end, for now, in what may be the beginning of a secret
+	maxTexts        = 1024 // texts that are remembered
 )
 
-// texts are the texts of a stream that go on from one document to the next.
-type texts struct {
+// pendingTexts are the texts of a stream that go on from one document to the next.
+type pendingTexts struct {
 	all     map[uint64]*matcher // by channel
 	order   []uint64            // oldest first
 	waiting []*matcher          // those between two strings that hold something back
 }
 
-// resume makes the text of a channel the current one.
-func (s *stream) resume(channel uint64) *matcher {
+// resumeText makes the text of a channel the current one.
+func (s *textRedactor) resumeText(channel uint64) *matcher {
 	t := &s.texts
 	m := t.all[channel]
 	if m == nil {
 		if t.all == nil {
 			t.all = map[uint64]*matcher{}
 		}
-		if len(t.order) == textLimit {
-			s.abandon(t.order[0])
+		if len(t.order) == maxTexts {
+			s.dropText(t.order[0])
 		}
 		m = &matcher{channel: channel}
 		t.all[channel], t.order = m, append(t.order, channel)
@@ -37,27 +37,27 @@ func (s *stream) resume(channel uint64) *matcher {
 	return m
 }
 
-// pause ends the current string. Its text waits for the next document if it goes on there.
-func (s *stream) pause(joined bool) {
+// pauseText ends the current string. Its text waits for the next document if it goes on there.
+func (s *textRedactor) pauseText(joined bool) {
 	m := s.inside
 	s.inside = s.single
 	switch {
 	case !joined:
-		s.conclude(m)
-	case m.holding():
+		s.endText(m)
+	case m.isHolding():
 		s.texts.waiting = append(s.texts.waiting, m)
-		if len(s.texts.waiting) > waitingLimit {
-			s.r.reached(fmt.Sprintf("more than %d texts at once may be cut in the middle of a secret", waitingLimit))
-			s.abandon(s.texts.waiting[0].channel)
+		if len(s.texts.waiting) > maxWaitingTexts {
+			s.r.noteLimit(fmt.Sprintf("more than %d texts at once may be cut in the middle of a secret", maxWaitingTexts))
+			s.dropText(s.texts.waiting[0].channel)
 		}
 	}
 }
 
-// abandon says that a text does not go on.
-func (s *stream) abandon(channel uint64) {
+// dropText says that a text does not go on.
+func (s *textRedactor) dropText(channel uint64) {
 	t := &s.texts
 	m := t.all[channel]
-	s.conclude(m)
+	s.endText(m)
 	delete(t.all, channel)
 	t.order = slices.DeleteFunc(t.order, func(c uint64) bool { return c == channel })
 	t.waiting = slices.DeleteFunc(t.waiting, func(w *matcher) bool { return w == m })

@@ -2,8 +2,8 @@ package redact
 
 import "bytes"
 
-// want says that a secret is expected because of what stands before it.
-type want struct {
+// expectation says that a secret is expected because of what stands before it.
+type expectation struct {
 	rule   *rule      // nil: no secret is expected
 	name   secretName // what is assigned to
 	sign   byte       // of an assignment whose value has not begun
@@ -12,24 +12,24 @@ type want struct {
 }
 
 const (
-	gapLimit   = 16   // spaces before a value
-	armorLimit = 1024 // characters between the first line of a private key and its body
-	armorWord  = 16   // characters of a word of that body, where it stands in one line with others
+	maxSpaces         = 16   // spaces before a value
+	maxKeyHeaderChars = 1024 // characters between the first line of a private key and its body
+	armorWord         = 16   // characters of a word of that body, where it stands in one line with others
 )
 
 // armorRule is the body of a private key. Its line breaks stay, and so do the lines around it.
-var armorRule = compiled([]*rule{{name: "private-key", after: "KEY-----", shape: `[A-Za-z0-9+/=]{20,}[A-Za-z0-9+/= \t\r\n]*`, fit: armored}})[0]
+var armorRule = compileRules([]*rule{{name: "private-key", after: "KEY-----", shape: `[A-Za-z0-9+/=]{20,}[A-Za-z0-9+/= \t\r\n]*`, fit: privateKeyLen}})[0]
 
-// expect looks whether what was passed on ends as something that a secret stands behind.
-func (m *matcher) expect(r *Redactor) {
-	before := m.before()
+// expectSecret looks whether what was passed on ends as something that a secret stands behind.
+func (m *matcher) expectSecret(r *Redactor) {
+	before := m.recentTail()
 	if len(before) == 0 {
 		return
 	}
 	last := before[len(before)-1]
 	for _, rule := range r.book.follow[last] {
 		if bytes.HasSuffix(before, []byte(rule.after)) && (rule.where == nil || rule.where(before)) {
-			m.want = want{rule: rule}
+			m.want = expectation{rule: rule}
 			return
 		}
 	}
@@ -37,18 +37,18 @@ func (m *matcher) expect(r *Redactor) {
 	case '-':
 		if line := before[bytes.LastIndexByte(before, '\n')+1:]; bytes.Contains(line, []byte("-----BEGIN ")) &&
 			(bytes.HasSuffix(line, []byte(" PRIVATE KEY-----")) || bytes.HasSuffix(line, []byte(" PRIVATE KEY BLOCK-----"))) {
-			m.want = want{rule: armorRule}
+			m.want = expectation{rule: armorRule}
 		}
 	case '=', ':':
-		if name, ok := assigned(before); ok {
-			m.want = want{rule: values[name.value].bare, name: name, sign: last, quoted: quotedName(before)}
+		if name, ok := assignedName(before); ok {
+			m.want = expectation{rule: values[name.value].bare, name: name, sign: last, quoted: quotedName(before)}
 		}
 	}
 }
 
-// next is the rule by which a secret may begin with c, or nil. It knows what else may stand before
+// nextRule is the rule by which a secret may begin with c, or nil. It knows what else may stand before
 // the secret. What is not as expected ends the expectation.
-func (w *want) next(c byte) *rule {
+func (w *expectation) nextRule(c byte) *rule {
 	rule := w.rule
 	w.gap++
 	switch {
@@ -56,12 +56,12 @@ func (w *want) next(c byte) *rule {
 		switch {
 		case rule.parts[0].class[c]:
 			return rule
-		case w.gap > armorLimit || bytes.IndexByte([]byte(" \t\r\n:-,."), c) < 0:
-			*w = want{}
+		case w.gap > maxKeyHeaderChars || bytes.IndexByte([]byte(" \t\r\n:-,."), c) < 0:
+			*w = expectation{}
 		}
 		return nil
 	case w.sign == 0: // what is behind a context begins at once
-	case (c == ' ' || c == '\t') && w.gap <= gapLimit:
+	case (c == ' ' || c == '\t') && w.gap <= maxSpaces:
 		return nil
 	case c == '=' && w.sign == ':', c == '>' && w.sign == '=' && w.gap == 1:
 		w.sign = c
@@ -74,7 +74,7 @@ func (w *want) next(c byte) *rule {
 		return nil
 	}
 	quoted := w.quoted && w.sign != 0
-	*w = want{}
+	*w = expectation{}
 	if quoted {
 		return nil
 	}
@@ -87,10 +87,10 @@ func quotedName(text []byte) bool {
 	return bytes.HasSuffix(text, []byte(`"`))
 }
 
-// armored is the body of a private key as far as it is one: lines, or long words in a line.
-func armored(text []byte) int {
+// privateKeyLen is the body of a private key as far as it is one: lines, or long words in a line.
+func privateKeyLen(text []byte) int {
 	words := bytes.FieldsFunc(text, func(c rune) bool { return c <= ' ' })
-	if kinds := words[0]; !has(kinds, 'A', 'Z') || !has(kinds, 'a', 'z') && !has(kinds, '0', '9') {
+	if kinds := words[0]; !containsRange(kinds, 'A', 'Z') || !containsRange(kinds, 'a', 'z') && !containsRange(kinds, '0', '9') {
 		return 0
 	}
 	line, to := 0, 0 // where the latest line begins, and where its latest word ends

@@ -186,7 +186,7 @@ func redacted(src capture.Source, r *redact.Redactor) capture.Source {
 			}
 			damaged := rec.Damaged
 			for _, c := range r.Take(rec) {
-				clean := c.Record()
+				clean := c.Unwrap()
 				clean.Damaged, clean.Location = damaged, capture.Location{} // what is there has the secrets
 				if !yield(clean, nil) {
 					return
@@ -194,7 +194,7 @@ func redacted(src capture.Source, r *redact.Redactor) capture.Source {
 			}
 		}
 		for _, c := range r.Flush() {
-			if !yield(c.Record(), nil) {
+			if !yield(c.Unwrap(), nil) {
 				return
 			}
 		}

@@ -160,7 +160,7 @@ func (l *live) pass(all []redact.Clean) {
 		if l.sent != nil {
 			l.sent.Put(c)
 		}
-		r := c.Record()
+		r := c.Unwrap()
 		if r.Exchange > sentFrom {
 			r.Exchange = sentFrom - r.Exchange
 			l.answers.Put(r)

@@ -13,7 +13,7 @@ import (
 // words are what there is to know besides the records.
 func (l *live) words() (words []ui.Word) {
 	alarm := func(text string) { words = append(words, ui.Word{Text: text, Alarm: true}) }
-	if l.redactor.Keeps() {
+	if l.redactor.KeepsSecrets() {
 		alarm("SECRETS KEPT")
 	}
 	if limit := l.redactor.Limit(); limit != "" {
