@@ -12,17 +12,17 @@ import (
 	"toolscope/capture/websocket"
 )
 
-// entry is an exchange and what became of it.
-type entry struct {
+// servedExchange is an exchange and what became of it.
+type servedExchange struct {
 	*Exchange
-	asked asked
+	asked requestFacts
 	used  bool
 	unfit map[string]bool // faults that it was said of
 }
 
-// fit is how well an exchange answers a request. The first that differs decides.
-type fit struct {
-	entry         *entry
+// likeness is how well an exchange answers a request. The first that differs decides.
+type likeness struct {
+	entry         *servedExchange
 	path, alike   int
 	shared        float64
 	unused, query int
@@ -33,7 +33,7 @@ type fit struct {
 const nearly = 0.005
 
 // compare orders by how well they fit.
-func (f fit) compare(g fit) int {
+func (f likeness) compare(g likeness) int {
 	order := cmp.Or(cmp.Compare(f.path, g.path), cmp.Compare(f.alike, g.alike))
 	if order == 0 && math.Abs(f.shared-g.shared) > nearly {
 		order = cmp.Compare(f.shared, g.shared)
@@ -41,12 +41,12 @@ func (f fit) compare(g fit) int {
 	return cmp.Or(order, cmp.Compare(f.unused, g.unused), cmp.Compare(f.query, g.query), cmp.Compare(f.shared, g.shared))
 }
 
-// choose finds the exchange that answers a request, and whether it did so before. It counts as used
+// chooseExchange finds the exchange that answers a request, and whether it did so before. It counts as used
 // only if use says so.
-func (p *Provider) choose(r *http.Request, a *asked, use bool) (found *entry, again bool) {
+func (p *Provider) chooseExchange(r *http.Request, a *requestFacts, use bool) (found *servedExchange, again bool) {
 	socket := websocket.IsRequest(r)
-	return p.chooseAmong(func(e *entry) int {
-		switch fit := e.fits(r.Method, r.URL); {
+	return p.chooseAmong(func(e *servedExchange) int {
+		switch fit := e.pathFit(r.Method, r.URL); {
 		case e.Socket && !socket:
 			return 0
 		case socket && !e.Socket: // somebody refused to open one there
@@ -58,17 +58,17 @@ func (p *Provider) choose(r *http.Request, a *asked, use bool) (found *entry, ag
 }
 
 // chooseAmong chooses among the exchanges that fit at all, by how well their path does.
-func (p *Provider) chooseAmong(fits func(*entry) int, query string, a *asked, use bool) (found *entry, again bool) {
+func (p *Provider) chooseAmong(fits func(*servedExchange) int, query string, a *requestFacts, use bool) (found *servedExchange, again bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	var best fit
+	var best likeness
 	for _, e := range p.entries {
-		f := fit{entry: e, path: fits(e)}
+		f := likeness{entry: e, path: fits(e)}
 		if f.path == 0 {
 			continue
 		}
-		if f.alike = e.asked.alike(a); f.alike > 0 {
-			f.shared = e.asked.shared(a)
+		if f.alike = e.asked.matchScore(a); f.alike > 0 {
+			f.shared = e.asked.overlapWith(a)
 		}
 		if !e.used {
 			f.unused = 1
@@ -88,14 +88,14 @@ func (p *Provider) chooseAmong(fits func(*entry) int, query string, a *asked, us
 	return best.entry, again
 }
 
-// read is what a request tells, its body decoded if it came in a coding.
-func (p *Provider) read(r *http.Request) asked {
+// readRequest is what a request tells, its body decoded if it came in a coding.
+func (p *Provider) readRequest(r *http.Request) requestFacts {
 	coded, _ := io.ReadAll(r.Body) // only after its end does net/http notice that the client goes away
-	return readAsked(p.plain(r.Header, coded))
+	return readAsked(p.decodeBody(r.Header, coded))
 }
 
-// plain is a body without the coding that its header names, if that can be undone.
-func (p *Provider) plain(h http.Header, coded []byte) []byte {
+// decodeBody is a body without the coding that its header names, if that can be undone.
+func (p *Provider) decodeBody(h http.Header, coded []byte) []byte {
 	if h.Get("Content-Encoding") == "" || p.options.Decode == nil || bytes.HasPrefix(coded, []byte("{")) {
 		return coded
 	}
@@ -105,11 +105,11 @@ func (p *Provider) plain(h http.Header, coded []byte) []byte {
 	return coded
 }
 
-// decoded is an exchange as it is to be sent: without its coding where faults have to see the bytes
+// decodeExchange is an exchange as it is to be sent: without its coding where faults have to see the bytes
 // or the client would not understand them, and they can be decoded.
-func (p *Provider) decoded(r *http.Request, x *Exchange, bending bool) *Exchange {
+func (p *Provider) decodeExchange(r *http.Request, x *Exchange, bending bool) *Exchange {
 	coding := x.Header.Get("Content-Encoding")
-	if !x.encoded() || p.options.Decode == nil || !bending && accepts(r.Header, coding) {
+	if !x.isEncoded() || p.options.Decode == nil || !bending && acceptsCoding(r.Header, coding) {
 		return x
 	}
 	body, err := p.options.Decode(x.Header, x.Body())
@@ -123,8 +123,8 @@ func (p *Provider) decoded(r *http.Request, x *Exchange, bending bool) *Exchange
 	return &plain
 }
 
-// accepts reports whether a client has said that it can decode a coding.
-func accepts(h http.Header, coding string) bool {
+// acceptsCoding reports whether a client has said that it can decode a coding.
+func acceptsCoding(h http.Header, coding string) bool {
 	for _, value := range h.Values("Accept-Encoding") {
 		for one := range strings.SplitSeq(value, ",") {
 			name, weight, _ := strings.Cut(strings.TrimSpace(one), ";")
@@ -136,9 +136,9 @@ func accepts(h http.Header, coding string) bool {
 	return false
 }
 
-// refusal is the status fault this request is answered with, or nil. A request that nothing fits is
+// refusalFault is the status fault this request is answered with, or nil. A request that nothing fits is
 // not counted, nor one that asks no model.
-func (p *Provider) refusal(r *http.Request, fits bool) *bend.Fault {
+func (p *Provider) refusalFault(r *http.Request, fits bool) *bend.Fault {
 	if !fits || bend.IsAside(r) {
 		return nil
 	}

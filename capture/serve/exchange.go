@@ -44,8 +44,8 @@ type Chunk struct {
 // of which there is nothing to serve are left out. notes is what happened to the source itself. On
 // an error, what came before is returned with it.
 func Read(src capture.Source) (list []Exchange, notes []string, err error) {
-	var order []*grouping
-	byNumber := map[int]*grouping{}
+	var order []*exchangeBuilder
+	byNumber := map[int]*exchangeBuilder{}
 	for r, readErr := range src {
 		if readErr != nil {
 			err = readErr
@@ -56,7 +56,7 @@ func Read(src capture.Source) (list []Exchange, notes []string, err error) {
 		}
 		g := byNumber[r.Exchange]
 		if g == nil {
-			g = &grouping{base: capture.NoTime}
+			g = &exchangeBuilder{base: capture.NoTime}
 			g.Number, byNumber[r.Exchange] = r.Exchange, g
 			order = append(order, g)
 		}
@@ -68,49 +68,49 @@ func Read(src capture.Source) (list []Exchange, notes []string, err error) {
 		}
 		g.Cut = g.Cut || !g.ended
 		if g.Status == http.StatusSwitchingProtocols {
-			list = append(list, g.talk()...)
+			list = append(list, g.splitSocket()...)
 			continue
 		}
-		g.unchunk()
+		g.undoChunking()
 		list = append(list, g.Exchange)
 	}
 	return list, notes, err
 }
 
-// grouping is an exchange whose records are being read.
-type grouping struct {
+// exchangeBuilder is an exchange whose records are being read.
+type exchangeBuilder struct {
 	Exchange
 	base    time.Duration // when the request was sent or, if nobody knows, when the response began
 	last    time.Duration // since then, of the latest record
 	started bool          // the response has begun
 	ended   bool
 	by      capture.Party // who ended it
-	said    []said        // what both sides said, in order
+	sides   []sideBytes   // what both sides said, in order
 }
 
-// said is bytes of one side, so long after the exchange began.
-type said struct {
+// sideBytes is bytes of one side, so long after the exchange began.
+type sideBytes struct {
 	side  capture.Side
 	after time.Duration
 	data  []byte
 }
 
-func (g *grouping) add(r capture.Record) {
-	g.head(r)
+func (g *exchangeBuilder) add(r capture.Record) {
+	g.addHead(r)
 	if r.Side == capture.Request {
 		if !g.started && r.At >= 0 {
 			g.base = r.At
 		}
-		g.passed(r.At)
-		g.say(r)
+		g.noteTime(r.At)
+		g.addBytes(r)
 		g.Asked = append(g.Asked, r.Data...)
 		return
 	}
 	if g.base < 0 {
 		g.base = r.At
 	}
-	g.passed(r.At)
-	g.say(r)
+	g.noteTime(r.At)
+	g.addBytes(r)
 	if r.Head == nil && len(r.Data) == 0 && r.End == "" {
 		return
 	}
@@ -125,27 +125,27 @@ func (g *grouping) add(r capture.Record) {
 	}
 }
 
-// passed says how late it is.
-func (g *grouping) passed(at time.Duration) {
+// noteTime says how late it is.
+func (g *exchangeBuilder) noteTime(at time.Duration) {
 	if at >= 0 && g.base >= 0 {
 		g.last = max(g.last, at-g.base)
 	}
 }
 
-func (g *grouping) say(r capture.Record) {
+func (g *exchangeBuilder) addBytes(r capture.Record) {
 	if len(r.Data) > 0 {
-		g.said = append(g.said, said{r.Side, g.last, r.Data})
+		g.sides = append(g.sides, sideBytes{r.Side, g.last, r.Data})
 	}
 }
 
-// talk makes exchanges of the messages of a WebSocket. What its server says first answers no
+// splitSocket makes exchanges of the messages of a WebSocket. What its server says first answers no
 // message. Where the client went away behind an answer, nothing has to break.
-func (g *grouping) talk() []Exchange {
+func (g *exchangeBuilder) splitSocket() []Exchange {
 	x := g.Exchange
 	x.Socket, x.Asked, x.Chunks, x.HeadAfter, x.Cut = true, nil, nil, 0, false
 	list := []Exchange{x}
 	var base time.Duration
-	for _, m := range g.said {
+	for _, m := range g.sides {
 		if m.side == capture.Request {
 			x.Asked, base = m.data, m.after
 			list = append(list, x)
@@ -166,7 +166,7 @@ func (x *Exchange) isHalf() bool {
 	return bend.IsRequest(x.Asked) && (len(x.Chunks) == 0 || !bend.IsFinal(x.Chunks[len(x.Chunks)-1].Data))
 }
 
-func (g *grouping) head(r capture.Record) {
+func (g *exchangeBuilder) addHead(r capture.Record) {
 	h := r.Head
 	if h == nil {
 		return
@@ -177,9 +177,9 @@ func (g *grouping) head(r capture.Record) {
 	}
 }
 
-// unchunk undoes chunked transfer coding that is still on the bytes, as curl --raw leaves it: the
+// undoChunking undoes chunked transfer coding that is still on the bytes, as curl --raw leaves it: the
 // server does its own.
-func (g *grouping) unchunk() {
+func (g *exchangeBuilder) undoChunking() {
 	if !strings.EqualFold(g.Header.Get("Transfer-Encoding"), "chunked") || len(g.Chunks) == 0 {
 		return
 	}
@@ -190,10 +190,10 @@ func (g *grouping) unchunk() {
 }
 
 // Body is all bytes of the response.
-func (x *Exchange) Body() []byte { return x.first(math.MaxInt) }
+func (x *Exchange) Body() []byte { return x.firstBytes(math.MaxInt) }
 
-// first is the chunks of the body that bring its first n bytes.
-func (x *Exchange) first(n int) (p []byte) {
+// firstBytes is the chunks of the body that bring its first n bytes.
+func (x *Exchange) firstBytes(n int) (p []byte) {
 	for _, c := range x.Chunks {
 		if len(p) >= n {
 			break
@@ -232,8 +232,8 @@ const (
 	fitsPath
 )
 
-// fits is one of those, or 0.
-func (x *Exchange) fits(method string, u *url.URL) int {
+// pathFit is one of those, or 0.
+func (x *Exchange) pathFit(method string, u *url.URL) int {
 	switch own, asked := x.Path(), cleanPath(u.Path); {
 	case x.URL == "" && method == http.MethodPost:
 		return fitsBare
@@ -257,13 +257,13 @@ func endAlike(a, b string) bool {
 	return max(len(as), len(bs)) <= 2 && whole < len(strings.Split(a[1:], "/"))+len(strings.Split(b[1:], "/"))
 }
 
-// status is what the answer begins with.
-func (x *Exchange) status() int {
+// statusCode is what the answer begins with.
+func (x *Exchange) statusCode() int {
 	if x.Status < 100 || x.Status > 999 { // what net/http can send
 		return http.StatusOK
 	}
 	return x.Status
 }
 
-// silent reports whether the provider never answered.
-func (x *Exchange) silent() bool { return x.Cut && x.Status == 0 && len(x.Chunks) == 0 }
+// isUnanswered reports whether the provider never answered.
+func (x *Exchange) isUnanswered() bool { return x.Cut && x.Status == 0 && len(x.Chunks) == 0 }

@@ -84,7 +84,7 @@ func TestFaults(t *testing.T) {
 		x := Exchange{Chunks: []Chunk{{0, []byte(c.body[:half])}, {0, []byte(c.body[half:])}}}
 		o := Options{
 			Exchanges: []Exchange{x}, Faults: faults(t, strings.Fields(c.faults)...),
-			Unfit: func(f bend.Fault, _ *Exchange, why string) { unfit = append(unfit, f.String()+": "+why) },
+			OnUnusedFault: func(f bend.Fault, _ *Exchange, why string) { unfit = append(unfit, f.String()+": "+why) },
 		}
 		s, _, broken := played(o, t.Context())
 		if got := s.Body.String(); got != c.want || broken != c.broken || strings.Join(unfit, "|") != c.unfit {
@@ -121,7 +121,7 @@ func TestWrites(t *testing.T) {
 func TestUnfitOnce(t *testing.T) {
 	var said []string
 	list := []Exchange{{URL: "/x", File: "a", Chunks: []Chunk{{0, []byte("{}")}}}, {URL: "/x", File: "b"}}
-	p := New(Options{Exchanges: list, Faults: faults(t, "repeat", "cut@9"), Unfit: func(f bend.Fault, x *Exchange, _ string) { said = append(said, x.File+" "+f.String()) }})
+	p := New(Options{Exchanges: list, Faults: faults(t, "repeat", "cut@9"), OnUnusedFault: func(f bend.Fault, x *Exchange, _ string) { said = append(said, x.File+" "+f.String()) }})
 	for range 4 {
 		p.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("POST", "/x", nil))
 	}
@@ -136,7 +136,7 @@ func TestUnfitCompressed(t *testing.T) {
 	x := Exchange{Header: http.Header{"Content-Encoding": {"gzip"}}, Chunks: []Chunk{{0, []byte("\x1f\x8b1")}, {0, []byte("2")}}}
 	var said []string
 	o := Options{
-		Exchanges: []Exchange{x}, Unfit: func(f bend.Fault, _ *Exchange, why string) { said = append(said, why) },
+		Exchanges: []Exchange{x}, OnUnusedFault: func(f bend.Fault, _ *Exchange, why string) { said = append(said, why) },
 		Faults: faults(t, "repeat", "no-terminator", "merge-index", "empty-args", "bad-utf8", "cut@1"),
 	}
 	s, _, broken := played(o, t.Context())
@@ -191,8 +191,8 @@ func TestStatus(t *testing.T) {
 // exchanges as it is.
 func TestStatusUsesNothing(t *testing.T) {
 	list := []Exchange{{URL: "/x", Chunks: []Chunk{{0, []byte("0")}}}, {URL: "/x", Chunks: []Chunk{{0, []byte("1")}}}}
-	var seen []Answer
-	server := httptest.NewServer(New(Options{Exchanges: list, Faults: faults(t, "status=429x1"), Answering: func(a Answer) { seen = append(seen, a) }}))
+	var seen []Response
+	server := httptest.NewServer(New(Options{Exchanges: list, Faults: faults(t, "status=429x1"), OnResponse: func(a Response) { seen = append(seen, a) }}))
 	defer server.Close()
 	var got []string
 	for _, path := range []string{"/none", "/x", "/x", "/x", "/x"} {
@@ -206,7 +206,7 @@ func TestStatusUsesNothing(t *testing.T) {
 	if want := []string{"404 {", "429 {", "200 0", "200 1", "200 1"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if seen[1].Fault != "status=429x1" || seen[1].Exchange != &list[0] || seen[2].Again || !seen[4].Again || seen[4].Status != http.StatusOK {
+	if seen[1].Fault != "status=429x1" || seen[1].Exchange != &list[0] || seen[2].Reused || !seen[4].Reused || seen[4].Status != http.StatusOK {
 		t.Errorf("told %+v", seen)
 	}
 }

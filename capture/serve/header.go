@@ -24,7 +24,7 @@ func copyHeader(to http.Header, x *Exchange) {
 			skip = append(skip, http.CanonicalHeaderKey(strings.TrimSpace(name)))
 		}
 	}
-	if !x.encoded() {
+	if !x.isEncoded() {
 		skip = append(skip, "Content-Encoding")
 	}
 	for name, values := range x.Header {
@@ -33,26 +33,26 @@ func copyHeader(to http.Header, x *Exchange) {
 		}
 	}
 	if to.Get("Content-Type") == "" && len(x.Chunks) > 0 {
-		to.Set("Content-Type", bend.ContentType(x.start(), x.encoded()))
+		to.Set("Content-Type", bend.ContentType(x.startBytes(), x.isEncoded()))
 	}
 }
 
-// encoded reports whether the bytes are still in the content encoding that the header names. What
+// isEncoded reports whether the bytes are still in the content encoding that the header names. What
 // recorded them may have decoded them: curl --compressed does, and leaves the header.
-func (x *Exchange) encoded() bool {
+func (x *Exchange) isEncoded() bool {
 	switch coding := strings.ToLower(x.Header.Get("Content-Encoding")); coding {
 	case "", "identity":
 		return false
 	case "gzip", "x-gzip": // RFC 1952, section 2.3.1
-		return bytes.HasPrefix(x.start(), []byte("\x1f\x8b"))
+		return bytes.HasPrefix(x.startBytes(), []byte("\x1f\x8b"))
 	case "zstd": // RFC 8878, section 3.1.1
-		return bytes.HasPrefix(x.start(), []byte("\x28\xb5\x2f\xfd"))
+		return bytes.HasPrefix(x.startBytes(), []byte("\x28\xb5\x2f\xfd"))
 	}
-	return !bend.IsText(x.start()) // others have no mark
+	return !bend.IsText(x.startBytes()) // others have no mark
 }
 
 // startSize is how many bytes tell what a body is.
 const startSize = 64 << 10
 
-// start is the first bytes of the body.
-func (x *Exchange) start() []byte { return x.first(startSize) }
+// startBytes is the first bytes of the body.
+func (x *Exchange) startBytes() []byte { return x.firstBytes(startSize) }

@@ -37,16 +37,16 @@ type Options struct {
 	// Answering, if set, is told of every request before its answer begins. Unfit, if set, is told
 	// once of every fault that changes nothing about an exchange, and why. Both may be called from
 	// several goroutines.
-	Answering func(Answer)
-	Unfit     func(f bend.Fault, x *Exchange, why string)
+	OnResponse    func(Response)
+	OnUnusedFault func(f bend.Fault, x *Exchange, why string)
 }
 
-// Answer is what a request gets.
-type Answer struct {
+// Response is what a request gets.
+type Response struct {
 	Method, Path string    // of the request
 	Status       int       // of the answer
 	Exchange     *Exchange // that answers; nil when none fits
-	Again        bool      // all that fit were used, so one of them answers again
+	Reused       bool      // all that fit were used, so one of them answers again
 	Fault        string    // the fault that answers in place of the exchange
 }
 
@@ -57,7 +57,7 @@ type Provider struct {
 	options Options
 	faults  *bend.Set
 	mu      sync.Mutex
-	entries []*entry
+	entries []*servedExchange
 }
 
 // who answers in the provider's place.
@@ -68,7 +68,7 @@ func New(o Options) *Provider {
 	p := &Provider{options: o, faults: bend.NewSet(o.Faults)}
 	for i := range o.Exchanges {
 		x := &o.Exchanges[i]
-		p.entries = append(p.entries, &entry{Exchange: x, asked: readAsked(x.Asked), unfit: map[string]bool{}})
+		p.entries = append(p.entries, &servedExchange{Exchange: x, asked: readAsked(x.Asked), unfit: map[string]bool{}})
 	}
 	return p
 }
@@ -76,67 +76,69 @@ func New(o Options) *Provider {
 // ServeHTTP answers one request. It breaks the connection where the recorded one broke or a fault
 // says so, which net/http has a panic for.
 func (p *Provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	asked := p.read(r)
-	e, again := p.choose(r, &asked, false)
-	refusal := p.refusal(r, e != nil)
+	asked := p.readRequest(r)
+	e, again := p.chooseExchange(r, &asked, false)
+	refusal := p.refusalFault(r, e != nil)
 	if e != nil && refusal == nil && !e.Socket {
-		e, again = p.choose(r, &asked, true)
+		e, again = p.chooseExchange(r, &asked, true)
 	}
-	a := Answer{Method: r.Method, Path: r.URL.Path, Status: http.StatusOK, Again: again}
+	a := Response{Method: r.Method, Path: r.URL.Path, Status: http.StatusOK, Reused: again}
 	if e != nil {
-		a.Exchange, a.Status = e.Exchange, e.status()
+		a.Exchange, a.Status = e.Exchange, e.statusCode()
 	}
-	answer := func() { p.play(w, r, e) }
+	answer := func() { p.writeBody(w, r, e) }
 	switch {
 	case e == nil && r.URL.Path == "/" && (r.Method == http.MethodGet || r.Method == http.MethodHead):
-		answer = func() { p.describe(w) }
+		answer = func() { p.listExchanges(w) }
 	case e == nil:
 		a.Status = http.StatusNotFound
 		answer = func() { p.notFound(w, r) }
 	case refusal != nil:
-		a.Status, a.Fault, a.Again = refusal.Status(), refusal.String(), false
-		answer = func() { refusal.Refuse(w, who, r.URL.Path, e.bare()) }
+		a.Status, a.Fault, a.Reused = refusal.Status(), refusal.String(), false
+		answer = func() { refusal.Refuse(w, who, r.URL.Path, e.bareStart()) }
 	case e.Socket:
-		a.Again = false
-		answer = func() { p.talk(w, r, e) }
+		a.Reused = false
+		answer = func() { p.serveSocket(w, r, e) }
 	}
-	p.tell(a)
+	p.reportResponse(a)
 	answer()
 }
 
-func (p *Provider) tell(a Answer) {
-	if p.options.Answering != nil {
-		p.options.Answering(a)
+func (p *Provider) reportResponse(a Response) {
+	if p.options.OnResponse != nil {
+		p.options.OnResponse(a)
 	}
 }
 
-// bare is how the body begins, where that alone tells whose it is.
-func (x *Exchange) bare() []byte {
+// bareStart is how the body begins, where that alone tells whose it is.
+func (x *Exchange) bareStart() []byte {
 	if x.URL != "" {
 		return nil
 	}
-	return x.start()
+	return x.startBytes()
 }
 
-// play sends the body of an exchange, as bent by the faults.
-func (p *Provider) play(w http.ResponseWriter, r *http.Request, e *entry) {
+// writeBody sends the body of an exchange, as bent by the faults.
+func (p *Provider) writeBody(w http.ResponseWriter, r *http.Request, e *servedExchange) {
 	began := time.Now()
 	var faults []bend.Fault
-	if !bend.IsAside(r) && e.status() < http.StatusBadRequest {
+	if !bend.IsAside(r) && e.statusCode() < http.StatusBadRequest {
 		faults = p.faults.ForNext()
 	}
-	x := p.decoded(r, e.Exchange, len(faults) > 0)
-	b := bend.New(faults, http.Header{}, x.encoded())
-	list := p.bent(e, b, x.Chunks)
-	until := func(after time.Duration) bool { return bend.Sleep(r.Context(), time.Until(began.Add(p.scaled(after)))) }
-	if !until(x.HeadAfter) || x.silent() {
+	x := p.decodeExchange(r, e.Exchange, len(faults) > 0)
+	b := bend.New(faults, http.Header{}, x.isEncoded())
+	list := p.injectFaults(e, b, x.Chunks)
+	until := func(after time.Duration) bool {
+		return bend.Sleep(r.Context(), time.Until(began.Add(p.atSpeed(after))))
+	}
+	if !until(x.HeadAfter) || x.isUnanswered() {
 		panic(http.ErrAbortHandler)
 	}
 	copyHeader(w.Header(), x)
-	w.WriteHeader(x.status())
+	w.WriteHeader(x.statusCode())
 	flush := http.NewResponseController(w).Flush
 	_ = flush()
-	if !p.pieces(r.Context(), began, list, func(data []byte) error {
+	if !p.writeChunks(r.Context(), began, list, func(data []byte) error {
 		_, err := w.Write(data)
 		_ = flush()
 		return err
@@ -146,7 +148,7 @@ func (p *Provider) play(w http.ResponseWriter, r *http.Request, e *entry) {
 	if b.BreaksHere() {
 		panic(http.ErrAbortHandler)
 	}
-	if began = began.Add(pauses(list)); !until(x.EndAfter) {
+	if began = began.Add(totalPauses(list)); !until(x.EndAfter) {
 		return
 	}
 	if x.Cut {
@@ -154,8 +156,8 @@ func (p *Provider) play(w http.ResponseWriter, r *http.Request, e *entry) {
 	}
 }
 
-// bent is what a bender makes of chunks; a fault that does nothing to them is told.
-func (p *Provider) bent(e *entry, b *bend.Injector, chunks []Chunk) []bend.OutChunk {
+// injectFaults is what a bender makes of chunks; a fault that does nothing to them is told.
+func (p *Provider) injectFaults(e *servedExchange, b *bend.Injector, chunks []Chunk) []bend.OutChunk {
 	var list []bend.OutChunk
 	for _, c := range chunks {
 		list = append(list, b.Write(c.Data, c.After)...)
@@ -163,45 +165,45 @@ func (p *Provider) bent(e *entry, b *bend.Injector, chunks []Chunk) []bend.OutCh
 	last, unfit := b.Close()
 	for _, u := range unfit {
 		p.faults.GiveBack(u.Fault)
-		p.unfit(e, u.Fault, u.Why)
+		p.reportUnused(e, u.Fault, u.Why)
 	}
 	return b.Joined(append(list, last...))
 }
 
-// pieces writes each piece when it is time to; it reports false when the client is gone.
-func (p *Provider) pieces(ctx context.Context, began time.Time, list []bend.OutChunk, write func([]byte) error) bool {
+// writeChunks writes each piece when it is time to; it reports false when the client is gone.
+func (p *Provider) writeChunks(ctx context.Context, began time.Time, list []bend.OutChunk, write func([]byte) error) bool {
 	for _, next := range list {
 		if !bend.Sleep(ctx, next.Pause) {
 			return false
 		}
 		began = began.Add(next.Pause)
-		if !bend.Sleep(ctx, time.Until(began.Add(p.scaled(next.After)))) || write(next.Data) != nil {
+		if !bend.Sleep(ctx, time.Until(began.Add(p.atSpeed(next.After)))) || write(next.Data) != nil {
 			return false
 		}
 	}
 	return true
 }
 
-// pauses is how much later a body ends because of them.
-func pauses(list []bend.OutChunk) (sum time.Duration) {
+// totalPauses is how much later a body ends because of them.
+func totalPauses(list []bend.OutChunk) (sum time.Duration) {
 	for _, p := range list {
 		sum += p.Pause
 	}
 	return sum
 }
 
-func (p *Provider) unfit(e *entry, f bend.Fault, why string) {
+func (p *Provider) reportUnused(e *servedExchange, f bend.Fault, why string) {
 	p.mu.Lock()
 	said := e.unfit[f.String()]
 	e.unfit[f.String()] = true
 	p.mu.Unlock()
-	if !said && p.options.Unfit != nil {
-		p.options.Unfit(f, e.Exchange, why)
+	if !said && p.options.OnUnusedFault != nil {
+		p.options.OnUnusedFault(f, e.Exchange, why)
 	}
 }
 
-// scaled is a recorded time at the provider's speed.
-func (p *Provider) scaled(after time.Duration) time.Duration {
+// atSpeed is a recorded time at the provider's speed.
+func (p *Provider) atSpeed(after time.Duration) time.Duration {
 	if p.options.Speed <= 0 {
 		return 0
 	}

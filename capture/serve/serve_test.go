@@ -183,7 +183,7 @@ func TestConcurrentRequests(t *testing.T) {
 	for i := range 50 {
 		list = append(list, Exchange{URL: "/x", Chunks: []Chunk{{0, fmt.Appendf(nil, "%d", i)}}})
 	}
-	server := httptest.NewServer(New(Options{Exchanges: list, Faults: faults(t, "repeat", "cut@9"), Unfit: func(bend.Fault, *Exchange, string) {}}))
+	server := httptest.NewServer(New(Options{Exchanges: list, Faults: faults(t, "repeat", "cut@9"), OnUnusedFault: func(bend.Fault, *Exchange, string) {}}))
 	defer server.Close()
 	got := make(chan string, len(list))
 	for range list {
@@ -215,8 +215,8 @@ func TestNothingFits(t *testing.T) {
 		{Method: "POST", URL: "/v1/\x1b[31m", File: "a\x1b.tsc", Chunks: []Chunk{{0, []byte("{}")}}},
 		{Method: "P\x1bT", URL: "/v1/b", Status: 200, EndAfter: 1500 * time.Millisecond, Cut: true},
 	}
-	var seen []Answer
-	server := httptest.NewServer(New(Options{Exchanges: list, Answering: func(a Answer) { seen = append(seen, a) }}))
+	var seen []Response
+	server := httptest.NewServer(New(Options{Exchanges: list, OnResponse: func(a Response) { seen = append(seen, a) }}))
 	defer server.Close()
 	resp, body, _ := request(t, server, "POST", "/v1/c%1b")
 	want := `{"error":{"message":"no recorded exchange answers POST /v1/c%1B; there are: POST /v1/%1B%5B31m, \"P\\x1bT\" /v1/b","type":"not_found_error"},"type":"error"}` + "\n"

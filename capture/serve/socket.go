@@ -24,9 +24,9 @@ type socket struct {
 	ctx   context.Context
 }
 
-// talk opens a WebSocket and answers each message with what was recorded of such a one. first is an
+// serveSocket opens a WebSocket and answers each message with what was recorded of such a one. first is an
 // exchange that was recorded there.
-func (p *Provider) talk(w http.ResponseWriter, r *http.Request, first *entry) {
+func (p *Provider) serveSocket(w http.ResponseWriter, r *http.Request, first *servedExchange) {
 	conn, in, err := http.NewResponseController(w).Hijack()
 	if err != nil {
 		bend.Error(w, http.StatusNotImplemented, "not_implemented", "a WebSocket begins with a request of HTTP/1.1")
@@ -37,13 +37,13 @@ func (p *Provider) talk(w http.ResponseWriter, r *http.Request, first *entry) {
 	ctx, cancel := context.WithCancel(context.Background()) // the request's own is not told when a hijacked connection ends
 	defer cancel()
 	s := &socket{p: p, r: r, conn: conn, ctx: ctx}
-	if s.greet(first) == nil {
-		s.serve(in.Reader, cancel)
+	if s.sendHandshake(first) == nil {
+		s.serveMessages(in.Reader, cancel)
 	}
 }
 
-// greet ends the handshake, and says what the provider said before it was asked anything.
-func (s *socket) greet(first *entry) error {
+// sendHandshake ends the handshake, and says what the provider said before it was asked anything.
+func (s *socket) sendHandshake(first *servedExchange) error {
 	header := http.Header{}
 	copyHeader(header, &Exchange{Header: first.Header})
 	for _, name := range []string{"Sec-Websocket-Extensions", "Content-Type", "Content-Encoding"} {
@@ -56,33 +56,33 @@ func (s *socket) greet(first *entry) error {
 	if err := res.Write(s.conn); err != nil {
 		return err
 	}
-	return s.answer(nil)
+	return s.answerMessage(nil)
 }
 
-// serve reads messages until the client has no more, or the connection is to break. While one is
+// serveMessages reads messages until the client has no more, or the connection is to break. While one is
 // answered, the next is waited for, so that a client that goes away is noticed.
-func (s *socket) serve(in *bufio.Reader, cancel func()) {
+func (s *socket) serveMessages(in *bufio.Reader, cancel func()) {
 	asked := make(chan []byte, 16)
 	go func() {
 		defer cancel()
 		defer close(asked)
-		s.read(in, asked)
+		s.readMessages(in, asked)
 	}()
 	for message := range asked {
-		if s.answer(message) != nil {
+		if s.answerMessage(message) != nil {
 			return
 		}
 	}
 }
 
-// read hands over messages. It answers a Ping with a Pong and a Close with a Close.
-func (s *socket) read(in *bufio.Reader, to chan<- []byte) {
+// readMessages hands over messages. It answers a Ping with a Pong and a Close with a Close.
+func (s *socket) readMessages(in *bufio.Reader, to chan<- []byte) {
 	reader := websocket.Reader{Control: func(opcode byte, payload []byte) {
 		switch opcode {
 		case websocket.OpPing:
-			_ = s.send(websocket.OpPong, payload)
+			_ = s.sendFrame(websocket.OpPong, payload)
 		case websocket.OpClose:
-			_ = s.send(websocket.OpClose, payload)
+			_ = s.sendFrame(websocket.OpClose, payload)
 		}
 	}}
 	buffer := make([]byte, 32<<10)
@@ -101,16 +101,16 @@ func (s *socket) read(in *bufio.Reader, to chan<- []byte) {
 	}
 }
 
-func (s *socket) send(opcode byte, payload []byte) error {
+func (s *socket) sendFrame(opcode byte, payload []byte) error {
 	s.write.Lock()
 	defer s.write.Unlock()
 	_, err := s.conn.Write(websocket.AppendFrame(nil, opcode, payload))
 	return err
 }
 
-// answer sends what was recorded for such a message; nil stands for none, before the first. The
+// answerMessage sends what was recorded for such a message; nil stands for none, before the first. The
 // error says that the connection is to break.
-func (s *socket) answer(message []byte) error {
+func (s *socket) answerMessage(message []byte) error {
 	began := time.Now()
 	asked := readAsked(message)
 	e, again := s.p.chooseMessage(s.r, message, &asked)
@@ -118,30 +118,30 @@ func (s *socket) answer(message []byte) error {
 		return nil
 	}
 	if message != nil {
-		s.p.tell(Answer{Method: "message to", Path: s.r.URL.Path, Status: http.StatusOK, Exchange: e.Exchange, Again: again})
+		s.p.reportResponse(Response{Method: "message to", Path: s.r.URL.Path, Status: http.StatusOK, Exchange: e.Exchange, Reused: again})
 	}
 	var faults []bend.Fault
-	if asked.generates() {
+	if asked.wantsResponse() {
 		faults = s.p.faults.ForNext()
 	}
 	b := bend.NewMessages(faults)
-	list := s.p.bent(e, b, e.Chunks)
-	sent := s.p.pieces(s.ctx, began, list, func(data []byte) error { return s.send(websocket.OpText, data) })
+	list := s.p.injectFaults(e, b, e.Chunks)
+	sent := s.p.writeChunks(s.ctx, began, list, func(data []byte) error { return s.sendFrame(websocket.OpText, data) })
 	if !sent || b.BreaksHere() || e.Cut {
 		return http.ErrAbortHandler
 	}
 	return nil
 }
 
-// generates reports whether a message asks for an answer of a model's.
-func (a *asked) generates() bool { return a.known && a.generate != "false" }
+// wantsResponse reports whether a message asks for an answer of a model's.
+func (a *requestFacts) wantsResponse() bool { return a.known && a.generate != "false" }
 
 // chooseMessage finds what answers a message of a WebSocket. A greeting is given each time.
-func (p *Provider) chooseMessage(r *http.Request, message []byte, a *asked) (e *entry, again bool) {
-	return p.chooseAmong(func(e *entry) int {
+func (p *Provider) chooseMessage(r *http.Request, message []byte, a *requestFacts) (e *servedExchange, again bool) {
+	return p.chooseAmong(func(e *servedExchange) int {
 		if !e.Socket || (e.Asked == nil) != (message == nil) {
 			return 0
 		}
-		return e.fits(r.Method, r.URL)
+		return e.pathFit(r.Method, r.URL)
 	}, r.URL.RawQuery, a, message != nil)
 }

@@ -83,8 +83,8 @@ func (a *app) serve(ctx context.Context, paths []string, f serveFlags) error {
 		return fmt.Errorf("serve: there is no response in %s", strings.Join(paths, ", "))
 	}
 	o.Decode = decodeBody
-	o.Answering = func(answer serve.Answer) { a.stderr.linef("%s", answered(answer)) }
-	o.Unfit = func(fault bend.Fault, x *serve.Exchange, why string) {
+	o.OnResponse = func(answer serve.Response) { a.stderr.linef("%s", answered(answer)) }
+	o.OnUnusedFault = func(fault bend.Fault, x *serve.Exchange, why string) {
 		a.notef("--fault %s does nothing to %s: %s", fault, exchangeName(x), why)
 	}
 	if f.public {
@@ -129,7 +129,7 @@ func (a *app) recorded(ctx context.Context, path string) ([]serve.Exchange, erro
 	return list, err
 }
 
-func answered(answer serve.Answer) string {
+func answered(answer serve.Response) string {
 	what := "nothing that was recorded fits: " + strconv.Itoa(answer.Status)
 	switch {
 	case answer.Exchange == nil && answer.Status == http.StatusOK:
@@ -140,7 +140,7 @@ func answered(answer serve.Answer) string {
 		what = exchangeName(answer.Exchange) + ": a WebSocket"
 	case answer.Exchange != nil:
 		what = exchangeName(answer.Exchange) + ": " + answer.Exchange.About()
-		if answer.Again {
+		if answer.Reused {
 			what += ", again"
 		}
 	}
