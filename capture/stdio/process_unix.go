@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// catch has signals come to us that are meant for the process, but for those that it is to ignore,
+// catchSignals has signals come to us that are meant for the process, but for those that it is to ignore,
 // as nohup wants it. That nobody reads our output is told by writing it.
-func catch() (signals chan os.Signal, stop func()) {
+func catchSignals() (signals chan os.Signal, stop func()) {
 	signals, broken := make(chan os.Signal, 16), make(chan os.Signal, 1)
 	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2} {
 		if !signal.Ignored(s) {
@@ -25,7 +25,7 @@ func catch() (signals chan os.Signal, stop func()) {
 	}
 }
 
-func terminate(p *os.Process) { _ = p.Signal(syscall.SIGTERM) }
+func terminateProcess(p *os.Process) { _ = p.Signal(syscall.SIGTERM) }
 
 func endingOf(s *os.ProcessState) Ending {
 	if status, ok := s.Sys().(syscall.WaitStatus); ok && status.Signaled() {
@@ -34,9 +34,9 @@ func endingOf(s *os.ProcessState) Ending {
 	return Ending{Code: s.ExitCode()}
 }
 
-// End ends this program as the process ended: by the same signal, where that can be done without a
+// ExitLike ends this program as the process ended: by the same signal, where that can be done without a
 // trace of our own.
-func (e Ending) End() (code int) {
+func (e Ending) ExitLike() (code int) {
 	switch e.Signal {
 	case 0:
 		return e.Code

@@ -20,12 +20,12 @@ type pump struct {
 	pieces  atomic.Int64
 }
 
-// run hands a copy of each piece to take before it passes it on. Where nobody reads any more the
+// copyPipe hands a copy of each piece to take before it passes it on. Where nobody reads any more the
 // pipe is closed, so that the process learns of it as it would without us.
-func (p *pump) run(from, to *os.File, take func([]byte), unwanted func()) {
+func (p *pump) copyPipe(from, to *os.File, take func([]byte), unwanted func()) {
 	defer p.done.Store(true)
 	defer from.Close()
-	piece := make([]byte, pieceSize)
+	piece := make([]byte, chunkBytes)
 	for {
 		n, err := from.Read(piece)
 		p.writing.Store(true)
@@ -43,10 +43,10 @@ func (p *pump) run(from, to *os.File, take func([]byte), unwanted func()) {
 	}
 }
 
-// drain waits for what the ended process has written: to its end, or, where another process holds
+// waitDrained waits for what the ended process has written: to its end, or, where another process holds
 // that open, until nothing comes any more. A reader that is slow to take it is waited for, but not
 // for long when it had the process told to end.
-func (p *pump) drain(told *atomic.Bool) {
+func (p *pump) waitDrained(told *atomic.Bool) {
 	const step = time.Millisecond
 	quiet, stuck := time.Duration(0), time.Duration(0)
 	for seen := int64(-1); !p.done.Load() && quiet < drainTime && stuck < tailTime; time.Sleep(step) {
@@ -62,34 +62,34 @@ func (p *pump) drain(told *atomic.Bool) {
 	}
 }
 
-// lines hands text over line by line, as many as came at once; a long one in parts.
-type lines struct {
+// lineSplitter hands text over line by line, as many as came at once; a long one in parts.
+type lineSplitter struct {
 	to   func([]byte)
 	mu   sync.Mutex
 	part []byte
 }
 
-// linePart is how much of a line may wait for its end.
-const linePart = 8 << 10
+// maxLinePart is how much of a line may wait for its end.
+const maxLinePart = 8 << 10
 
-func (l *lines) add(p []byte) {
+func (l *lineSplitter) add(p []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.part = append(l.part, p...)
 	n := bytes.LastIndexByte(l.part, '\n') + 1
-	if len(l.part)-n > linePart {
+	if len(l.part)-n > maxLinePart {
 		n = len(l.part)
 	}
-	l.give(n)
+	l.handLines(n)
 }
 
-func (l *lines) flush() {
+func (l *lineSplitter) flush() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.give(len(l.part))
+	l.handLines(len(l.part))
 }
 
-func (l *lines) give(n int) {
+func (l *lineSplitter) handLines(n int) {
 	if text := bytes.TrimRight(l.part[:n], "\r\n"); len(text) > 0 {
 		l.to(text)
 	}

@@ -12,21 +12,21 @@ import (
 func Watch(args []string, command string, o Options) (Ending, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	w := &wrap{o: o, cmd: exec.Command(args[0], args[1:]...), gone: make(chan struct{})}
+	w := &wrapper{o: o, cmd: exec.Command(args[0], args[1:]...), exited: make(chan struct{})}
 	w.cmd.Stdin, w.cmd.Stdout, w.cmd.Stderr = o.Stdin, o.Stdout, o.Stderr
-	w.take(capture.Record{
+	w.putRecord(capture.Record{
 		Side: capture.Request, Data: []byte(command),
 		Head: &capture.Head{Method: capture.Shell, URL: "shell:" + o.Name, Start: o.Began},
 	})
-	signals, stop := catch()
+	signals, stop := catchSignals()
 	defer stop()
-	tie(w.cmd)
+	killWithParent(w.cmd)
 	if err := w.cmd.Start(); err != nil {
-		w.take(capture.Record{End: capture.EndEOF, Why: "it could not be started: " + capture.WithoutPath(err).Error(), By: capture.Toolscope})
+		w.putRecord(capture.Record{End: capture.EndEOF, Why: "it could not be started: " + capture.WithoutPath(err).Error(), By: capture.Toolscope})
 		return Ending{}, err
 	}
-	go w.pass(signals)
+	go w.forwardSignals(signals)
 	_ = w.cmd.Wait()
-	close(w.gone)
-	return w.end(), nil
+	close(w.exited)
+	return w.recordEnd(), nil
 }

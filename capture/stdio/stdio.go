@@ -31,10 +31,10 @@ import (
 // Options say how a process is wrapped.
 type Options struct {
 	Name                  string    // of the server
-	Shown                 []string  // the command line as it may be recorded
+	CommandLine           []string  // the command line as it may be recorded
 	Began                 time.Time // what times count from
 	Stdin, Stdout, Stderr *os.File
-	Take                  func(capture.Record) // owns what it is given, and never waits
+	Record                func(capture.Record) // owns what it is given, and never waits
 }
 
 // Ending is how the process ended: by a signal, or with a code.
@@ -44,17 +44,17 @@ type Ending struct {
 }
 
 const (
-	pieceSize = 64 << 10        // that is passed on at once: what a pipe holds
-	graceTime = 2 * time.Second // for a process to end by itself when nobody is left to speak with
+	chunkBytes = 64 << 10        // that is passed on at once: what a pipe holds
+	graceTime  = 2 * time.Second // for a process to end by itself when nobody is left to speak with
 )
 
-// wrap is a process that runs.
-type wrap struct {
-	o    Options
-	cmd  *exec.Cmd
-	mu   sync.Mutex // times do not decrease in the order of what is taken
-	gone chan struct{}
-	told atomic.Bool // a signal was passed on
+// wrapper is a process that runs.
+type wrapper struct {
+	o         Options
+	cmd       *exec.Cmd
+	mu        sync.Mutex // times do not decrease in the order of what is taken
+	exited    chan struct{}
+	signalled atomic.Bool // a signal was passed on
 }
 
 // Run starts a command and is over when it is. The error is that it could not be started.
@@ -62,56 +62,56 @@ func Run(args []string, o Options) (Ending, error) {
 	// Where a child ends with its parent, that is the thread that started it.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	w := &wrap{o: o, cmd: exec.Command(args[0], args[1:]...), gone: make(chan struct{})}
+	w := &wrapper{o: o, cmd: exec.Command(args[0], args[1:]...), exited: make(chan struct{})}
 	if errors.Is(w.cmd.Err, exec.ErrDot) { // who wrote "server" in a folder meant that
 		w.cmd.Err = nil
 	}
-	ends, err := w.pipes()
+	ends, err := w.openPipes()
 	if err != nil {
 		return Ending{}, err
 	}
-	w.begin()
+	w.noteCommand()
 	parent := os.Getppid()
-	signals, stop := catch()
+	signals, stop := catchSignals()
 	defer stop()
-	tie(w.cmd)
+	killWithParent(w.cmd)
 	err = w.cmd.Start()
 	for _, f := range ends.theirs {
 		f.Close()
 	}
 	if err != nil {
 		ends.close()
-		w.take(capture.Record{End: capture.EndEOF, Why: "it could not be started: " + capture.WithoutPath(err).Error(), By: capture.Toolscope})
+		w.putRecord(capture.Record{End: capture.EndEOF, Why: "it could not be started: " + capture.WithoutPath(err).Error(), By: capture.Toolscope})
 		return Ending{}, err
 	}
-	go w.pass(signals)
+	go w.forwardSignals(signals)
 	out, errs := new(pump), new(pump)
-	go w.input(ends.in, parent)
-	go out.run(ends.out, o.Stdout, w.output, func() { w.note(capture.Unwanted) })
-	heard := &lines{to: w.heard}
-	go errs.run(ends.err, o.Stderr, heard.add, func() {})
+	go w.forwardInput(ends.in, parent)
+	go out.copyPipe(ends.out, o.Stdout, w.recordOutput, func() { w.addNote(capture.Unwanted) })
+	heard := &lineSplitter{to: w.recordStderr}
+	go errs.copyPipe(ends.err, o.Stderr, heard.add, func() {})
 	_ = w.cmd.Wait()
-	close(w.gone)
-	out.drain(&w.told)
-	errs.drain(&w.told)
+	close(w.exited)
+	out.waitDrained(&w.signalled)
+	errs.waitDrained(&w.signalled)
 	heard.flush()
-	return w.end(), nil
+	return w.recordEnd(), nil
 }
 
-// pipes are the ends of the pipes that we have; theirs are the process's.
-type pipes struct {
+// processPipes are the ends of the pipes that we have; theirs are the process's.
+type processPipes struct {
 	in, out, err *os.File
 	theirs       []*os.File
 }
 
-func (p *pipes) close() {
+func (p *processPipes) close() {
 	for _, f := range []*os.File{p.in, p.out, p.err} {
 		f.Close()
 	}
 }
 
-func (w *wrap) pipes() (*pipes, error) {
-	p := new(pipes)
+func (w *wrapper) openPipes() (*processPipes, error) {
+	p := new(processPipes)
 	var all [3][2]*os.File
 	for i := range all {
 		r, wr, err := os.Pipe()
@@ -133,100 +133,100 @@ func (w *wrap) pipes() (*pipes, error) {
 	return p, nil
 }
 
-// take stamps a record and hands it over.
-func (w *wrap) take(r capture.Record) {
+// putRecord stamps a record and hands it over.
+func (w *wrapper) putRecord(r capture.Record) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	r.Exchange, r.At = 1, time.Since(w.o.Began)
-	w.o.Take(r)
+	w.o.Record(r)
 }
 
-func (w *wrap) note(text string) { w.take(capture.Record{Note: text}) }
+func (w *wrapper) addNote(text string) { w.putRecord(capture.Record{Note: text}) }
 
-// begin tells what is run.
-func (w *wrap) begin() {
-	list, _ := json.Marshal(w.o.Shown)
-	w.take(capture.Record{
+// noteCommand tells what is run.
+func (w *wrapper) noteCommand() {
+	list, _ := json.Marshal(w.o.CommandLine)
+	w.putRecord(capture.Record{
 		Side: capture.Request, Note: capture.Argv + string(list),
 		Head: &capture.Head{Method: capture.Stdio, URL: "mcp:" + w.o.Name, Start: w.o.Began},
 	})
 }
 
-// input passes on what the process is to read, until there is no more or nobody reads it.
-func (w *wrap) input(to *os.File, parent int) {
+// forwardInput passes on what the process is to read, until there is no more or nobody reads it.
+func (w *wrapper) forwardInput(to *os.File, parent int) {
 	defer to.Close()
-	piece := make([]byte, pieceSize)
+	piece := make([]byte, chunkBytes)
 	for {
 		n, err := w.o.Stdin.Read(piece)
 		if n > 0 {
-			w.take(capture.Record{Side: capture.Request, Data: bytes.Clone(piece[:n])})
+			w.putRecord(capture.Record{Side: capture.Request, Data: bytes.Clone(piece[:n])})
 			if _, err := to.Write(piece[:n]); err != nil {
 				w.o.Stdin.Close()
 				return
 			}
 		}
 		if err != nil {
-			w.take(capture.Record{Side: capture.Request, Note: capture.InputEnded})
+			w.putRecord(capture.Record{Side: capture.Request, Note: capture.InputEnded})
 			to.Close()
-			w.bereaved(parent)
+			w.killOrphan(parent)
 			return
 		}
 	}
 }
 
-// bereaved ends a process that goes on although whoever started us is gone.
-func (w *wrap) bereaved(parent int) {
+// killOrphan ends a process that goes on although whoever started us is gone.
+func (w *wrapper) killOrphan(parent int) {
 	for tick := 50 * time.Millisecond; os.Getppid() == parent; {
-		if w.over(tick) {
+		if w.waitDone(tick) {
 			return
 		}
 	}
-	if w.over(graceTime) {
+	if w.waitDone(graceTime) {
 		return
 	}
-	terminate(w.cmd.Process)
-	if !w.over(graceTime) {
+	terminateProcess(w.cmd.Process)
+	if !w.waitDone(graceTime) {
 		_ = w.cmd.Process.Kill()
 	}
 }
 
-// over waits for the process to end, for a while.
-func (w *wrap) over(wait time.Duration) bool {
+// waitDone waits for the process to end, for a while.
+func (w *wrapper) waitDone(wait time.Duration) bool {
 	select {
-	case <-w.gone:
+	case <-w.exited:
 		return true
 	case <-time.After(wait):
 		return false
 	}
 }
 
-// output takes what the process writes.
-func (w *wrap) output(p []byte) { w.take(capture.Record{Data: p}) }
+// recordOutput takes what the process writes.
+func (w *wrapper) recordOutput(p []byte) { w.putRecord(capture.Record{Data: p}) }
 
-// heard takes what it writes to standard error.
-func (w *wrap) heard(text []byte) { w.note(capture.Stderr + string(text)) }
+// recordStderr takes what it writes to standard error.
+func (w *wrapper) recordStderr(text []byte) { w.addNote(capture.Stderr + string(text)) }
 
-// pass passes signals on.
-func (w *wrap) pass(signals <-chan os.Signal) {
+// forwardSignals passes signals on.
+func (w *wrapper) forwardSignals(signals <-chan os.Signal) {
 	for {
 		select {
-		case <-w.gone:
+		case <-w.exited:
 			return
 		case s := <-signals:
-			w.told.Store(true)
-			w.note(capture.Signalled + s.String())
+			w.signalled.Store(true)
+			w.addNote(capture.Signalled + s.String())
 			_ = w.cmd.Process.Signal(s)
 		}
 	}
 }
 
-// end tells how the process ended.
-func (w *wrap) end() Ending {
+// recordEnd tells how the process ended.
+func (w *wrapper) recordEnd() Ending {
 	e := endingOf(w.cmd.ProcessState)
 	last := capture.Record{End: capture.EndEOF}
 	if s := w.cmd.ProcessState; !s.Success() {
 		last.Why, last.By = s.String(), capture.Provider
 	}
-	w.take(last)
+	w.putRecord(last)
 	return e
 }

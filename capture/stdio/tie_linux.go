@@ -5,5 +5,7 @@ import (
 	"syscall"
 )
 
-// tie has the process be killed when the thread that starts it ends.
-func tie(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} }
+// killWithParent has the process be killed when the thread that starts it ends.
+func killWithParent(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+}

@@ -87,7 +87,7 @@ func (a *app) mcp(args []string, f *mcpFlags) error {
 func (a *app) runServer(args []string, f *mcpFlags) error {
 	name := cmp.Or(f.name, serverOf(args))
 	return a.besides(f, "mcp", name, func(o stdio.Options, l *live) (stdio.Ending, error) {
-		o.Shown = l.redactor.Argv(args)
+		o.CommandLine = l.redactor.Argv(args)
 		return stdio.Run(args, o)
 	})
 }
@@ -104,7 +104,7 @@ func (a *app) besides(f *mcpFlags, kind, name string, run func(stdio.Options, *l
 		}
 	}()
 	in, out, errs := a.streams()
-	ending, err := run(stdio.Options{Name: name, Began: l.began, Stdin: in, Stdout: out, Stderr: errs, Take: l.take}, l)
+	ending, err := run(stdio.Options{Name: name, Began: l.began, Stdin: in, Stdout: out, Stderr: errs, Record: l.take}, l)
 	a.endServer(l)
 	switch {
 	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
@@ -114,7 +114,7 @@ func (a *app) besides(f *mcpFlags, kind, name string, run func(stdio.Options, *l
 		a.complain(fmt.Errorf("mcp: %w", err))
 		a.code = exitNoCommand - 1 // as shells end with where a command cannot be run
 	default:
-		a.code = ending.End()
+		a.code = ending.ExitLike()
 	}
 	return nil
 }
