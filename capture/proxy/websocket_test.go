@@ -76,7 +76,7 @@ func socketServer(t testing.TB, talk func(s *socket, r *http.Request)) string {
 		if err != nil {
 			return
 		}
-		fmt.Fprintf(c, "HTTP/1.1 101 Switching Protocols\r\nUpgrade: WebSocket\r\nConnection: upgrade\r\nX-Request-Id: 7\r\nSec-WebSocket-Accept: %s\r\n\r\n", websocket.Accept(req.Header.Get("Sec-WebSocket-Key")))
+		fmt.Fprintf(c, "HTTP/1.1 101 Switching Protocols\r\nUpgrade: WebSocket\r\nConnection: upgrade\r\nX-Request-Id: 7\r\nSec-WebSocket-Accept: %s\r\n\r\n", websocket.AcceptKey(req.Header.Get("Sec-WebSocket-Key")))
 		talk(&socket{t: t, conn: c, r: r}, req)
 	})
 }
@@ -91,7 +91,7 @@ func (d *desk) dialSocket() *socket {
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	if resp.StatusCode != 101 || resp.Header.Get("Sec-WebSocket-Accept") != websocket.Accept(key) || resp.Header.Get("X-Request-Id") != "7" {
+	if resp.StatusCode != 101 || resp.Header.Get("Sec-WebSocket-Accept") != websocket.AcceptKey(key) || resp.Header.Get("X-Request-Id") != "7" {
 		d.t.Fatalf("%s, %v", resp.Status, resp.Header)
 	}
 	return &socket{d.t, c, r, true}

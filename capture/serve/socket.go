@@ -51,7 +51,7 @@ func (s *socket) sendHandshake(first *servedExchange) error {
 	}
 	header.Set("Upgrade", websocket.Protocol)
 	header.Set("Connection", "Upgrade")
-	header.Set("Sec-Websocket-Accept", websocket.Accept(s.r.Header.Get("Sec-Websocket-Key")))
+	header.Set("Sec-Websocket-Accept", websocket.AcceptKey(s.r.Header.Get("Sec-Websocket-Key")))
 	res := http.Response{StatusCode: http.StatusSwitchingProtocols, ProtoMajor: 1, ProtoMinor: 1, Header: header}
 	if err := res.Write(s.conn); err != nil {
 		return err

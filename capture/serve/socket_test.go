@@ -35,7 +35,7 @@ func dial(t *testing.T, server *httptest.Server, path string) *client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if res.StatusCode != 101 || res.Header.Get("Sec-Websocket-Accept") != websocket.Accept("a2V5") || res.Header.Get("X-Own") != "7" || len(res.Header.Values("Upgrade")) != 1 {
+	if res.StatusCode != 101 || res.Header.Get("Sec-Websocket-Accept") != websocket.AcceptKey("a2V5") || res.Header.Get("X-Own") != "7" || len(res.Header.Values("Upgrade")) != 1 {
 		t.Fatalf("%s %v", res.Status, res.Header)
 	}
 	c := &client{t, conn, make(chan string, 100)}

@@ -30,8 +30,8 @@ const Protocol = "websocket"
 // IsRequest reports whether a request wants a WebSocket.
 func IsRequest(r *http.Request) bool { return strings.EqualFold(r.Header.Get("Upgrade"), Protocol) }
 
-// Accept is what a server answers the key of a handshake with (§4.2.2).
-func Accept(key string) string {
+// AcceptKey is what a server answers the key of a handshake with (§4.2.2).
+func AcceptKey(key string) string {
 	sum := sha1.Sum([]byte(key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11")) // #nosec G401
 	return base64.StdEncoding.EncodeToString(sum[:])
 }
@@ -103,7 +103,7 @@ func (m *Reader) Write(p []byte, emit func(message []byte, length uint64)) {
 			m.Start = m.came - int64(len(p)+len(m.header))
 		}
 		n := min(uint64(len(p)), m.size-m.at)
-		m.take(p[:n])
+		m.addPayload(p[:n])
 		if p = p[n:]; m.at < m.size {
 			return
 		}
@@ -139,7 +139,7 @@ func (m *Reader) takeHeader(p []byte) ([]byte, bool) {
 	if m.masked {
 		copy(m.mask[:], h[len(h)-4:])
 	}
-	m.check()
+	m.checkHeader()
 	return p, m.Broken == ""
 }
 
@@ -161,7 +161,7 @@ func (m *Reader) headerSize() int {
 	return n
 }
 
-func (m *Reader) check() {
+func (m *Reader) checkHeader() {
 	control := m.opcode >= OpClose
 	switch {
 	case m.header[0]&0x70 != 0:
@@ -179,8 +179,8 @@ func (m *Reader) check() {
 	}
 }
 
-// take adds bytes of the payload to what they belong to.
-func (m *Reader) take(p []byte) {
+// addPayload adds bytes of the payload to what they belong to.
+func (m *Reader) addPayload(p []byte) {
 	to := &m.Message
 	if m.opcode >= OpClose {
 		to = &m.control

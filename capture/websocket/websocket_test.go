@@ -120,7 +120,7 @@ func TestAppendFrame(t *testing.T) {
 
 // TestAccept: the handshake of RFC 6455 §1.3.
 func TestAccept(t *testing.T) {
-	if got := Accept("dGhlIHNhbXBsZSBub25jZQ=="); got != "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=" {
+	if got := AcceptKey("dGhlIHNhbXBsZSBub25jZQ=="); got != "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=" {
 		t.Error(got)
 	}
 }
