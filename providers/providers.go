@@ -38,7 +38,7 @@ var All = []dialect.Dialect{
 	cohere.Dialect(),
 	aistudio.Dialect(),
 	aisdk.Dialect(),
-	agui.Dialect(),
+	agui.Protocol(),
 	claudecode.Dialect(anthropic.Dialect()),
 	codexexec.Dialect(),
 }

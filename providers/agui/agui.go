@@ -13,12 +13,12 @@ import (
 	"toolscope/stream"
 )
 
-// Dialect is AG-UI.
-func Dialect() dialect.Dialect {
+// Protocol is AG-UI.
+func Protocol() dialect.Dialect {
 	return dialect.Dialect{
 		Name:     "ag-ui",
 		Title:    "AG-UI",
-		Sniff:    sniff,
+		Sniff:    sniffFrame,
 		Findings: findings,
 		New:      newDecoder,
 	}
@@ -56,7 +56,7 @@ var eventKinds = map[string]eventKind{
 	"RAW": {dialect.Likely, true}, "CUSTOM": {points: dialect.Likely},
 }
 
-func sniff(e dialect.Evidence) dialect.Score {
+func sniffFrame(e dialect.Evidence) dialect.Score {
 	kind := dialect.Raw(e.Data).Get("type").Text()
 	if points := eventKinds[kind].points; points > 0 {
 		return dialect.Score{Points: points, Why: "event type " + kind}

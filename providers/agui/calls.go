@@ -16,13 +16,13 @@ func (d *decoder) openCall(t *dialect.Turn) *dialect.Call {
 	return c
 }
 
-// called is the latest call of that id, nil if there is none.
-func (d *decoder) called(id dialect.Raw) *dialect.Call { return d.calls[string(id.Or(nil))] }
+// knownCall is the latest call of that id, nil if there is none.
+func (d *decoder) knownCall(id dialect.Raw) *dialect.Call { return d.calls[string(id.Or(nil))] }
 
-// find is the run's call that an event is for. One that never started is opened, so that nothing is
+// ensureCall is the run's call that an event is for. One that never started is opened, so that nothing is
 // lost.
-func (d *decoder) find(t *dialect.Turn, event string) *dialect.Call {
-	if c := d.called(d.ev.callID); c != nil && c.Turn() == t {
+func (d *decoder) ensureCall(t *dialect.Turn, event string) *dialect.Call {
+	if c := d.knownCall(d.ev.callID); c != nil && c.Turn() == t {
 		return c
 	}
 	c := d.openCall(t)
@@ -30,37 +30,37 @@ func (d *decoder) find(t *dialect.Turn, event string) *dialect.Call {
 	return c
 }
 
-// callEnd seals a call. TanStack AI repeats the input in it, and adds the result when the server
+// endCall seals a call. TanStack AI repeats the input in it, and adds the result when the server
 // ran the tool.
-func (d *decoder) callEnd(c *dialect.Call) {
+func (d *decoder) endCall(c *dialect.Call) {
 	if whole := d.ev.input; whole.Given() {
 		switch {
 		case c.Bytes == 0 && !c.Sealed:
 			c.Args(whole)
 		case !c.Matches(whole):
-			mismatch(c, whole)
+			reportMismatch(c, whole)
 		}
 	}
-	seal(c)
+	sealOnce(c)
 	if d.ev.result.Given() {
-		d.result(c.Turn())
+		d.reportResult(c.Turn())
 	}
 }
 
-func seal(c *dialect.Call) {
+func sealOnce(c *dialect.Call) {
 	if !c.Sealed {
 		c.Seal()
 	}
 }
 
-// callChunk takes a chunk of a call. One that names a new id starts a call; one that names none
+// readCallChunk takes a chunk of a call. One that names a new id starts a call; one that names none
 // continues the last call.
-func (d *decoder) callChunk(t *dialect.Turn) {
-	id, c := d.ev.callID, d.chunked
+func (d *decoder) readCallChunk(t *dialect.Turn) {
+	id, c := d.ev.callID, d.chunkedCall
 	if c == nil || id.IsString() && !id.Is(c.ID) {
 		d.endChunks()
 		c = d.openCall(t)
-		d.chunked = c
+		d.chunkedCall = c
 		if c.Name == "" || !id.IsString() {
 			c.Find(stream.ProtocolViolation, "the first chunk of a call has no id or no name: clients stop here")
 		}
@@ -75,15 +75,15 @@ func (d *decoder) callChunk(t *dialect.Turn) {
 
 // endChunks seals the call that came in chunks: it has no end of its own on the wire.
 func (d *decoder) endChunks() {
-	if d.chunked != nil {
-		seal(d.chunked)
-		d.chunked = nil
+	if d.chunkedCall != nil {
+		sealOnce(d.chunkedCall)
+		d.chunkedCall = nil
 	}
 }
 
-// result takes a tool's result, on the turn of its call.
-func (d *decoder) result(t *dialect.Turn) {
-	c := d.called(d.ev.callID)
+// reportResult takes a tool's result, on the turn of its call.
+func (d *decoder) reportResult(t *dialect.Turn) {
+	c := d.knownCall(d.ev.callID)
 	if c == nil {
 		t.Find(dialect.OrphanResult, "a result is for a call of an earlier response")
 		return
@@ -91,9 +91,9 @@ func (d *decoder) result(t *dialect.Turn) {
 	c.Turn().Answer(c.ID, "", false)
 }
 
-// snapshot compares the calls of a history with those that were streamed. The others are of earlier
+// checkSnapshot compares the calls of a history with those that were streamed. The others are of earlier
 // runs, or of an agent that does not stream.
-func (d *decoder) snapshot(t *dialect.Turn) {
+func (d *decoder) checkSnapshot(t *dialect.Turn) {
 	others := 0
 	list := d.ev.messages.Scan()
 	for ok := list.Array(); ok; ok = list.Element() {
@@ -105,12 +105,12 @@ func (d *decoder) snapshot(t *dialect.Turn) {
 		each := calls.Scan()
 		for ok := each.Array(); ok; ok = each.Element() {
 			call := each.Value()
-			c, whole := d.called(call.Get("id")), call.Get("function").Get("arguments")
+			c, whole := d.knownCall(call.Get("id")), call.Get("function").Get("arguments")
 			switch {
 			case c == nil:
 				others++
 			case c.Sealed && c.Bytes > 0 && !c.Matches(whole):
-				mismatch(c, whole)
+				reportMismatch(c, whole)
 			}
 		}
 	}
@@ -120,7 +120,7 @@ func (d *decoder) snapshot(t *dialect.Turn) {
 	}
 }
 
-func mismatch(c *dialect.Call, whole dialect.Raw) {
+func reportMismatch(c *dialect.Call, whole dialect.Raw) {
 	c.Find(dialect.DoneMismatch,
 		"the arguments as a whole are others than those that were streamed, which are shown: the whole is %s", whole.Clip())
 }

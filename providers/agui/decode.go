@@ -15,17 +15,17 @@ type decoder struct {
 	turn   *dialect.Turn
 	failed bool // the last run ended in RUN_ERROR
 
-	calls   map[string]*dialect.Call // of the whole exchange, by id
-	order   []*dialect.Call          // of the run: the slot of each is its place
-	chunked *dialect.Call            // the call whose chunks are coming, if any
-	others  map[string]bool          // messages that are not the assistant's
+	calls       map[string]*dialect.Call // of the whole exchange, by id
+	order       []*dialect.Call          // of the run: the slot of each is its place
+	chunkedCall *dialect.Call            // the call whose chunks are coming, if any
+	others      map[string]bool          // messages that are not the assistant's
 
 	began int64 // first time stamp, in milliseconds
 }
 
 func newDecoder(o *dialect.Out) dialect.Decoder {
 	d := &decoder{Out: o, calls: map[string]*dialect.Call{}, others: map[string]bool{}}
-	d.ev.bind()
+	d.ev.bindShape()
 	return d
 }
 
@@ -37,7 +37,7 @@ func (d *decoder) Frame(f stream.Frame) error {
 	if err := d.ev.shape.Read(f.Data); err != nil {
 		return err
 	}
-	d.stamp()
+	d.readTimestamp()
 	kind := d.ev.kind.Or(nil)
 	known := eventKinds[string(kind)]
 	if known.points > 0 && !known.between {
@@ -45,17 +45,17 @@ func (d *decoder) Frame(f stream.Frame) error {
 	}
 	switch string(kind) {
 	case "RUN_STARTED":
-		d.start()
+		d.startRun()
 	case "RUN_FINISHED":
-		d.finish()
+		d.finishRun()
 	case "RUN_ERROR":
-		d.fail()
+		d.reportError()
 	default:
 		if known.points == 0 {
 			d.Unknown(string(kind))
 			break
 		}
-		d.inRun(d.during(kind), kind)
+		d.inRun(d.ensureTurn(kind), kind)
 	}
 	return nil
 }
@@ -66,32 +66,32 @@ func (d *decoder) inRun(t *dialect.Turn, kind []byte) {
 	case "TOOL_CALL_START":
 		d.openCall(t)
 	case "TOOL_CALL_ARGS":
-		d.find(t, "TOOL_CALL_ARGS").Args(d.ev.delta)
+		d.ensureCall(t, "TOOL_CALL_ARGS").Args(d.ev.delta)
 	case "TOOL_CALL_END":
-		d.callEnd(d.find(t, "TOOL_CALL_END"))
+		d.endCall(d.ensureCall(t, "TOOL_CALL_END"))
 	case "TOOL_CALL_CHUNK":
-		d.callChunk(t)
+		d.readCallChunk(t)
 	case "TOOL_CALL_RESULT":
-		d.result(t)
+		d.reportResult(t)
 	case "TEXT_MESSAGE_START", "TEXT_MESSAGE_CHUNK", "TEXT_MESSAGE_CONTENT":
-		d.message(t)
+		d.readText(t)
 	case "THINKING_TEXT_MESSAGE_CONTENT", "REASONING_MESSAGE_CONTENT", "REASONING_MESSAGE_CHUNK",
 		"STEP_FINISHED": // TanStack AI puts reasoning there
 		t.Think(0, d.ev.delta)
 	case "REASONING_ENCRYPTED_VALUE": // some are of messages
-		if c := d.called(d.ev.entityID); c != nil && d.ev.subtype.Is("tool-call") {
+		if c := d.knownCall(d.ev.entityID); c != nil && d.ev.subtype.Is("tool-call") {
 			c.Meta(stream.CallInfo{Signature: d.ev.encrypted.Text()})
 		}
 	case "MESSAGES_SNAPSHOT":
-		d.snapshot(t)
+		d.checkSnapshot(t)
 	}
 }
 
 // Close says that the bytes have ended: without RUN_FINISHED that is a cut.
 func (d *decoder) Close() { d.turn.Cut("the stream ended without RUN_FINISHED") }
 
-// stamp reads the event's time stamp, in milliseconds since 1970.
-func (d *decoder) stamp() {
+// readTimestamp reads the event's time stamp, in milliseconds since 1970.
+func (d *decoder) readTimestamp() {
 	at, ok := d.ev.timestamp.Int()
 	switch {
 	case !ok:
@@ -103,33 +103,33 @@ func (d *decoder) stamp() {
 	}
 }
 
-func (d *decoder) start() {
+func (d *decoder) startRun() {
 	if d.turn.IsOpen() {
 		d.turn.Find(dialect.MessageRestarted, "a second run began before this one ended: clients stop here")
 		d.turn.Cut("")
 	}
-	d.begin(stream.Opening{ID: d.ev.runID.Text(), Model: d.ev.model.Text()})
+	d.openTurn(stream.Opening{ID: d.ev.runID.Text(), Model: d.ev.model.Text()})
 }
 
-func (d *decoder) begin(run stream.Opening) *dialect.Turn {
-	d.failed, d.order, d.chunked = false, nil, nil
+func (d *decoder) openTurn(run stream.Opening) *dialect.Turn {
+	d.failed, d.order, d.chunkedCall = false, nil, nil
 	d.turn = d.Open(run)
 	return d.turn
 }
 
-// during is the open turn; an event outside of any run opens one.
-func (d *decoder) during(kind []byte) *dialect.Turn {
+// ensureTurn is the open turn; an event outside of any run opens one.
+func (d *decoder) ensureTurn(kind []byte) *dialect.Turn {
 	if !d.turn.IsOpen() {
-		d.begin(stream.Opening{}).Find(stream.ProtocolViolation, "%s came outside of a run: clients stop here", kind)
+		d.openTurn(stream.Opening{}).Find(stream.ProtocolViolation, "%s came outside of a run: clients stop here", kind)
 	}
 	return d.turn
 }
 
-func (d *decoder) finish() {
+func (d *decoder) finishRun() {
 	if d.turn != nil && !d.turn.IsOpen() {
 		return // said before
 	}
-	t, ev := d.during([]byte("RUN_FINISHED")), &d.ev
+	t, ev := d.ensureTurn([]byte("RUN_FINISHED")), &d.ev
 	// TanStack AI tells token counts here.
 	in, out := ev.usage.Get("promptTokens").Count(), ev.usage.Get("completionTokens").Count()
 	if in.Told || out.Told {
@@ -149,13 +149,13 @@ func (d *decoder) finish() {
 	t.End()
 }
 
-// fail ends the run. After it clients take nothing but another run.
-func (d *decoder) fail() {
+// reportError ends the run. After it clients take nothing but another run.
+func (d *decoder) reportError() {
 	if !d.turn.IsOpen() {
 		if d.failed {
 			return // said before
 		}
-		d.begin(stream.Opening{})
+		d.openTurn(stream.Opening{})
 	}
 	message, code := d.ev.message.Text(), d.ev.code
 	if message == "" {
@@ -166,9 +166,9 @@ func (d *decoder) fail() {
 	d.failed = true
 }
 
-// message takes a text message's events: the answer, unless it is the user's own words or
+// readText takes a text message's events: the answer, unless it is the user's own words or
 // instructions that are sent along.
-func (d *decoder) message(t *dialect.Turn) {
+func (d *decoder) readText(t *dialect.Turn) {
 	id := d.ev.messageID.Or(nil)
 	if d.ev.role.IsString() {
 		d.others[string(id)] = !d.ev.role.Is("assistant")

@@ -14,8 +14,8 @@ type event struct {
 	subtype, entityID, encrypted       dialect.Raw
 }
 
-// bind has the shape read into ev.
-func (ev *event) bind() {
+// bindShape has the shape read into ev.
+func (ev *event) bindShape() {
 	ev.shape = dialect.ShapeOf(
 		dialect.Value("type", &ev.kind),
 		dialect.Value("timestamp", &ev.timestamp),
