@@ -37,7 +37,7 @@ var All = []dialect.Dialect{
 	ollama.Dialect(),
 	cohere.Dialect(),
 	aistudio.Dialect(),
-	aisdk.Dialect(),
+	aisdk.Protocol(),
 	agui.Protocol(),
 	claudecode.Dialect(anthropic.Dialect()),
 	codexexec.Dialect(),

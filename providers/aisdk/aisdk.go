@@ -15,12 +15,12 @@ import (
 	"toolscope/stream"
 )
 
-// Dialect is the AI SDK's UI message stream.
-func Dialect() dialect.Dialect {
+// Protocol is the AI SDK's UI message stream.
+func Protocol() dialect.Dialect {
 	return dialect.Dialect{
 		Name:     "ai-sdk",
 		Title:    "AI SDK UI message stream",
-		Sniff:    sniff,
+		Sniff:    sniffFrame,
 		Findings: findings,
 		New:      newDecoder,
 	}
@@ -39,7 +39,7 @@ var chunkPoints = map[string]int{
 	"source-url": dialect.Strong, "source-document": dialect.Strong,
 }
 
-func sniff(e dialect.Evidence) dialect.Score {
+func sniffFrame(e dialect.Evidence) dialect.Score {
 	var kind, errorText, callID, url dialect.Raw
 	_ = dialect.Read(e.Data, // data that breaks off has the members before
 		dialect.Value("type", &kind), dialect.Value("errorText", &errorText),

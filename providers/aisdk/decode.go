@@ -22,14 +22,14 @@ type decoder struct {
 
 func newDecoder(o *dialect.Out) dialect.Decoder {
 	d := &decoder{Out: o, calls: map[string]*call{}, approvals: map[string]*call{}}
-	d.chunk.bind()
+	d.chunk.bindShape()
 	return d
 }
 
 // Frame reads one chunk. Any that is known belongs to a message, whose start may be left out.
 func (d *decoder) Frame(f stream.Frame) error {
 	if dialect.IsDone(f.Data) {
-		d.done()
+		d.endTurn()
 		return nil
 	}
 	c := &d.chunk
@@ -38,79 +38,79 @@ func (d *decoder) Frame(f stream.Frame) error {
 	}
 	switch kind := c.kind.Or(nil); string(kind) {
 	case "tool-input-start":
-		d.openCall(d.during())
+		d.openCall(d.ensureTurn())
 	case "tool-input-delta":
-		d.inputDelta(d.during())
+		d.readDelta(d.ensureTurn())
 	case "tool-input-available":
-		d.available(d.during())
+		d.sealCall(d.ensureTurn())
 	case "tool-input-error":
-		d.rejected(d.during())
+		d.rejectCall(d.ensureTurn())
 	case "tool-approval-request":
-		d.askApproval()
+		d.requestApproval()
 	case "tool-approval-response":
-		d.approval()
+		d.readApproval()
 	case "tool-output-available", "tool-output-error", "tool-output-denied":
-		d.output(string(kind))
+		d.reportResult(string(kind))
 	case "text-delta":
-		d.during().Text(c.delta)
+		d.ensureTurn().Text(c.delta)
 	case "reasoning-delta":
-		d.during().Think(0, c.delta)
+		d.ensureTurn().Think(0, c.delta)
 	case "start":
-		d.start()
+		d.startMessage()
 	case "finish":
-		d.finish()
+		d.finishMessage()
 	case "abort":
-		d.abort()
+		d.abortMessage()
 	case "error":
-		d.during().Fail("", c.errorText.Text())
+		d.ensureTurn().Fail("", c.errorText.Text())
 		d.ended = true
 	case "message-metadata":
-		d.metadata(d.during())
+		d.readMetadata(d.ensureTurn())
 	case "start-step", "finish-step", "text-start", "text-end", "reasoning-start", "reasoning-end",
 		"source-url", "source-document", "file":
-		d.during()
+		d.ensureTurn()
 	default:
 		d.Unknown(string(kind))
 	}
 	return nil
 }
 
-// during is the open turn; a message whose start was left out opens one.
-func (d *decoder) during() *dialect.Turn {
+// ensureTurn is the open turn; a message whose start was left out opens one.
+func (d *decoder) ensureTurn() *dialect.Turn {
 	if !d.turn.IsOpen() {
-		d.begin("")
+		d.openTurn("")
 	}
 	return d.turn
 }
 
-func (d *decoder) begin(id string) {
+func (d *decoder) openTurn(id string) {
 	d.finished, d.ended, d.order = false, false, nil
 	d.turn = d.Open(stream.Opening{ID: id})
 }
 
-// start begins a message, unless one is under way: servers that merge streams say start again, and
+// startMessage begins a message, unless one is under way: servers that merge streams say start again, and
 // clients take only the new id from it.
-func (d *decoder) start() {
+func (d *decoder) startMessage() {
 	id := d.chunk.messageID.Text()
 	if d.finished {
-		d.done()
+		d.endTurn()
 	}
 	if d.turn.IsOpen() {
 		d.turn.Find(dialect.MessageRestarted.As(stream.Info), "a second start in one message: streams were merged, clients keep the last id")
 		d.turn.Meta(stream.Opening{ID: id})
 	} else {
-		d.begin(id)
+		d.openTurn(id)
 	}
-	d.metadata(d.turn)
+	d.readMetadata(d.turn)
 }
 
-func (d *decoder) finish() {
+func (d *decoder) finishMessage() {
 	if d.finished || d.turn != nil && !d.turn.IsOpen() {
 		return // said before
 	}
-	t := d.during()
+	t := d.ensureTurn()
 	d.finished, d.ended = true, true
-	d.metadata(t)
+	d.readMetadata(t)
 	word := d.chunk.finish.Text()
 	code, known := finishCodes[word]
 	if code == stream.FinishDone {
@@ -125,20 +125,20 @@ func (d *decoder) finish() {
 	}
 }
 
-// abort says that whoever runs the stream stopped it.
-func (d *decoder) abort() {
+// abortMessage says that whoever runs the stream stopped it.
+func (d *decoder) abortMessage() {
 	if d.ended && !d.turn.IsOpen() {
 		return
 	}
-	t := d.during()
+	t := d.ensureTurn()
 	d.ended = true
 	t.Finish("abort", stream.FinishFailed)
-	t.Find(aborted, "the application stopped the response: %s", cmp.Or(d.chunk.reason.Text(), "no reason given"))
+	t.Find(responseAborted, "the application stopped the response: %s", cmp.Or(d.chunk.reason.Text(), "no reason given"))
 }
 
-// metadata takes model and usage from an application's own metadata, where they have the names the
+// readMetadata takes model and usage from an application's own metadata, where they have the names the
 // SDK's guides give them.
-func (d *decoder) metadata(t *dialect.Turn) {
+func (d *decoder) readMetadata(t *dialect.Turn) {
 	m := d.chunk.metadata
 	if model := m.Get("model").Text(); model != "" {
 		t.Meta(stream.Opening{Model: model})
@@ -153,22 +153,22 @@ func (d *decoder) metadata(t *dialect.Turn) {
 	in, out := u.Get("inputTokenDetails"), u.Get("outputTokenDetails")
 	t.Usage(stream.Usage{
 		Input:      u.Get("inputTokens").Count(),
-		CacheRead:  first(in.Get("cacheReadTokens"), u.Get("cachedInputTokens")),
+		CacheRead:  firstCount(in.Get("cacheReadTokens"), u.Get("cachedInputTokens")),
 		CacheWrite: in.Get("cacheWriteTokens").Count(),
 		Output:     u.Get("outputTokens").Count(),
-		Reasoning:  first(out.Get("reasoningTokens"), u.Get("reasoningTokens")),
+		Reasoning:  firstCount(out.Get("reasoningTokens"), u.Get("reasoningTokens")),
 	})
 }
 
-func first(a, b dialect.Raw) stream.Count {
+func firstCount(a, b dialect.Raw) stream.Count {
 	if n := a.Count(); n.Told {
 		return n
 	}
 	return b.Count()
 }
 
-// done ends the message as the protocol does.
-func (d *decoder) done() {
+// endTurn ends the message as the protocol does.
+func (d *decoder) endTurn() {
 	if d.turn.IsOpen() && !d.ended {
 		d.checkCalls()
 	}

@@ -4,11 +4,11 @@ import "toolscope/stream"
 
 // findings are those that only this protocol makes.
 var findings = []*stream.Diagnosis{
-	aborted, inputRejected, approvalRequested, callApproved, callDenied,
+	responseAborted, inputRejected, approvalRequested, callApproved, callDenied,
 }
 
 var (
-	aborted = &stream.Diagnosis{
+	responseAborted = &stream.Diagnosis{
 		Code: "ABORTED", Severity: stream.Info, By: stream.Client,
 		Means: "The application stopped the response: somebody pressed stop, or it gave up.",
 		Do:    "Nothing; run no call that was not whole by then.",

@@ -24,19 +24,19 @@ func (d *decoder) openCall(t *dialect.Turn) *call {
 	return k
 }
 
-// called is the call that the chunk is about, of this message or an earlier one, or nil.
-func (d *decoder) called() *call { return d.calls[string(d.chunk.callID.Or(nil))] }
+// knownCall is the call that the chunk is about, of this message or an earlier one, or nil.
+func (d *decoder) knownCall() *call { return d.calls[string(d.chunk.callID.Or(nil))] }
 
-// find is the call of the open message that the chunk is about, or nil.
-func (d *decoder) find(t *dialect.Turn) *call {
-	if k := d.called(); k != nil && k.Turn() == t {
+// findCall is the call of the open message that the chunk is about, or nil.
+func (d *decoder) findCall(t *dialect.Turn) *call {
+	if k := d.knownCall(); k != nil && k.Turn() == t {
 		return k
 	}
 	return nil
 }
 
-func (d *decoder) inputDelta(t *dialect.Turn) {
-	k := d.find(t)
+func (d *decoder) readDelta(t *dialect.Turn) {
+	k := d.findCall(t)
 	if k == nil {
 		k = d.openCall(t)
 		k.Find(stream.ProtocolViolation, "a delta came before tool-input-start: the SDK's client stops here")
@@ -44,23 +44,23 @@ func (d *decoder) inputDelta(t *dialect.Turn) {
 	k.Args(d.chunk.delta)
 }
 
-func (d *decoder) available(t *dialect.Turn) {
-	if k := d.whole(t, d.chunk.input); !k.Sealed {
+func (d *decoder) sealCall(t *dialect.Turn) {
+	if k := d.setArguments(t, d.chunk.input); !k.Sealed {
 		k.Seal()
 	}
 }
 
-// rejected takes the input of a call that the SDK refused. If it is a string, it is what the model
+// rejectCall takes the input of a call that the SDK refused. If it is a string, it is what the model
 // wrote and the SDK could not parse.
-func (d *decoder) rejected(t *dialect.Turn) {
-	k, why := d.whole(t, d.chunk.input.Append(nil)), d.chunk.errorText.Text()
+func (d *decoder) rejectCall(t *dialect.Turn) {
+	k, why := d.setArguments(t, d.chunk.input.Append(nil)), d.chunk.errorText.Text()
 	k.Reject(why)
 	k.Find(inputRejected, "the SDK does not run this call: %s", why)
 }
 
-// whole takes the input as a whole. Without deltas before it text is the arguments.
-func (d *decoder) whole(t *dialect.Turn, text []byte) *call {
-	c, k := &d.chunk, d.find(t)
+// setArguments takes the input as a whole. Without deltas before it text is the arguments.
+func (d *decoder) setArguments(t *dialect.Turn, text []byte) *call {
+	c, k := &d.chunk, d.findCall(t)
 	if k == nil {
 		k = d.openCall(t)
 	} else if name := c.name.Text(); k.Name == "" && name != "" {
@@ -77,20 +77,20 @@ func (d *decoder) whole(t *dialect.Turn, text []byte) *call {
 	return k
 }
 
-func (d *decoder) askApproval() {
-	k := d.called()
+func (d *decoder) requestApproval() {
+	k := d.knownCall()
 	if k == nil {
-		d.orphan("an approval is asked for a call of an earlier response")
+		d.reportOrphan("an approval is asked for a call of an earlier response")
 		return
 	}
 	d.approvals[d.chunk.approvalID.Text()] = k
 	k.Find(approvalRequested, "the call waits for somebody's approval")
 }
 
-func (d *decoder) approval() {
+func (d *decoder) readApproval() {
 	k := d.approvals[d.chunk.approvalID.Text()]
 	if k == nil {
-		d.orphan("an approval is answered that an earlier response asked for")
+		d.reportOrphan("an approval is answered that an earlier response asked for")
 		return
 	}
 	of, message := callApproved, "the call was approved"
@@ -104,14 +104,14 @@ func (d *decoder) approval() {
 	k.Find(of, "%s", message)
 }
 
-// output takes a tool's output, on the turn of its call.
-func (d *decoder) output(kind string) {
+// reportResult takes a tool's output, on the turn of its call.
+func (d *decoder) reportResult(kind string) {
 	if kind == "tool-output-available" && d.chunk.preliminary.IsTrue() {
 		return
 	}
-	k := d.called()
+	k := d.knownCall()
 	if k == nil {
-		d.orphan("a result is for a call of an earlier response")
+		d.reportOrphan("a result is for a call of an earlier response")
 		return
 	}
 	k.Turn().Answer(k.ID, "", kind != "tool-output-available")
@@ -120,10 +120,10 @@ func (d *decoder) output(kind string) {
 	}
 }
 
-// orphan reports a chunk about a call that is not in this exchange: a call that waited for approval
+// reportOrphan reports a chunk about a call that is not in this exchange: a call that waited for approval
 // gets its result in the next response.
-func (d *decoder) orphan(message string) {
-	d.during().Find(dialect.OrphanResult, "%s", message)
+func (d *decoder) reportOrphan(message string) {
+	d.ensureTurn().Find(dialect.OrphanResult, "%s", message)
 }
 
 // checkCalls judges the calls of a message that ended as if all were well.

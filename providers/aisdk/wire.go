@@ -13,7 +13,7 @@ type chunk struct {
 	approvalID, approved       dialect.Raw
 }
 
-func (c *chunk) bind() {
+func (c *chunk) bindShape() {
 	c.shape = dialect.ShapeOf(
 		dialect.Value("type", &c.kind),
 		dialect.Value("toolCallId", &c.callID),
