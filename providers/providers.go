@@ -36,7 +36,7 @@ var All = []dialect.Dialect{
 	bedrock.Dialect(),
 	ollama.Dialect(),
 	cohere.Dialect(),
-	aistudio.Dialect(),
+	aistudio.Protocol(),
 	aisdk.Protocol(),
 	agui.Protocol(),
 	claudecode.Dialect(anthropic.Dialect()),

@@ -30,26 +30,26 @@ import (
 	"toolscope/stream"
 )
 
-// Dialect is the protocol of AI Studio's web page.
-func Dialect() dialect.Dialect {
+// Protocol is the protocol of AI Studio's web page.
+func Protocol() dialect.Dialect {
 	return dialect.Dialect{
 		Name:     "aistudio",
 		Title:    "Google AI Studio",
-		Sniff:    sniff,
+		Sniff:    sniffFrame,
 		Findings: findings,
 		New:      newDecoder,
-		Tools:    tools,
-		Model:    model,
+		Tools:    readTools,
+		Model:    readModel,
 
 		Targets: []dialect.Target{target},
 	}
 }
 
-func sniff(e dialect.Evidence) dialect.Score {
+func sniffFrame(e dialect.Evidence) dialect.Score {
 	var p parser
 	if v, err := p.parse(stripPrefix(e.Data)); err == nil {
-		switch shape := shapeOf(v, nesting); {
-		case shape == aChunk && v.at(0).len() > 0, shape == aCandidate, shape == aList:
+		switch shape := shapeOf(v, maxNesting); {
+		case shape == aChunk && v.element(0).len() > 0, shape == aCandidate, shape == aList:
 			return dialect.Score{Points: dialect.Sure, Why: "positional candidates"}
 		case shape == aChunk:
 			return dialect.Score{Points: dialect.Likely, Why: "a positional message"}

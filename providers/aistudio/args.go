@@ -21,35 +21,35 @@ import (
 // list of members that has the length of a value is still an object: what looks like members is
 // members, before any length counts.
 
-// unwrapLimit is how many layers of one element may stand round a value.
-const unwrapLimit = 10
+// maxUnwraps is how many layers of one element may stand round a value.
+const maxUnwraps = 10
 
 // errBadStruct means that no reading of the array is an object.
 var errBadStruct = errors.New("neither a list of members nor one inside other arrays")
 
-// A note is something odd about a value.
-type note struct {
+// A oddValue is something odd about a value.
+type oddValue struct {
 	of     *stream.Diagnosis
 	offset int    // in the text
 	value  string // as on the wire, cut short
 }
 
-// reading is what positional arguments come to. Its buffers are reused.
-type reading struct {
+// argsReader is what positional arguments come to. Its buffers are reused.
+type argsReader struct {
 	text  []byte // one JSON object without spaces; keys, strings and numbers are spelled as on the wire
-	notes []note
+	notes []oddValue
 }
 
 // read decodes the arguments of a call, which are an array.
-func (r *reading) read(v value) error {
+func (r *argsReader) read(v jsonNodes) error {
 	r.text, r.notes = r.text[:0], r.notes[:0]
-	return r.object(v)
+	return r.readObject(v)
 }
 
 // isMembers reports whether v is a list of [key], [key,VALUE] or longer.
-func isMembers(v value) bool {
-	for e := range v.all() {
-		if !e.isArray() || !e.at(0).isString() {
+func isMembers(v jsonNodes) bool {
+	for e := range v.elements() {
+		if !e.isArray() || !e.element(0).isString() {
 			return false
 		}
 	}
@@ -59,8 +59,8 @@ func isMembers(v value) bool {
 // isListBody reports whether v is the field inside a LIST: its elements are all arrays and v is no
 // object. (A value of one element would pass, but that is a layer round something, as a list body
 // of one is.)
-func isListBody(v value) bool {
-	for e := range v.all() {
+func isListBody(v jsonNodes) bool {
+	for e := range v.elements() {
 		if !e.isArray() {
 			return false
 		}
@@ -68,16 +68,16 @@ func isListBody(v value) bool {
 	return v.isArray() && !isMembers(v)
 }
 
-// object reads a STRUCT, with as many layers round it as there are.
-func (r *reading) object(v value) error {
-	for range unwrapLimit + 1 {
-		first := v.at(0)
+// readObject reads a STRUCT, with as many layers round it as there are.
+func (r *argsReader) readObject(v jsonNodes) error {
+	for range maxUnwraps + 1 {
+		first := v.element(0)
 		switch {
 		case v.len() == 0, v.len() == 1 && first.isNull(), v.len() == 1 && first.isArray() && first.len() == 0:
 			r.text = append(r.text, "{}"...)
 			return nil
 		case isMembers(v):
-			return r.members(v)
+			return r.readMembers(v)
 		case v.len() > 1 || !first.isArray():
 			return errBadStruct
 		}
@@ -86,12 +86,12 @@ func (r *reading) object(v value) error {
 	return errBadStruct
 }
 
-func (r *reading) members(v value) error {
+func (r *argsReader) readMembers(v jsonNodes) error {
 	sep := byte('{')
-	for e := range v.all() {
-		r.text = append(append(append(r.text, sep), e.at(0).raw()...), ':')
+	for e := range v.elements() {
+		r.text = append(append(append(r.text, sep), e.element(0).raw()...), ':')
 		sep = ','
-		if err := r.value(e.at(1)); err != nil {
+		if err := r.readValue(e.element(1)); err != nil {
 			return err
 		}
 	}
@@ -99,9 +99,9 @@ func (r *reading) members(v value) error {
 	return nil
 }
 
-// value reads a VALUE.
-func (r *reading) value(v value) error {
-	for range unwrapLimit + 1 {
+// readValue reads a VALUE.
+func (r *argsReader) readValue(v jsonNodes) error {
+	for range maxUnwraps + 1 {
 		switch {
 		case !v.isArray():
 			r.text = appendLeaf(r.text, v)
@@ -110,23 +110,23 @@ func (r *reading) value(v value) error {
 			r.text = append(r.text, "null"...)
 			return nil
 		case isMembers(v):
-			return r.members(v)
-		case v.len() > 1 || !v.at(0).isArray():
-			return r.typed(v)
+			return r.readMembers(v)
+		case v.len() > 1 || !v.element(0).isArray():
+			return r.readByLength(v)
 		}
-		v = v.at(0)
+		v = v.element(0)
 	}
 	return errBadStruct
 }
 
-// typed reads a value by its length, and what it holds from the last element.
-func (r *reading) typed(v value) error {
+// readByLength reads a value by its length, and what it holds from the last element.
+func (r *argsReader) readByLength(v jsonNodes) error {
 	n := v.len()
-	last := v.at(n - 1)
+	last := v.element(n - 1)
 	if !isCanonical(v) {
-		r.note(nonCanonical, v, len(r.text))
+		r.addOddity(nonCanonical, v, len(r.text))
 		if isListBody(v) {
-			return r.list(v) // the layers of the value and of the list are both missing
+			return r.readList(v) // the layers of the value and of the list are both missing
 		}
 	}
 	switch {
@@ -134,35 +134,35 @@ func (r *reading) typed(v value) error {
 		r.text = append(r.text, "null"...)
 		return nil
 	case n == 5 && (last.isArray() || last.isNull()):
-		return r.object(last)
+		return r.readObject(last)
 	case n == 6 && (last.isArray() || last.isNull()):
-		return r.list(last)
+		return r.readList(last)
 	}
-	if text := literal(n, last); text != nil {
+	if text := literalJSON(n, last); text != nil {
 		if text.BeyondDouble() {
-			r.note(numAsFloat, last, len(r.text))
+			r.addOddity(numAsFloat, last, len(r.text))
 		}
 		r.text = append(r.text, text...)
 		return nil
 	}
-	r.note(nonCanonical, v, len(r.text))
-	return r.value(last)
+	r.addOddity(nonCanonical, v, len(r.text))
+	return r.readValue(last)
 }
 
 // isCanonical reports whether v has one field, and that one known.
-func isCanonical(v value) bool {
+func isCanonical(v jsonNodes) bool {
 	i, n := 0, v.len()
-	for e := range v.all() {
+	for e := range v.elements() {
 		if i++; i < n && !e.isNull() && !(i == 1 && string(e.raw()) == "0") {
 			return false
 		}
 	}
-	return n <= 6 && (n != 1 || v.at(0).isNull() || string(v.at(0).raw()) == "0")
+	return n <= 6 && (n != 1 || v.element(0).isNull() || string(v.element(0).raw()) == "0")
 }
 
-// literal is the JSON for the field of a number, a string or a bool, by the length of its value;
+// literalJSON is the JSON for the field of a number, a string or a bool, by the length of its value;
 // nil if it holds none.
-func literal(length int, field value) dialect.Raw {
+func literalJSON(length int, field jsonNodes) dialect.Raw {
 	raw := field.raw()
 	switch {
 	case length == 2 && field.isNumber(), length == 3 && field.isString():
@@ -172,7 +172,7 @@ func literal(length int, field value) dialect.Raw {
 		case "NaN", "Infinity", "-Infinity":
 			return raw // JSON has no number for it
 		default:
-			if s := text.Scan(); (value{{raw: text}}).isNumber() && string(s.Value()) == string(text) {
+			if s := text.Scan(); (jsonNodes{{raw: text}}).isNumber() && string(s.Value()) == string(text) {
 				return text // an int64 is written as a string
 			}
 		}
@@ -185,32 +185,32 @@ func literal(length int, field value) dialect.Raw {
 }
 
 // appendLeaf appends what is no array as it stands.
-func appendLeaf(dst []byte, v value) []byte {
+func appendLeaf(dst []byte, v jsonNodes) []byte {
 	if raw := v.raw(); raw != nil {
 		return append(dst, raw...)
 	}
 	return append(dst, "null"...)
 }
 
-// list reads a LIST, with the layer of the message round its values or without.
-func (r *reading) list(v value) error {
+// readList reads a LIST, with the layer of the message round its values or without.
+func (r *argsReader) readList(v jsonNodes) error {
 	start := len(r.text)
 	if isMembers(v) { // one object, without any layer of its own
-		r.note(listAmbiguous, v, start)
+		r.addOddity(listAmbiguous, v, start)
 		r.text = append(r.text, '[')
-		err := r.members(v)
+		err := r.readMembers(v)
 		r.text = append(r.text, ']')
 		return err
 	}
 	items := v
-	if v.len() == 1 && isListBody(v.at(0)) {
-		items = v.at(0)
+	if v.len() == 1 && isListBody(v.element(0)) {
+		items = v.element(0)
 	}
 	sep := byte('[')
-	for e := range items.all() {
+	for e := range items.elements() {
 		r.text = append(r.text, sep)
 		sep = ','
-		if err := r.value(e); err != nil {
+		if err := r.readValue(e); err != nil {
 			return err
 		}
 	}
@@ -219,25 +219,25 @@ func (r *reading) list(v value) error {
 	}
 	r.text = append(r.text, ']')
 	if items.len() == 1 && isAmbiguous(items, v) {
-		r.note(listAmbiguous, v, start)
+		r.addOddity(listAmbiguous, v, start)
 	}
 	return nil
 }
 
 // isAmbiguous reports whether the one item of a list might as well be a layer round it, or the
 // layer the item.
-func isAmbiguous(items, list value) bool {
-	item := items.at(0)
+func isAmbiguous(items, list jsonNodes) bool {
+	item := items.element(0)
 	unwrapped := len(items) == len(list)
-	return item.isArray() && (unwrapped || item.len() == 1 && item.at(0).isArray())
+	return item.isArray() && (unwrapped || item.len() == 1 && item.element(0).isArray())
 }
 
-// note says what is odd about v, the first time something is odd in that way.
-func (r *reading) note(of *stream.Diagnosis, v value, offset int) {
+// addOddity says what is odd about v, the first time something is odd in that way.
+func (r *argsReader) addOddity(of *stream.Diagnosis, v jsonNodes, offset int) {
 	for _, n := range r.notes {
 		if n.of == of {
 			return
 		}
 	}
-	r.notes = append(r.notes, note{of, offset, clip(v.raw(), 0)})
+	r.notes = append(r.notes, oddValue{of, offset, clipFrom(v.raw(), 0)})
 }

@@ -9,7 +9,7 @@ import (
 	"toolscope/stream"
 )
 
-func parse(t testing.TB, text string) value {
+func parse(t testing.TB, text string) jsonNodes {
 	t.Helper()
 	var p parser
 	v, err := p.parse([]byte(text))
@@ -95,8 +95,8 @@ func TestValues(t *testing.T) {
 		{`"plain"`, `"plain"`, nil},
 		{`{"a": 1}`, `{"a": 1}`, nil},
 	} {
-		var r reading
-		if err := r.value(parse(t, test.wire)); err != nil {
+		var r argsReader
+		if err := r.readValue(parse(t, test.wire)); err != nil {
 			t.Errorf("%s: %v", test.wire, err)
 		}
 		var got []*stream.Diagnosis
@@ -142,7 +142,7 @@ func TestArguments(t *testing.T) {
 		{`[[["a",[null,null,null,null,[1,2]]]]]`, "", `{"a":{}}`},
 	} {
 		v := parse(t, test.wire)
-		var r reading
+		var r argsReader
 		err := r.read(v)
 		if errors.Is(err, errBadStruct) != (test.want == "") || err == nil && string(r.text) != test.want {
 			t.Errorf("%s:\ngot  %s %v\nwant %s", test.wire, r.text, err, test.want)
@@ -157,20 +157,20 @@ func TestArguments(t *testing.T) {
 func TestClip(t *testing.T) {
 	long := strings.Repeat("é", 150)
 	right, wrong := []byte(`{"a":"`+long+`","b":"1"}`), []byte(`{"a":"`+long+`","b":["1"]}`)
-	from := difference(wrong, right)
+	from := diffOffset(wrong, right)
 	for text, want := range map[string]string{
-		clip(wrong, from):                   "…" + strings.Repeat("é", 17) + `","b":["1"]}`,
-		clip(right, from):                   "…" + strings.Repeat("é", 17) + `","b":"1"}`,
-		clip(right, 0):                      `{"a":"` + strings.Repeat("é", 97) + "…",
-		clip([]byte("short"), 0):            "short",
-		clip(nil, 0):                        "",
-		clip([]byte("\x80\x80\x80\x80"), 3): "…\x80",
+		clipFrom(wrong, from):                   "…" + strings.Repeat("é", 17) + `","b":["1"]}`,
+		clipFrom(right, from):                   "…" + strings.Repeat("é", 17) + `","b":"1"}`,
+		clipFrom(right, 0):                      `{"a":"` + strings.Repeat("é", 97) + "…",
+		clipFrom([]byte("short"), 0):            "short",
+		clipFrom(nil, 0):                        "",
+		clipFrom([]byte("\x80\x80\x80\x80"), 3): "…\x80",
 	} {
 		if text != want {
 			t.Errorf("got %q, want %q", text, want)
 		}
 	}
-	if n := difference([]byte("[1,2]"), []byte("[1,3]")); n != 0 {
+	if n := diffOffset([]byte("[1,2]"), []byte("[1,3]")); n != 0 {
 		t.Errorf("differs from %d on", n)
 	}
 }

@@ -21,55 +21,55 @@ type callKey struct {
 	args     string // as on the wire
 }
 
-// part takes one part of a content. Its kind is told by which field is set, never by how many there
+// readPart takes one part of a content. Its kind is told by which field is set, never by how many there
 // are.
-func (d *decoder) part(p value, choice int32) {
-	text := p.at(1).raw()
+func (d *decoder) readPart(p jsonNodes, choice int32) {
+	text := p.element(1).raw()
 	known := text.IsString()
 	if known || onlySigned(p) {
-		d.turn.Part(text, p.at(14).raw(), p.at(12).isTrue())
+		d.turn.Part(text, p.element(14).raw(), p.element(12).isTrue())
 	} else {
 		d.turn.EndThinking()
 	}
-	if fields := either(p, 10, 3); fields != nil {
-		d.call(p, fields, choice)
+	if fields := fieldAtEither(p, 10, 3); fields != nil {
+		d.readCall(p, fields, choice)
 		known = true
 	}
-	if fields := either(p, 11, 4); fields != nil {
-		d.turn.Answer(fields.at(2).raw().Text(), fields.at(0).raw().Text(), false)
+	if fields := fieldAtEither(p, 11, 4); fields != nil {
+		d.turn.Answer(fields.element(2).raw().Text(), fields.element(0).raw().Text(), false)
 		known = true
 	}
-	if code := p.at(8); code.isArray() {
-		d.execution(code, choice)
+	if code := p.element(8); code.isArray() {
+		d.reportCodeCall(code, choice)
 		known = true
 	}
-	if result := p.at(9); result.isArray() {
-		n, _ := result.at(0).integer()
+	if result := p.element(9); result.isArray() {
+		n, _ := result.element(0).asInt()
 		d.turn.Answer("", codeTool, n != outcomeOK)
 		known = true
 	}
-	if !known && !isEmpty(p) && !p.at(14).isString() {
+	if !known && !isEmpty(p) && !p.element(14).isString() {
 		d.Unknown("part with " + fieldNames(p))
 	}
 }
 
 // onlySigned reports whether a part has a signature, is perhaps a thought, and holds nothing else.
-func onlySigned(p value) bool {
-	i, only := 0, p.at(14).isString()
-	for e := range p.all() {
+func onlySigned(p jsonNodes) bool {
+	i, only := 0, p.element(14).isString()
+	for e := range p.elements() {
 		only = only && (e.isNull() || i == 12 || i == 14)
 		i++
 	}
 	return only
 }
 
-// either is the message at index i, or else at the index older, where it stood in older captures;
+// fieldAtEither is the message at index i, or else at the index older, where it stood in older captures;
 // there it must begin with a name. It is nil if neither is there.
-func either(p value, i, older int) value {
-	if v := p.at(i); v.isArray() {
+func fieldAtEither(p jsonNodes, i, older int) jsonNodes {
+	if v := p.element(i); v.isArray() {
 		return v
 	}
-	if v := p.at(older); v.at(0).isString() {
+	if v := p.element(older); v.element(0).isString() {
 		return v
 	}
 	return nil
@@ -79,10 +79,10 @@ func either(p value, i, older int) value {
 var otherFields = map[int]string{2: "inlineData", 5: "fileData"}
 
 // fieldNames are the first fields that p has.
-func fieldNames(p value) string {
+func fieldNames(p jsonNodes) string {
 	var names []string
 	i := 0
-	for e := range p.all() {
+	for e := range p.elements() {
 		if !e.isNull() && len(names) < 5 {
 			name := otherFields[i]
 			if name == "" {
@@ -95,21 +95,21 @@ func fieldNames(p value) string {
 	return strings.Join(names, ", ")
 }
 
-// call takes the call in part p.
-func (d *decoder) call(p, fields value, choice int32) {
-	args, signature := fields.at(1), p.at(14).raw().Text()
-	key := callKey{fields.at(2).raw().Text(), fields.at(0).raw().Text(), string(args.raw())}
+// readCall takes the call in part p.
+func (d *decoder) readCall(p, fields jsonNodes, choice int32) {
+	args, signature := fields.element(1), p.element(14).raw().Text()
+	key := callKey{fields.element(2).raw().Text(), fields.element(0).raw().Text(), string(args.raw())}
 	first := d.calls[key]
 	repeated := first != nil && first.chunk < d.chunks
 	if repeated && key.id != "" {
-		first.again(signature)
+		first.reportRepeat(signature)
 		return
 	}
-	c := d.open(stream.CallInfo{ID: key.id, Name: key.name, Kind: "function", Choice: choice, Signature: signature})
+	c := d.openNextCall(stream.CallInfo{ID: key.id, Name: key.name, Kind: "function", Choice: choice, Signature: signature})
 	if first == nil {
 		d.calls[key] = &call{c, d.chunks, signature}
 	}
-	err := d.arguments(c, args)
+	err := d.setArguments(c, args)
 	c.Seal()
 	switch {
 	case args.isNull():
@@ -130,15 +130,15 @@ func (d *decoder) call(p, fields value, choice int32) {
 	}
 }
 
-// open opens a call in the next slot.
-func (d *decoder) open(info stream.CallInfo) *dialect.Call {
+// openNextCall opens a call in the next slot.
+func (d *decoder) openNextCall(info stream.CallInfo) *dialect.Call {
 	d.slots++
 	return d.turn.OpenCall(d.slots-1, info)
 }
 
-// arguments takes the object that the arguments mean, and what stands on the wire beside it; what
+// setArguments takes the object that the arguments mean, and what stands on the wire beside it; what
 // means none as it came.
-func (d *decoder) arguments(c *dialect.Call, args value) error {
+func (d *decoder) setArguments(c *dialect.Call, args jsonNodes) error {
 	switch {
 	case args.isNull():
 		return nil
@@ -158,8 +158,8 @@ func (d *decoder) arguments(c *dialect.Call, args value) error {
 	return nil
 }
 
-// again takes a call that came in an earlier chunk.
-func (c *call) again(signature string) {
+// reportRepeat takes a call that came in an earlier chunk.
+func (c *call) reportRepeat(signature string) {
 	if signature != "" && signature != c.signature {
 		c.signature = signature
 		c.Meta(stream.CallInfo{Signature: signature})
@@ -167,9 +167,9 @@ func (c *call) again(signature string) {
 	c.Once(dupChunks, "a later chunk has the same call again, with the same id: it is one call, and clients that count parts run it twice")
 }
 
-// attempt shows the call that the model wrote and the provider threw away.
-func (d *decoder) attempt(choice int32, message dialect.Raw) {
-	c := d.open(stream.CallInfo{Kind: "function", Choice: choice, Freeform: true, Attempt: true})
+// reportAttempt shows the call that the model wrote and the provider threw away.
+func (d *decoder) reportAttempt(choice int32, message dialect.Raw) {
+	c := d.openNextCall(stream.CallInfo{Kind: "function", Choice: choice, Freeform: true, Attempt: true})
 	if message.IsString() {
 		c.Args(message)
 	}
@@ -178,9 +178,9 @@ func (d *decoder) attempt(choice int32, message dialect.Raw) {
 // codeTool is the name of the tool that runs code, which the wire does not name.
 const codeTool = "code_execution"
 
-// execution takes [language, code] that the provider runs.
-func (d *decoder) execution(v value, choice int32) {
-	c := d.open(stream.CallInfo{Name: codeTool, Kind: "server", Server: true, Choice: choice, Freeform: true})
-	c.Args(v.at(1).raw())
+// reportCodeCall takes [language, code] that the provider runs.
+func (d *decoder) reportCodeCall(v jsonNodes, choice int32) {
+	c := d.openNextCall(stream.CallInfo{Name: codeTool, Kind: "server", Server: true, Choice: choice, Freeform: true})
+	c.Args(v.element(1).raw())
 	c.Seal()
 }

@@ -16,19 +16,19 @@ var remarks = map[*stream.Diagnosis]string{
 
 // checkReading says what is odd about arguments that were read, and what a decoder that goes by
 // length would have made of them.
-func (d *decoder) checkReading(c *dialect.Call, args value) {
+func (d *decoder) checkReading(c *dialect.Call, args jsonNodes) {
 	for _, n := range d.args.notes {
 		c.FindAt(n.offset, n.of, remarks[n.of], n.value)
 	}
-	if d.naive = lengthFirst(d.naive[:0], args); !bytes.Equal(d.naive, d.args.text) {
-		from := difference(d.naive, d.args.text)
+	if d.lengthFirst = lengthFirst(d.lengthFirst[:0], args); !bytes.Equal(d.lengthFirst, d.args.text) {
+		from := diffOffset(d.lengthFirst, d.args.text)
 		c.Find(lengthFirstDivergence,
-			"a client that goes by the length of an array before what is in it passes on %s instead of %s", clip(d.naive, from), clip(d.args.text, from))
+			"a client that goes by the length of an array before what is in it passes on %s instead of %s", clipFrom(d.lengthFirst, from), clipFrom(d.args.text, from))
 	}
 }
 
-// difference is where a and b begin to differ, or a little before it; 0 if that is not far.
-func difference(a, b []byte) int {
+// diffOffset is where a and b begin to differ, or a little before it; 0 if that is not far.
+func diffOffset(a, b []byte) int {
 	const near, before = 120, 40
 	n := 0
 	for n < min(len(a), len(b)) && a[n] == b[n] {
@@ -40,5 +40,5 @@ func difference(a, b []byte) int {
 	return n - before
 }
 
-// clip is as much of p from there on as a sentence may quote.
-func clip(p []byte, from int) string { return stream.Clip(p, from, 200) }
+// clipFrom is as much of p from there on as a sentence may quote.
+func clipFrom(p []byte, from int) string { return stream.Clip(p, from, 200) }

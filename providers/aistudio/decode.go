@@ -18,9 +18,9 @@ type decoder struct {
 	slots   int32 // calls opened
 	calls   map[callKey]*call
 
-	parser parser
-	args   reading
-	naive  []byte
+	parser      parser
+	args        argsReader
+	lengthFirst []byte
 }
 
 func newDecoder(o *dialect.Out) dialect.Decoder {
@@ -32,49 +32,49 @@ func (d *decoder) Frame(f stream.Frame) error {
 	if err != nil {
 		return err
 	}
-	d.take(v, nesting)
+	d.readFrame(v, maxNesting)
 	return nil
 }
 
-// take reads what a frame holds: a chunk, an error, or a list of them.
-func (d *decoder) take(v value, lists int) {
+// readFrame reads what a frame holds: a chunk, an error, or a list of them.
+func (d *decoder) readFrame(v jsonNodes, lists int) {
 	switch shapeOf(v, lists) {
 	case anError:
-		d.begin(nil)
-		code, _ := v.at(0).raw().Int()
-		d.turn.Fail(nameOf(code, errorCodes), v.at(1).raw().Text())
+		d.ensureTurn(nil)
+		code, _ := v.element(0).raw().Int()
+		d.turn.Fail(nameOf(code, errorCodes), v.element(1).raw().Text())
 	case aChunk:
-		d.chunk(v)
+		d.readChunk(v)
 	case aCandidate:
-		d.begin(nil)
+		d.ensureTurn(nil)
 		d.chunks++
-		d.candidate(v, 0)
+		d.readCandidate(v, 0)
 	case aList:
-		for e := range v.all() {
+		for e := range v.elements() {
 			if !isEmpty(e) {
-				d.take(e, lists-1)
+				d.readFrame(e, lists-1)
 			}
 		}
 	case nothing:
 		d.Heartbeat()
 	default:
-		d.other(v.raw())
+		d.readNonMessage(v.raw())
 	}
 }
 
-// other takes what is no message of the protocol. Only the error of a Google front end is known.
-func (d *decoder) other(raw dialect.Raw) {
+// readNonMessage takes what is no message of the protocol. Only the error of a Google front end is known.
+func (d *decoder) readNonMessage(raw dialect.Raw) {
 	err := raw.Get("error")
 	if !err.Get("message").IsString() {
 		d.Unknown("no message of this protocol")
 		return
 	}
-	d.begin(nil)
+	d.ensureTurn(nil)
 	d.turn.Fail(dialect.GoogleErrorOf(err))
 }
 
-// begin opens the turn, or takes the id that a later chunk tells.
-func (d *decoder) begin(id dialect.Raw) {
+// ensureTurn opens the turn, or takes the id that a later chunk tells.
+func (d *decoder) ensureTurn(id dialect.Raw) {
 	if d.turn.IsOpen() {
 		d.turn.Learn(id, nil)
 	} else {
@@ -82,39 +82,39 @@ func (d *decoder) begin(id dialect.Raw) {
 	}
 }
 
-func (d *decoder) chunk(v value) {
-	d.begin(v.at(7).raw())
+func (d *decoder) readChunk(v jsonNodes) {
+	d.ensureTurn(v.element(7).raw())
 	d.chunks++
 	choice := int32(0)
-	for e := range v.at(0).all() {
-		d.candidate(e, choice)
+	for e := range v.element(0).elements() {
+		d.readCandidate(e, choice)
 		choice++
 	}
-	d.tellBlocked(v.at(1))
-	d.tellUsage(v.at(2))
+	d.reportBlocked(v.element(1))
+	d.reportUsage(v.element(2))
 }
 
-func (d *decoder) candidate(v value, choice int32) {
+func (d *decoder) readCandidate(v jsonNodes, choice int32) {
 	for int(choice) >= len(d.finish) {
 		d.finish = append(d.finish, "")
 	}
-	for p := range v.at(0).at(0).all() {
-		d.part(p, choice)
+	for p := range v.element(0).element(0).elements() {
+		d.readPart(p, choice)
 	}
-	if reason := v.at(1); reason.isNumber() {
-		d.tellFinish(choice, reason.raw(), v.at(3).raw())
+	if reason := v.element(1); reason.isNumber() {
+		d.reportFinish(choice, reason.raw(), v.element(3).raw())
 	}
 }
 
-// tellFinish takes a finish reason, which later chunks may repeat.
-func (d *decoder) tellFinish(choice int32, reason, message dialect.Raw) {
+// reportFinish takes a finish reason, which later chunks may repeat.
+func (d *decoder) reportFinish(choice int32, reason, message dialect.Raw) {
 	n, _ := reason.Int()
 	if n == 0 || d.finish[choice] == string(reason) {
 		return
 	}
 	d.finish[choice] = string(reason)
 	if n == malformedCall {
-		d.attempt(choice, message)
+		d.reportAttempt(choice, message)
 	}
 	r, known := reasonOf(n)
 	d.turn.FinishChoice(choice, string(reason), r.word, r.code)
@@ -132,9 +132,9 @@ func (d *decoder) tellFinish(choice int32, reason, message dialect.Raw) {
 	}
 }
 
-// tellBlocked takes the word on a prompt that was refused.
-func (d *decoder) tellBlocked(feedback value) {
-	reason := feedback.at(0).raw()
+// reportBlocked takes the word on a prompt that was refused.
+func (d *decoder) reportBlocked(feedback jsonNodes) {
+	reason := feedback.element(0).raw()
 	n, ok := reason.Int()
 	if !ok || n == 0 || d.blocked {
 		return
@@ -144,12 +144,12 @@ func (d *decoder) tellBlocked(feedback value) {
 	d.turn.Find(stream.ProviderError, "the prompt was blocked: %s", nameOf(n, blockReasons))
 }
 
-// tellUsage tells usage. The wire does not count reasoning in the visible output; stream.Usage
+// reportUsage tells usage. The wire does not count reasoning in the visible output; stream.Usage
 // does.
-func (d *decoder) tellUsage(v value) {
-	visible, reasoning := v.at(1).count(), v.at(9).count()
+func (d *decoder) reportUsage(v jsonNodes) {
+	visible, reasoning := v.element(1).asCount(), v.element(9).asCount()
 	u := stream.Usage{
-		Input: v.at(0).count(), CacheRead: v.at(3).count(), Reasoning: reasoning,
+		Input: v.element(0).asCount(), CacheRead: v.element(3).asCount(), Reasoning: reasoning,
 		Output: stream.Count{N: visible.N + reasoning.N, Told: visible.Told || reasoning.Told},
 	}
 	if u == (stream.Usage{}) || u == d.usage {
@@ -162,14 +162,14 @@ func (d *decoder) tellUsage(v value) {
 // Close says that the bytes have ended. Whether the outer arrays were closed is the framing's to
 // know; a response without a finish reason was cut in any case.
 func (d *decoder) Close() {
-	if d.finished() {
+	if d.isFinished() {
 		d.turn.End()
 	} else {
 		d.turn.Cut("the bytes ended before a finish reason")
 	}
 }
 
-func (d *decoder) finished() bool {
+func (d *decoder) isFinished() bool {
 	for _, reason := range d.finish {
 		if reason == "" {
 			return d.blocked

@@ -91,7 +91,7 @@ func checkRoundTrip(t *testing.T, seed uint64) {
 	for _, elide := range []bool{false, true} {
 		wire := canonicalStruct(want, elide)
 		v := parse(t, wire)
-		var r reading
+		var r argsReader
 		err := r.read(v)
 		for _, text := range [][]byte{r.text, lengthFirst(nil, v)} {
 			var got any
@@ -134,8 +134,8 @@ func FuzzArguments(f *testing.F) {
 		if err != nil || !v.isArray() {
 			return
 		}
-		shapeOf(v, nesting)
-		var r reading
+		shapeOf(v, maxNesting)
+		var r argsReader
 		if err := r.read(v); err == nil && !isObject(r.text) {
 			t.Errorf("%s: %s", wire, r.text)
 		}
@@ -150,7 +150,7 @@ func FuzzArguments(f *testing.F) {
 		if schema := appendSchema(nil, v); !isObject(schema) {
 			t.Errorf("%s as a schema: %s", wire, schema)
 		}
-		tools(wire)
+		readTools(wire)
 	})
 }
 

@@ -2,18 +2,18 @@ package aistudio
 
 import "toolscope/providers/dialect"
 
-// decode reads the contents of a request, at 1, and its system instruction, at 5.
-func decode(request []byte) (messages []dialect.Message, err error) {
+// decodeHistory reads the contents of a request, at 1, and its system instruction, at 5.
+func decodeHistory(request []byte) (messages []dialect.Message, err error) {
 	var p parser
 	v, err := p.parse(request)
 	if err != nil {
 		v = p.nodes
 	}
-	if system := readContent(v.at(5)); len(system.Parts) > 0 {
+	if system := readContent(v.element(5)); len(system.Parts) > 0 {
 		system.Role = dialect.System
 		messages = append(messages, system)
 	}
-	for content := range v.at(1).all() {
+	for content := range v.element(1).elements() {
 		if !content.isCut() || content.len() > 1 { // whose it is stands behind its parts
 			messages = append(messages, readContent(content))
 		}
@@ -21,12 +21,12 @@ func decode(request []byte) (messages []dialect.Message, err error) {
 	return messages, err
 }
 
-func readContent(v value) dialect.Message {
+func readContent(v jsonNodes) dialect.Message {
 	m := dialect.Message{Role: dialect.User}
-	if v.at(1).raw().Is("model") {
+	if v.element(1).raw().Is("model") {
 		m.Role = dialect.Assistant
 	}
-	for part := range v.at(0).all() {
+	for part := range v.element(0).elements() {
 		if part.isArray() && !part.isCut() {
 			m.Parts = append(m.Parts, readPart(part))
 		}
@@ -34,28 +34,28 @@ func readContent(v value) dialect.Message {
 	return m
 }
 
-func readPart(v value) dialect.Part {
-	p := dialect.Part{Kind: dialect.OtherPart, Signature: v.at(14).raw().Text(), Raw: whole(v)}
-	said, call, result, code, printed := v.at(1), either(v, 10, 3), either(v, 11, 4), v.at(8), v.at(9)
+func readPart(v jsonNodes) dialect.Part {
+	p := dialect.Part{Kind: dialect.OtherPart, Signature: v.element(14).raw().Text(), Raw: exactText(v)}
+	said, call, result, code, printed := v.element(1), fieldAtEither(v, 10, 3), fieldAtEither(v, 11, 4), v.element(8), v.element(9)
 	switch {
 	case call != nil:
-		p.Kind, p.Tool, p.Name, p.ID = dialect.CallPart, "function", call.at(0).raw().Text(), call.at(2).raw().Text()
-		setArgs(&p, call.at(1))
+		p.Kind, p.Tool, p.Name, p.ID = dialect.CallPart, "function", call.element(0).raw().Text(), call.element(2).raw().Text()
+		setArgs(&p, call.element(1))
 	case result != nil:
-		p.Kind, p.Name, p.ID = dialect.ResultPart, result.at(0).raw().Text(), result.at(2).raw().Text()
-		p.Text, p.Failed = responseText(result.at(1))
+		p.Kind, p.Name, p.ID = dialect.ResultPart, result.element(0).raw().Text(), result.element(2).raw().Text()
+		p.Text, p.Failed = responseText(result.element(1))
 	case code.isArray():
 		p.Kind, p.Tool, p.Server, p.Name = dialect.CallPart, "server", true, codeTool
-		p.Args = code.at(1).raw().Append(nil)
+		p.Args = code.element(1).raw().Append(nil)
 	case printed.isArray():
-		n, _ := printed.at(0).integer()
+		n, _ := printed.element(0).asInt()
 		p.Kind, p.Server, p.Name, p.Failed = dialect.ResultPart, true, codeTool, n != outcomeOK
-		p.Text = printed.at(1).raw().Append(nil)
+		p.Text = printed.element(1).raw().Append(nil)
 	case p.Signature != "" && (said.raw().Empty() || onlySigned(v)):
 		p.Kind, p.Hidden = dialect.ReasoningPart, true
 	case said.isString():
 		p.Text = said.raw().Append(nil)
-		if p.Kind = dialect.TextPart; v.at(12).isTrue() {
+		if p.Kind = dialect.TextPart; v.element(12).isTrue() {
 			p.Kind = dialect.ReasoningPart
 		}
 	}
@@ -64,13 +64,13 @@ func readPart(v value) dialect.Part {
 
 // setArgs takes the arguments of a call: as the object that positional ones mean, or as they stand
 // if they mean none.
-func setArgs(p *dialect.Part, args value) {
+func setArgs(p *dialect.Part, args jsonNodes) {
 	p.Form = dialect.PositionalForm
 	switch {
 	case args.isNull():
 	case args.isArray():
-		var r reading
-		if p.Args = whole(args); r.read(args) == nil {
+		var r argsReader
+		if p.Args = exactText(args); r.read(args) == nil {
 			p.Args = r.text
 		}
 	default:
@@ -82,7 +82,7 @@ func setArgs(p *dialect.Part, args value) {
 }
 
 // responseText is the text of a result, which is a Struct as arguments are.
-func responseText(v value) (text []byte, failed bool) {
+func responseText(v jsonNodes) (text []byte, failed bool) {
 	var p dialect.Part
 	if setArgs(&p, v); p.Form == dialect.TextForm {
 		return p.Args, false

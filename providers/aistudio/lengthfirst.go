@@ -13,9 +13,9 @@ package aistudio
 //
 // It is right for canonical arguments. It is here only to be compared with: where its result
 // differs, the difference is shown.
-func lengthFirst(dst []byte, v value) []byte {
+func lengthFirst(dst []byte, v jsonNodes) []byte {
 	if !isMembers(v) {
-		v = v.at(0)
+		v = v.element(0)
 	}
 	if !isMembers(v) {
 		return append(dst, "{}"...)
@@ -23,18 +23,18 @@ func lengthFirst(dst []byte, v value) []byte {
 	return appendMembers(dst, v, lengthValue)
 }
 
-func appendMembers(dst []byte, v value, member func([]byte, value) []byte) []byte {
+func appendMembers(dst []byte, v jsonNodes, member func([]byte, jsonNodes) []byte) []byte {
 	sep := byte('{')
-	for e := range v.all() {
-		dst = append(append(append(dst, sep), e.at(0).raw()...), ':')
-		dst = member(dst, e.at(1))
+	for e := range v.elements() {
+		dst = append(append(append(dst, sep), e.element(0).raw()...), ':')
+		dst = member(dst, e.element(1))
 		sep = ','
 	}
 	return append(dst, '}')
 }
 
 // lengthValue is a value by its length and nothing else.
-func lengthValue(dst []byte, v value) []byte {
+func lengthValue(dst []byte, v jsonNodes) []byte {
 	n := v.len()
 	switch {
 	case !v.isArray():
@@ -42,12 +42,12 @@ func lengthValue(dst []byte, v value) []byte {
 	case n <= 1:
 		return append(dst, "null"...)
 	case n == 5:
-		return lengthFirst(dst, v.at(4))
+		return lengthFirst(dst, v.element(4))
 	case n == 6:
-		return lengthItems(dst, v.at(5))
+		return lengthItems(dst, v.element(5))
 	}
-	last := v.at(n - 1)
-	if text := literal(n, last); text != nil {
+	last := v.element(n - 1)
+	if text := literalJSON(n, last); text != nil {
 		return append(dst, text...)
 	}
 	if n < 5 {
@@ -56,15 +56,15 @@ func lengthValue(dst []byte, v value) []byte {
 	return asItIs(dst, v)
 }
 
-func lengthItems(dst []byte, v value) []byte {
-	if v.len() == 1 && isListBody(v.at(0)) {
-		v = v.at(0)
+func lengthItems(dst []byte, v jsonNodes) []byte {
+	if v.len() == 1 && isListBody(v.element(0)) {
+		v = v.element(0)
 	}
-	return appendList(dst, v, false, func(dst []byte, item value) []byte {
+	return appendList(dst, v, false, func(dst []byte, item jsonNodes) []byte {
 		switch {
 		case isMembers(item):
 			return appendMembers(dst, item, asItIs)
-		case item.len() == 1 && item.at(0).isArray():
+		case item.len() == 1 && item.element(0).isArray():
 			return append(dst, "{}"...)
 		}
 		return lengthValue(dst, item)
@@ -72,17 +72,17 @@ func lengthItems(dst []byte, v value) []byte {
 }
 
 // asItIs is an array as a list of what is in it, without the nulls.
-func asItIs(dst []byte, v value) []byte {
+func asItIs(dst []byte, v jsonNodes) []byte {
 	if !v.isArray() {
 		return appendLeaf(dst, v)
 	}
 	return appendList(dst, v, true, asItIs)
 }
 
-func appendList(dst []byte, v value, dropNulls bool, item func([]byte, value) []byte) []byte {
+func appendList(dst []byte, v jsonNodes, dropNulls bool, item func([]byte, jsonNodes) []byte) []byte {
 	dst = append(dst, '[')
 	start := len(dst)
-	for e := range v.all() {
+	for e := range v.elements() {
 		if dropNulls && e.isNull() {
 			continue
 		}

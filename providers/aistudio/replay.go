@@ -25,29 +25,29 @@ var target = dialect.Target{
 	Signed:    true,
 	Sentinel:  "skip_thought_signature_validator",
 	ErrorFlag: true, Together: true,
-	Encode: encode,
-	Decode: decode,
+	Encode: encodeHistory,
+	Decode: decodeHistory,
 }
 
-func encode(messages []dialect.Message) [][]byte {
+func encodeHistory(messages []dialect.Message) [][]byte {
 	return dialect.WriteContents(messages, writePart, func(role string, parts []byte) []byte {
-		return positional{slices.Concat([]byte("["), parts, []byte("]")), quoted(role)}.raw()
+		return positionalMessage{slices.Concat([]byte("["), parts, []byte("]")), stringOrNil(role)}.raw()
 	})
 }
 
 func writePart(w *dialect.Writer, p *dialect.Part) {
-	fields := make(positional, 15) // by the indices in the package's doc
-	fields[14] = quoted(p.Signature)
+	fields := make(positionalMessage, 15) // by the indices in the package's doc
+	fields[14] = stringOrNil(p.Signature)
 	switch {
 	case p.Kind == dialect.CallPart && p.Server && p.Name == codeTool:
-		fields[8] = positional{dialect.Raw("1"), dialect.AppendString(nil, p.Args)}.raw()
+		fields[8] = positionalMessage{dialect.Raw("1"), dialect.AppendString(nil, p.Args)}.raw()
 	case p.Kind == dialect.CallPart:
-		fields[10] = positional{dialect.AppendString(nil, []byte(p.Name)), argsOf(p), quoted(p.ID)}.raw()
+		fields[10] = positionalMessage{dialect.AppendString(nil, []byte(p.Name)), argsOf(p), stringOrNil(p.ID)}.raw()
 	case p.Kind == dialect.ResultPart && p.Server && p.Name == codeTool:
-		fields[9] = positional{outcome(p.Failed), dialect.AppendString(nil, p.Text)}.raw()
+		fields[9] = positionalMessage{outcomeCode(p.Failed), dialect.AppendString(nil, p.Text)}.raw()
 	case p.Kind == dialect.ResultPart:
 		object, _ := appendStruct(nil, dialect.Response(p))
-		fields[11] = positional{dialect.AppendString(nil, []byte(p.Name)), object, quoted(p.ID)}.raw()
+		fields[11] = positionalMessage{dialect.AppendString(nil, []byte(p.Name)), object, stringOrNil(p.ID)}.raw()
 	case p.Kind == dialect.TextPart, p.Kind == dialect.ReasoningPart && (len(p.Text) > 0 || p.Signature != ""):
 		fields[1] = dialect.AppendString(nil, p.Text)
 		if p.Kind == dialect.ReasoningPart && len(p.Text) > 0 {
@@ -73,8 +73,8 @@ func argsOf(p *dialect.Part) dialect.Raw {
 
 const outcomeOK = 1
 
-// outcome is how running code ended, by its number.
-func outcome(failed bool) dialect.Raw {
+// outcomeCode is how running code ended, by its number.
+func outcomeCode(failed bool) dialect.Raw {
 	if failed {
 		return dialect.Raw("2")
 	}

@@ -39,7 +39,7 @@ user
 
 // TestHistory: a history is read, written as it was, and written anew so that it reads the same.
 func TestHistory(t *testing.T) {
-	messages, err := decode([]byte(history))
+	messages, err := decodeHistory([]byte(history))
 	if got := historytest.Lines(messages); err != nil || got != "system\n  text \"Be brief.\"\n"+said {
 		t.Fatalf("%v\ngot  %s\nwant %s", err, got, said)
 	}
@@ -50,15 +50,15 @@ func TestHistory(t *testing.T) {
 		}
 		return fields[1]
 	}
-	kept := historytest.Request(&target, encode(messages))
+	kept := historytest.Request(&target, encodeHistory(messages))
 	if !reflect.DeepEqual(contents(kept), contents([]byte(history))) {
 		t.Errorf("not written as it was:\n%s", kept)
 	}
-	anew := historytest.Request(&target, encode(historytest.WithoutRaw(messages)))
+	anew := historytest.Request(&target, encodeHistory(historytest.WithoutRaw(messages)))
 	if !reflect.DeepEqual(contents(anew), contents([]byte(history))) { // it is canonical
 		t.Errorf("written anew:\n%s", anew)
 	}
-	again, err := decode(anew)
+	again, err := decodeHistory(anew)
 	if got := historytest.Lines(again); err != nil || got != said {
 		t.Errorf("written anew: %v\n%s\ngot  %s\nwant %s", err, anew, got, said)
 	}
@@ -80,17 +80,17 @@ func TestDecode(t *testing.T) {
 		{"nothing", ``, ""},
 	} {
 		request := `["models/gemini-x",` + test.contents + `]`
-		messages, err := decode([]byte(request))
+		messages, err := decodeHistory([]byte(request))
 		if got := historytest.Lines(messages); got != test.want || err != nil {
 			t.Errorf("%s: %v\ngot  %s\nwant %s", test.name, err, got, test.want)
 		}
-		for _, content := range encode(messages) {
+		for _, content := range encodeHistory(messages) {
 			if !json.Valid(content) {
 				t.Errorf("%s: written as %s", test.name, content)
 			}
 		}
 	}
-	if messages, _ := decode([]byte(`{"contents":[]}`)); messages != nil {
+	if messages, _ := decodeHistory([]byte(`{"contents":[]}`)); messages != nil {
 		t.Errorf("of another protocol: %v", messages)
 	}
 }
@@ -124,8 +124,8 @@ func TestEncode(t *testing.T) {
 		{"arguments that are no object as a string", []dialect.Message{{Role: dialect.Assistant, Parts: []dialect.Part{call("", `{"a":`)}}},
 			`[[[[,,,,,,,,,,["f","{\"a\":"]]],"model"]]`},
 	} {
-		want := whole(parse(t, test.want))
-		if got := historytest.Request(&target, encode(test.in)); string(got) != `["models/x",`+string(want)+`]` {
+		want := exactText(parse(t, test.want))
+		if got := historytest.Request(&target, encodeHistory(test.in)); string(got) != `["models/x",`+string(want)+`]` {
 			t.Errorf("%s:\ngot  %s\nwant %s", test.name, got, want)
 		}
 	}

@@ -8,13 +8,13 @@ import (
 
 // A request is [model, contents, …, 6: tools, …]; at 4 stands a secret.
 
-func model(_ string, request []byte) string {
+func readModel(_ string, request []byte) string {
 	var p parser
 	v, err := p.parse(request)
 	if err != nil {
 		return ""
 	}
-	return strings.TrimPrefix(v.at(0).raw().Text(), "models/")
+	return strings.TrimPrefix(v.element(0).raw().Text(), "models/")
 }
 
 // builtins are the tools the provider runs, by their index in a Tool.
@@ -22,23 +22,23 @@ var builtins = map[int]string{0: codeTool, 3: "google_search", 7: "url_context"}
 
 const declarations = 1 // index of the functions in a Tool: [name, description, SCHEMA]
 
-func tools(request []byte) (list []dialect.Tool) {
+func readTools(request []byte) (list []dialect.Tool) {
 	var p parser
 	v, err := p.parse(request)
 	if err != nil {
 		return nil
 	}
-	for tool := range v.at(6).all() {
+	for tool := range v.element(6).elements() {
 		i := 0
-		for field := range tool.all() {
+		for field := range tool.elements() {
 			if name := builtins[i]; name != "" && field.isArray() {
 				list = append(list, dialect.Tool{Name: name, Kind: "server"})
 			}
 			i++
 		}
-		for f := range tool.at(declarations).all() {
-			t := dialect.Tool{Name: f.at(0).raw().Text(), Kind: "function", Description: f.at(1).raw().Text()}
-			if schema := f.at(2); schema.isArray() {
+		for f := range tool.element(declarations).elements() {
+			t := dialect.Tool{Name: f.element(0).raw().Text(), Kind: "function", Description: f.element(1).raw().Text()}
+			if schema := f.element(2); schema.isArray() {
 				t.Schema = appendSchema(nil, schema)
 			}
 			list = append(list, t)
@@ -51,7 +51,7 @@ func tools(request []byte) (list []dialect.Tool) {
 var schemaTypes = []string{"", "string", "number", "integer", "boolean", "array", "object", "null"}
 
 // appendSchema appends the JSON Schema that a positional Schema means.
-func appendSchema(dst []byte, v value) []byte {
+func appendSchema(dst []byte, v jsonNodes) []byte {
 	start := len(dst)
 	dst = append(dst, '{')
 	member := func(name string) {
@@ -60,8 +60,8 @@ func appendSchema(dst []byte, v value) []byte {
 		}
 		dst = append(append(append(dst, '"'), name...), `":`...)
 	}
-	nullable := v.at(3).isTrue()
-	if n, _ := v.at(0).integer(); n > 0 && n < int64(len(schemaTypes)) {
+	nullable := v.element(3).isTrue()
+	if n, _ := v.element(0).asInt(); n > 0 && n < int64(len(schemaTypes)) {
 		member("type")
 		name := `"` + schemaTypes[n] + `"`
 		if nullable {
@@ -73,7 +73,7 @@ func appendSchema(dst []byte, v value) []byte {
 		index int
 		name  string
 	}{{1, "format"}, {2, "description"}} {
-		if s := v.at(f.index); s.isString() {
+		if s := v.element(f.index); s.isString() {
 			member(f.name)
 			dst = append(dst, s.raw()...)
 		}
@@ -82,7 +82,7 @@ func appendSchema(dst []byte, v value) []byte {
 		index int
 		name  string
 	}{{4, "enum"}, {7, "required"}} {
-		if l := v.at(f.index); l.len() > 0 {
+		if l := v.element(f.index); l.len() > 0 {
 			member(f.name)
 			dst = appendList(dst, l, true, appendLeaf)
 			if f.name == "enum" && nullable {
@@ -90,11 +90,11 @@ func appendSchema(dst []byte, v value) []byte {
 			}
 		}
 	}
-	if items := v.at(5); items.isArray() {
+	if items := v.element(5); items.isArray() {
 		member("items")
 		dst = appendSchema(dst, items)
 	}
-	if properties := v.at(6); isMembers(properties) {
+	if properties := v.element(6); isMembers(properties) {
 		member("properties")
 		dst = appendMembers(dst, properties, appendSchema)
 	}

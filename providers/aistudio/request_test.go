@@ -30,14 +30,14 @@ func TestTools(t *testing.T) {
 		{`[1,"x",[2,3]]`, ""},
 	} {
 		var got []string
-		for _, tool := range tools([]byte(`["models/gemini-x",[[[[null,"hi"]],"user"]],null,null,"!secret",null,` + test.tools + `]`)) {
+		for _, tool := range readTools([]byte(`["models/gemini-x",[[[[null,"hi"]],"user"]],null,null,"!secret",null,` + test.tools + `]`)) {
 			got = append(got, strings.TrimSpace(fmt.Sprintln(tool.Name, tool.Kind, string(tool.Schema))))
 		}
 		if s := strings.Join(got, "\n"); s != test.want {
 			t.Errorf("%s:\ngot  %s\nwant %s", test.tools, s, test.want)
 		}
 	}
-	if got := tools([]byte(`{"tools":[]}`)); got != nil {
+	if got := readTools([]byte(`{"tools":[]}`)); got != nil {
 		t.Errorf("tools of a request that is none: %v", got)
 	}
 }
@@ -51,7 +51,7 @@ func TestModel(t *testing.T) {
 		`["models/`:                    "",
 		``:                             "",
 	} {
-		if got := model("/GenerateContent", []byte(request)); got != want {
+		if got := readModel("/GenerateContent", []byte(request)); got != want {
 			t.Errorf("%s: %q, want %q", request, got, want)
 		}
 	}
@@ -61,7 +61,7 @@ func TestModel(t *testing.T) {
 // whose answer it is.
 func TestFrontEndError(t *testing.T) {
 	got := ""
-	d := Dialect().New(dialect.NewOut(func(e stream.Event) { got += e.String() + "\n" }))
+	d := Protocol().New(dialect.NewOut(func(e stream.Event) { got += e.String() + "\n" }))
 	body := `{"error":{"code":429,"message":"Quota exceeded","status":"RESOURCE_EXHAUSTED"}}`
 	if err := d.Frame(stream.Frame{Data: []byte(body)}); err != nil {
 		t.Fatal(err)

@@ -6,12 +6,12 @@ import (
 	"toolscope/stream"
 )
 
-// A shape is what a frame can be. Framing takes the outer arrays off, but a body may have them or
+// A frameShape is what a frame can be. Framing takes the outer arrays off, but a body may have them or
 // not, so what an array is must be told by what is in it.
-type shape uint8
+type frameShape uint8
 
 const (
-	anOther shape = iota
+	anOther frameShape = iota
 	aChunk
 	aCandidate // of a chunk that was taken for the outer arrays
 	anError
@@ -19,10 +19,10 @@ const (
 	nothing // null, or an array of nothing else, however deep
 )
 
-// nesting is how many lists may stand round a chunk.
-const nesting = 3
+// maxNesting is how many lists may stand round a chunk.
+const maxNesting = 3
 
-func shapeOf(v value, lists int) shape {
+func shapeOf(v jsonNodes, lists int) frameShape {
 	switch {
 	case isError(v):
 		return anError
@@ -39,9 +39,9 @@ func shapeOf(v value, lists int) shape {
 }
 
 // shapeOfList: chunks and errors, and nothing else, make a list.
-func shapeOfList(v value, lists int) shape {
+func shapeOfList(v jsonNodes, lists int) frameShape {
 	all := nothing
-	for e := range v.all() {
+	for e := range v.elements() {
 		switch shapeOf(e, lists-1) {
 		case anOther:
 			return anOther
@@ -54,8 +54,8 @@ func shapeOfList(v value, lists int) shape {
 }
 
 // isEmpty: null, [] and [null,null].
-func isEmpty(v value) bool {
-	for e := range v.all() {
+func isEmpty(v jsonNodes) bool {
+	for e := range v.elements() {
 		if !e.isNull() {
 			return false
 		}
@@ -64,61 +64,61 @@ func isEmpty(v value) bool {
 }
 
 // isError: [code, message, …], a google.rpc.Status.
-func isError(v value) bool {
-	code, ok := v.at(0).raw().Int()
-	return ok && code > 0 && v.at(1).isString()
+func isError(v jsonNodes) bool {
+	code, ok := v.element(0).raw().Int()
+	return ok && code > 0 && v.element(1).isString()
 }
 
 // isChunk: the first field is a list of candidates, or there is none, and neither an error nor
 // another chunk follows.
-func isChunk(v value) bool {
-	first := v.at(0)
+func isChunk(v jsonNodes) bool {
+	first := v.element(0)
 	if hasCandidates(v) {
 		return true
 	}
-	for e := range v.all() {
+	for e := range v.elements() {
 		if isError(e) || hasCandidates(e) {
 			return false
 		}
 	}
-	isMessage := func(v value) bool { return v.isNull() || v.isArray() }
-	return v.len() > 1 && isMessage(first) && first.len() == 0 && isMessage(v.at(1)) && isMessage(v.at(2))
+	isMessage := func(v jsonNodes) bool { return v.isNull() || v.isArray() }
+	return v.len() > 1 && isMessage(first) && first.len() == 0 && isMessage(v.element(1)) && isMessage(v.element(2))
 }
 
-func hasCandidates(v value) bool {
-	for e := range v.at(0).all() {
+func hasCandidates(v jsonNodes) bool {
+	for e := range v.element(0).elements() {
 		if !isCandidate(e) {
 			return false
 		}
 	}
-	return v.at(0).len() > 0
+	return v.element(0).len() > 0
 }
 
 // isCandidate: [content, finishReason, …], either of which may be missing.
-func isCandidate(v value) bool {
-	content := v.at(0)
+func isCandidate(v jsonNodes) bool {
+	content := v.element(0)
 	switch {
-	case !v.isArray() || !v.at(1).isNull() && !v.at(1).isNumber():
+	case !v.isArray() || !v.element(1).isNull() && !v.element(1).isNumber():
 		return false
 	case isEmpty(content):
-		return v.at(1).isNumber()
+		return v.element(1).isNumber()
 	}
 	return isContent(content)
 }
 
 // isBareCandidate tells a candidate without content from a chunk without candidates.
-func isBareCandidate(v value) bool {
-	return v.at(0).isNull() && v.at(1).isNumber() || v.at(0).isArray() && v.at(0).at(1).isString() && isCandidate(v)
+func isBareCandidate(v jsonNodes) bool {
+	return v.element(0).isNull() && v.element(1).isNumber() || v.element(0).isArray() && v.element(0).element(1).isString() && isCandidate(v)
 }
 
 // isContent: [parts, role]. Nothing is known to stand at index 0 of a part.
-func isContent(v value) bool {
-	parts := v.at(0)
-	if !v.isArray() || !parts.isArray() && !parts.isNull() || !v.at(1).isString() && !v.at(1).isNull() {
+func isContent(v jsonNodes) bool {
+	parts := v.element(0)
+	if !v.isArray() || !parts.isArray() && !parts.isNull() || !v.element(1).isString() && !v.element(1).isNull() {
 		return false
 	}
-	for e := range parts.all() {
-		if !e.isArray() || !e.at(0).isNull() {
+	for e := range parts.elements() {
+		if !e.isArray() || !e.element(0).isNull() {
 			return false
 		}
 	}

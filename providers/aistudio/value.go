@@ -11,10 +11,10 @@ import (
 	"toolscope/stream/jsonbytes"
 )
 
-// A value is one JSON value with everything inside it, flat: the first node is the value itself,
+// A jsonNodes is one JSON value with everything inside it, flat: the first node is the value itself,
 // those of its elements follow. A nil value was not there. It is valid until its parser reads the
 // next text.
-type value []node
+type jsonNodes []node
 
 type node struct {
 	raw   dialect.Raw // exact bytes; nil where a comma stands for a value
@@ -22,50 +22,50 @@ type node struct {
 	elems int         // of an array
 }
 
-func (v value) raw() dialect.Raw {
+func (v jsonNodes) raw() dialect.Raw {
 	if len(v) == 0 {
 		return nil
 	}
 	return v[0].raw
 }
 
-func (v value) isArray() bool  { return v.raw().Kind() == '[' }
-func (v value) isString() bool { return v.raw().IsString() }
-func (v value) isNull() bool   { return !v.raw().Given() }
+func (v jsonNodes) isArray() bool  { return v.raw().Kind() == '[' }
+func (v jsonNodes) isString() bool { return v.raw().IsString() }
+func (v jsonNodes) isNull() bool   { return !v.raw().Given() }
 
 // isCut reports whether an array breaks off.
-func (v value) isCut() bool { return string(v.raw()) == "[" }
+func (v jsonNodes) isCut() bool { return string(v.raw()) == "[" }
 
 // isNumber reports whether the value is a number, not a string that holds one.
-func (v value) isNumber() bool { return v.raw().IsNumber() }
+func (v jsonNodes) isNumber() bool { return v.raw().IsNumber() }
 
 // isTrue reports whether a bool field is set: as 1 or as true.
-func (v value) isTrue() bool { return string(v.raw()) == "1" || v.raw().IsTrue() }
+func (v jsonNodes) isTrue() bool { return string(v.raw()) == "1" || v.raw().IsTrue() }
 
-// integer is the value of an int field; an int64 is written as a string.
-func (v value) integer() (int64, bool) {
+// asInt is the value of an int field; an int64 is written as a string.
+func (v jsonNodes) asInt() (int64, bool) {
 	if v.isString() {
 		return dialect.Raw(v.raw().Text()).Int()
 	}
 	return v.raw().Int()
 }
 
-func (v value) count() stream.Count {
-	n, ok := v.integer()
+func (v jsonNodes) asCount() stream.Count {
+	n, ok := v.asInt()
 	return stream.Count{N: n, Told: ok}
 }
 
 // len is how many elements an array has.
-func (v value) len() int {
+func (v jsonNodes) len() int {
 	if len(v) == 0 {
 		return 0
 	}
 	return v[0].elems
 }
 
-// at is element i of an array, the field of number i+1 of a message.
-func (v value) at(i int) value {
-	for e := range v.all() {
+// element is element i of an array, the field of number i+1 of a message.
+func (v jsonNodes) element(i int) jsonNodes {
+	for e := range v.elements() {
 		if i == 0 {
 			return e
 		}
@@ -74,9 +74,9 @@ func (v value) at(i int) value {
 	return nil
 }
 
-// all are the elements of an array.
-func (v value) all() iter.Seq[value] {
-	return func(yield func(value) bool) {
+// elements are the elements of an array.
+func (v jsonNodes) elements() iter.Seq[jsonNodes] {
+	return func(yield func(jsonNodes) bool) {
 		for i := 1; i < len(v); i += v[i].size {
 			if !yield(v[i : i+v[i].size]) {
 				return
@@ -95,21 +95,21 @@ type parser struct {
 
 // parse reads one text, which the value borrows. After an error nodes holds what came before it: an
 // array that breaks off has nothing but its bracket as raw.
-func (p *parser) parse(data []byte) (value, error) {
+func (p *parser) parse(data []byte) (jsonNodes, error) {
 	p.data, p.i, p.nodes = data, 0, p.nodes[:0]
-	p.space()
-	if err := p.value(1); err != nil {
+	p.skipSpace()
+	if err := p.parseValue(1); err != nil {
 		return nil, err
 	}
-	if p.space(); p.i < len(data) {
+	if p.skipSpace(); p.i < len(data) {
 		return nil, fmt.Errorf("byte %d: expected the end of the text, got %q", p.i, data[p.i])
 	}
 	return p.nodes, nil
 }
 
-func (p *parser) value(depth int) error {
+func (p *parser) parseValue(depth int) error {
 	if p.peek() != '[' {
-		return p.leaf()
+		return p.parseLeaf()
 	}
 	if depth > stream.MaxDepth {
 		return errors.New("nested too deeply")
@@ -117,7 +117,7 @@ func (p *parser) value(depth int) error {
 	at, start := len(p.nodes), p.i
 	p.nodes = append(p.nodes, node{raw: p.data[start : start+1]})
 	p.i++
-	elems, err := p.elements(depth)
+	elems, err := p.parseElements(depth)
 	if err == nil {
 		p.nodes[at].raw = p.data[start:p.i]
 	}
@@ -125,14 +125,14 @@ func (p *parser) value(depth int) error {
 	return err
 }
 
-// elements reads what is in an array, and its end.
-func (p *parser) elements(depth int) (n int, err error) {
-	for p.space(); p.peek() != ']'; p.space() {
+// parseElements reads what is in an array, and its end.
+func (p *parser) parseElements(depth int) (n int, err error) {
+	for p.skipSpace(); p.peek() != ']'; p.skipSpace() {
 		before := len(p.nodes)
 		if p.peek() == ',' {
 			p.nodes = append(p.nodes, node{size: 1})
 		} else {
-			err = p.value(depth + 1)
+			err = p.parseValue(depth + 1)
 		}
 		if len(p.nodes) > before {
 			n++
@@ -140,7 +140,7 @@ func (p *parser) elements(depth int) (n int, err error) {
 		if err != nil {
 			return n, err
 		}
-		switch p.space(); p.peek() {
+		switch p.skipSpace(); p.peek() {
 		case ',':
 			p.i++
 		case ']':
@@ -152,8 +152,8 @@ func (p *parser) elements(depth int) (n int, err error) {
 	return n, nil
 }
 
-// leaf reads what is no array: an object is one, its members are nobody's fields.
-func (p *parser) leaf() error {
+// parseLeaf reads what is no array: an object is one, its members are nobody's fields.
+func (p *parser) parseLeaf() error {
 	s := dialect.Scan(p.data[p.i:])
 	raw := s.Value()
 	if err := s.Err(); err != nil {
@@ -171,6 +171,6 @@ func (p *parser) peek() byte {
 	return 0
 }
 
-func (p *parser) space() {
+func (p *parser) skipSpace() {
 	p.i += jsonbytes.Space(p.data[p.i:])
 }

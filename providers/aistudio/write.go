@@ -5,9 +5,9 @@ import (
 	"toolscope/stream"
 )
 
-// structWriter writes a JSON text as the STRUCT that protobuf makes of it: the way back of what
+// protoStructWriter writes a JSON text as the STRUCT that protobuf makes of it: the way back of what
 // args.go reads.
-type structWriter struct {
+type protoStructWriter struct {
 	dst  []byte
 	open []level
 }
@@ -28,10 +28,10 @@ func appendStruct(dst, args []byte) (_ []byte, ok bool) {
 	if l.Syntax() != stream.SyntaxObject {
 		return dst, false
 	}
-	w := structWriter{dst: dst}
+	w := protoStructWriter{dst: dst}
 	start := 0
 	for _, t := range l.Tokens().All() {
-		w.token(t.Kind, args[start:t.End])
+		w.writeToken(t.Kind, args[start:t.End])
 		start = int(t.End)
 	}
 	return w.dst, true
@@ -46,13 +46,13 @@ var nulls = map[stream.TokenKind]string{
 // leaves are the fields of literals; the enum of null has one value.
 var leaves = map[stream.TokenKind]string{stream.Null: "0", stream.True: "1", stream.False: "0"}
 
-func (w *structWriter) token(kind stream.TokenKind, text []byte) {
+func (w *protoStructWriter) writeToken(kind stream.TokenKind, text []byte) {
 	switch kind {
 	case stream.Key:
-		w.element()
+		w.beginElement()
 		w.dst = append(append(append(w.dst, '['), text...), ',')
 	case stream.ObjectOpen, stream.ArrayOpen:
-		w.begin(kind)
+		w.beginValue(kind)
 		w.dst = append(w.dst, '[')
 		w.open = append(w.open, level{list: kind == stream.ArrayOpen})
 	case stream.ObjectClose, stream.ArrayClose:
@@ -61,20 +61,20 @@ func (w *structWriter) token(kind stream.TokenKind, text []byte) {
 		}
 		w.dst = append(w.dst, ']')
 		w.open = w.open[:len(w.open)-1]
-		w.end()
+		w.endValue()
 	case stream.String, stream.Number, stream.True, stream.False, stream.Null:
-		w.begin(kind)
+		w.beginValue(kind)
 		if leaf := leaves[kind]; leaf != "" {
 			w.dst = append(w.dst, leaf...)
 		} else {
 			w.dst = append(w.dst, text...)
 		}
-		w.end()
+		w.endValue()
 	}
 }
 
-// element begins a member or an item: the first one begins the field they are in.
-func (w *structWriter) element() {
+// beginElement begins a member or an item: the first one begins the field they are in.
+func (w *protoStructWriter) beginElement() {
 	in := &w.open[len(w.open)-1]
 	if in.elems++; in.elems == 1 {
 		w.dst = append(w.dst, '[')
@@ -83,19 +83,19 @@ func (w *structWriter) element() {
 	}
 }
 
-// begin begins a VALUE, unless it is the STRUCT that all is in.
-func (w *structWriter) begin(kind stream.TokenKind) {
+// beginValue begins a VALUE, unless it is the STRUCT that all is in.
+func (w *protoStructWriter) beginValue(kind stream.TokenKind) {
 	if len(w.open) == 0 {
 		return
 	}
 	if w.open[len(w.open)-1].list {
-		w.element()
+		w.beginElement()
 	}
 	w.dst = append(append(w.dst, '['), nulls[kind]...)
 }
 
-// end ends a VALUE, and the member it is in.
-func (w *structWriter) end() {
+// endValue ends a VALUE, and the member it is in.
+func (w *protoStructWriter) endValue() {
 	switch n := len(w.open); {
 	case n == 0:
 	case w.open[n-1].list:
@@ -105,11 +105,11 @@ func (w *structWriter) end() {
 	}
 }
 
-// positional is a message to be written: its fields, of which those behind the last that is set are
+// positionalMessage is a message to be written: its fields, of which those behind the last that is set are
 // left out.
-type positional []dialect.Raw
+type positionalMessage []dialect.Raw
 
-func (p positional) appendTo(dst []byte) []byte {
+func (p positionalMessage) appendTo(dst []byte) []byte {
 	for len(p) > 0 && p[len(p)-1] == nil {
 		p = p[:len(p)-1]
 	}
@@ -126,29 +126,29 @@ func (p positional) appendTo(dst []byte) []byte {
 	return append(dst, ']')
 }
 
-func (p positional) raw() dialect.Raw { return p.appendTo(nil) }
+func (p positionalMessage) raw() dialect.Raw { return p.appendTo(nil) }
 
-// quoted is the string of s, nil if s is empty.
-func quoted(s string) dialect.Raw {
+// stringOrNil is the string of s, nil if s is empty.
+func stringOrNil(s string) dialect.Raw {
 	if s == "" {
 		return nil
 	}
 	return dialect.AppendString(nil, []byte(s))
 }
 
-// whole is the exact text of an array that is JSON, and of one that leaves nulls out the text with
+// exactText is the exact text of an array that is JSON, and of one that leaves nulls out the text with
 // them.
-func whole(v value) dialect.Raw {
+func exactText(v jsonNodes) dialect.Raw {
 	if s := v.raw().Scan(); s.Value() != nil && s.End() == nil {
 		return v.raw()
 	}
-	return filled(v).raw()
+	return fillNulls(v).raw()
 }
 
-func filled(v value) (fields positional) {
-	for e := range v.all() {
+func fillNulls(v jsonNodes) (fields positionalMessage) {
+	for e := range v.elements() {
 		if e.isArray() {
-			fields = append(fields, filled(e).raw())
+			fields = append(fields, fillNulls(e).raw())
 		} else {
 			fields = append(fields, e.raw())
 		}

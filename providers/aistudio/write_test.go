@@ -57,7 +57,7 @@ func checkIdentity(t *testing.T, object string) {
 		t.Fatalf("%s: %s, %v", object, wire, ok)
 	}
 	v := parse(t, string(wire))
-	var r reading
+	var r argsReader
 	if err := r.read(v); err != nil || string(r.text) != object {
 		t.Errorf("%s\nbecame %s\nand then %s %v", object, wire, r.text, err)
 	}
