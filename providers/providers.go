@@ -28,7 +28,7 @@ import (
 // All is every dialect, one line each. OpenRouter, Groq, Mistral and the like are hosts of
 // openaichat, not dialects of their own.
 var All = []dialect.Dialect{
-	anthropic.Dialect(),
+	anthropic.Protocol(),
 	openaichat.Dialect(),
 	openairesponses.Dialect(),
 	gemini.Dialect(),
@@ -39,6 +39,6 @@ var All = []dialect.Dialect{
 	aistudio.Protocol(),
 	aisdk.Protocol(),
 	agui.Protocol(),
-	claudecode.Dialect(anthropic.Dialect()),
+	claudecode.Dialect(anthropic.Protocol()),
 	codexexec.Dialect(),
 }

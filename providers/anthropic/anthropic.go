@@ -14,15 +14,15 @@ import (
 	"toolscope/stream"
 )
 
-// Dialect is the Anthropic Messages protocol.
-func Dialect() dialect.Dialect {
+// Protocol is the Anthropic Messages protocol.
+func Protocol() dialect.Dialect {
 	return dialect.Dialect{
 		Name:     "anthropic",
 		Title:    "Anthropic Messages",
-		Sniff:    sniff,
+		Sniff:    sniffFrame,
 		Findings: findings,
 		New:      newDecoder,
-		Tools:    tools,
+		Tools:    readTools,
 
 		Targets: []dialect.Target{target},
 	}
@@ -34,7 +34,7 @@ var eventTypes = map[string]bool{
 	"content_block_stop": true, "message_delta": true, "message_stop": true,
 }
 
-func sniff(e dialect.Evidence) dialect.Score {
+func sniffFrame(e dialect.Evidence) dialect.Score {
 	kind := dialect.Raw(e.Data).Get("type")
 	switch {
 	case eventTypes[kind.Text()]:

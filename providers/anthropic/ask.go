@@ -40,9 +40,9 @@ func maxTokens(model string) int {
 	return modestTokens
 }
 
-// ask writes a request of the Messages API. A prompt is kept in the cache only where more requests
+// writeRequest writes a request of the Messages API. A prompt is kept in the cache only where more requests
 // of the conversation are to come: writing it costs.
-func ask(r dialect.Request, q dialect.Quirks) (path string, body []byte) {
+func writeRequest(r dialect.Request, q dialect.Quirks) (path string, body []byte) {
 	limit := r.MaxTokens
 	if limit <= 0 {
 		limit = maxTokens(r.Model)
@@ -62,11 +62,11 @@ func ask(r dialect.Request, q dialect.Quirks) (path string, body []byte) {
 }
 
 func writeTool(w *dialect.Writer, t *dialect.Tool) {
-	w.Open('{').Describe(t).Key("input_schema").Raw(object(t.Arguments())).Close('}')
+	w.Open('{').Describe(t).Key("input_schema").Raw(objectSchema(t.Arguments())).Close('}')
 }
 
-// object is a schema that says that it is one of an object, as this protocol wants it.
-func object(schema dialect.Raw) dialect.Raw {
+// objectSchema is a schema that says that it is one of an object, as this protocol wants it.
+func objectSchema(schema dialect.Raw) dialect.Raw {
 	if schema.Get("type").Given() {
 		return schema
 	}

@@ -22,7 +22,7 @@ func TestObject(t *testing.T) {
 		`{"type":"object"}`:       `{"type":"object"}`,
 		`{}`:                      `{"type":"object"}`,
 	} {
-		if got := string(object([]byte(schema))); got != want {
+		if got := string(objectSchema([]byte(schema))); got != want {
 			t.Errorf("%s: %s", schema, got)
 		}
 	}

@@ -11,15 +11,15 @@ import (
 // decoder reads one exchange. Between messages turn is the one that ended last.
 type decoder struct {
 	*dialect.Out
-	ev     event
-	turn   *dialect.Turn
-	blocks map[int32]block
-	usage  tokenCounts
-	served []string // models of usage.iterations, when there are several
+	ev            event
+	turn          *dialect.Turn
+	blocks        map[int32]contentBlock
+	usage         tokenCounts
+	servingModels []string // models of usage.iterations, when there are several
 }
 
-// block is a content block that began.
-type block struct {
+// contentBlock is a content block that began.
+type contentBlock struct {
 	kind string
 	open bool
 }
@@ -30,7 +30,7 @@ const startSlot = 1 << 20
 
 func newDecoder(o *dialect.Out) dialect.Decoder {
 	d := &decoder{Out: o}
-	d.ev.bind()
+	d.ev.bindShape()
 	return d
 }
 
@@ -47,29 +47,29 @@ func (d *decoder) Frame(f stream.Frame) error {
 	kind := d.ev.kind.Or(f.Event)
 	switch string(kind) {
 	case "message_start":
-		d.messageStart(d.ev.message)
+		d.startMessage(d.ev.message)
 	case "content_block_start":
-		d.blockStart(d.during("content_block_start"), d.ev.index.Slot(), d.ev.block)
+		d.startBlock(d.ensureTurn("content_block_start"), d.ev.index.Slot(), d.ev.block)
 	case "content_block_delta":
-		d.blockDelta(d.during("content_block_delta"), d.ev.index.Slot())
+		d.readDelta(d.ensureTurn("content_block_delta"), d.ev.index.Slot())
 	case "content_block_stop":
-		d.blockStop(d.during("content_block_stop"), d.ev.index.Slot())
+		d.stopBlock(d.ensureTurn("content_block_stop"), d.ev.index.Slot())
 	case "message_delta":
-		t := d.during("message_delta")
-		d.tell(t, d.ev.usage)
-		d.finish(t, d.ev.delta.stopReason, d.ev.delta.stopDetails)
+		t := d.ensureTurn("message_delta")
+		d.reportUsage(t, d.ev.usage)
+		d.reportFinish(t, d.ev.delta.stopReason, d.ev.delta.stopDetails)
 	case "message_stop":
-		d.fill(d.ev.metrics)
+		d.fillUsage(d.ev.metrics)
 		d.turn.End()
 	case "ping":
 		d.Heartbeat()
 	case "error": // the HTTP status was already 200 when it comes inside a stream
 		if !d.turn.IsOpen() {
-			d.begin(nil)
+			d.openTurn(nil)
 		}
 		d.turn.Fail(dialect.ErrorOf(d.ev.err))
 	case "message":
-		d.whole(f.Data)
+		d.readResponse(f.Data)
 		return nil
 	default:
 		d.Unknown(string(kind))
@@ -83,69 +83,69 @@ func (d *decoder) Frame(f stream.Frame) error {
 // Close says that the bytes have ended: without message_stop that is a cut.
 func (d *decoder) Close() { d.turn.Cut("the stream ended without message_stop") }
 
-func (d *decoder) messageStart(message dialect.Raw) {
+func (d *decoder) startMessage(message dialect.Raw) {
 	if d.turn.IsOpen() {
 		d.turn.Find(dialect.MessageRestarted, "a second message began before this one ended: a retry was spliced into one body")
 		d.turn.Cut("another message began before message_stop")
 	}
-	d.content(d.begin(message), message, startSlot)
+	d.readMessageObject(d.openTurn(message), message, startSlot)
 }
 
-// begin opens a turn.
-func (d *decoder) begin(message dialect.Raw) *dialect.Turn {
-	d.blocks, d.usage, d.served = map[int32]block{}, tokenCounts{}, nil
+// openTurn opens a turn.
+func (d *decoder) openTurn(message dialect.Raw) *dialect.Turn {
+	d.blocks, d.usage, d.servingModels = map[int32]contentBlock{}, tokenCounts{}, nil
 	d.turn = d.Open(stream.Opening{ID: message.Get("id").Text(), Model: message.Get("model").Text()})
 	return d.turn
 }
 
-// during is the open turn; an event that came before its message_start opens one.
-func (d *decoder) during(event string) *dialect.Turn {
+// ensureTurn is the open turn; an event that came before its message_start opens one.
+func (d *decoder) ensureTurn(event string) *dialect.Turn {
 	if !d.turn.IsOpen() {
-		d.begin(nil).Find(stream.ProtocolViolation, "%s came before message_start", event)
+		d.openTurn(nil).Find(stream.ProtocolViolation, "%s came before message_start", event)
 	}
 	return d.turn
 }
 
-// whole takes a response that was not streamed.
-func (d *decoder) whole(message dialect.Raw) {
+// readResponse takes a response that was not streamed.
+func (d *decoder) readResponse(message dialect.Raw) {
 	d.Close()
-	d.content(d.begin(message), message, 0)
+	d.readMessageObject(d.openTurn(message), message, 0)
 	d.turn.End()
 }
 
-// content takes what a message has when it begins, or all of one that came whole.
-func (d *decoder) content(t *dialect.Turn, message dialect.Raw, slot int32) {
+// readMessageObject takes what a message has when it begins, or all of one that came whole.
+func (d *decoder) readMessageObject(t *dialect.Turn, message dialect.Raw, slot int32) {
 	blocks := message.Get("content").Scan()
 	for ok := blocks.Array(); ok; ok = blocks.Element() {
-		d.wholeBlock(t, slot, blocks.Value())
+		d.readCompleteBlock(t, slot, blocks.Value())
 		slot++
 	}
-	d.tell(t, message.Get("usage"))
-	d.finish(t, message.Get("stop_reason"), message.Get("stop_details"))
+	d.reportUsage(t, message.Get("usage"))
+	d.reportFinish(t, message.Get("stop_reason"), message.Get("stop_details"))
 }
 
-// wholeBlock takes a block that is complete where it stands: in message_start, as programmatic tool
+// readCompleteBlock takes a block that is complete where it stands: in message_start, as programmatic tool
 // calling has it, or in a body that was not streamed.
-func (d *decoder) wholeBlock(t *dialect.Turn, slot int32, block dialect.Raw) {
+func (d *decoder) readCompleteBlock(t *dialect.Turn, slot int32, block dialect.Raw) {
 	kind := block.Get("type").Text()
-	if c := callOpen(t, slot, kind, block); c != nil {
+	if c := openCall(t, slot, kind, block); c != nil {
 		if input := block.Get("input"); input.Given() {
 			c.Args(input)
 		}
 		c.Seal()
 		return
 	}
-	otherBlock(d.Out, t, slot, kind, block)
+	readOtherBlock(d.Out, t, slot, kind, block)
 }
 
-func (d *decoder) blockStart(t *dialect.Turn, slot int32, start dialect.Raw) {
+func (d *decoder) startBlock(t *dialect.Turn, slot int32, start dialect.Raw) {
 	kind := start.Get("type").Text()
 	if before, ok := d.blocks[slot]; ok && !before.open {
 		t.Once(dialect.IndexReused,
 			"block %d begins again after it was stopped: clients that keep blocks by their index lose the first", slot)
 	}
-	d.blocks[slot] = block{kind, true}
-	if c := callOpen(t, slot, kind, start); c != nil {
+	d.blocks[slot] = contentBlock{kind, true}
+	if c := openCall(t, slot, kind, start); c != nil {
 		// {} is a placeholder that the first fragment replaces; anything else is the whole input,
 		// sent without deltas.
 		if input := start.Get("input"); input.Given() && !input.EmptyObject() {
@@ -153,11 +153,11 @@ func (d *decoder) blockStart(t *dialect.Turn, slot int32, start dialect.Raw) {
 		}
 		return
 	}
-	otherBlock(d.Out, t, slot, kind, start)
+	readOtherBlock(d.Out, t, slot, kind, start)
 }
 
-// callOpen opens a call if the block proposes one.
-func callOpen(t *dialect.Turn, slot int32, kind string, block dialect.Raw) *dialect.Call {
+// openCall opens a call if the block proposes one.
+func openCall(t *dialect.Turn, slot int32, kind string, block dialect.Raw) *dialect.Call {
 	info, isTool := toolBlocks[kind]
 	if !isTool {
 		return nil
@@ -172,8 +172,8 @@ func callOpen(t *dialect.Turn, slot int32, kind string, block dialect.Raw) *dial
 	return c
 }
 
-// otherBlock takes a block that is no call.
-func otherBlock(o *dialect.Out, t *dialect.Turn, slot int32, kind string, block dialect.Raw) {
+// readOtherBlock takes a block that is no call.
+func readOtherBlock(o *dialect.Out, t *dialect.Turn, slot int32, kind string, block dialect.Raw) {
 	switch {
 	case kind == "text":
 		t.Text(block.Get("text"))
@@ -195,7 +195,7 @@ func otherBlock(o *dialect.Out, t *dialect.Turn, slot int32, kind string, block 
 	}
 }
 
-func (d *decoder) blockDelta(t *dialect.Turn, slot int32) {
+func (d *decoder) readDelta(t *dialect.Turn, slot int32) {
 	switch delta := &d.ev.delta; string(delta.kind.Word()) {
 	case "input_json_delta":
 		t.Call(slot).Args(delta.json)
@@ -210,9 +210,9 @@ func (d *decoder) blockDelta(t *dialect.Turn, slot int32) {
 	}
 }
 
-func (d *decoder) blockStop(t *dialect.Turn, slot int32) {
+func (d *decoder) stopBlock(t *dialect.Turn, slot int32) {
 	was := d.blocks[slot]
-	d.blocks[slot] = block{kind: was.kind}
+	d.blocks[slot] = contentBlock{kind: was.kind}
 	if !was.open {
 		t.Find(stream.ProtocolViolation, dialect.StopOfNone, slot)
 	}
@@ -221,8 +221,8 @@ func (d *decoder) blockStop(t *dialect.Turn, slot int32) {
 	}
 }
 
-// finish takes a stop reason, unless it is null or absent. Several may come.
-func (d *decoder) finish(t *dialect.Turn, stopReason, details dialect.Raw) {
+// reportFinish takes a stop reason, unless it is null or absent. Several may come.
+func (d *decoder) reportFinish(t *dialect.Turn, stopReason, details dialect.Raw) {
 	reason := stopReason.Text()
 	if reason == "" || t.Stop(reason, &endings) != stream.FinishRefused {
 		return

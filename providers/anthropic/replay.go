@@ -23,15 +23,15 @@ var target = dialect.Target{
 		NoReasoning: "messages.N.content.M.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`. When `thinking` is enabled, a final `assistant` message must start with a thinking block (preceeding the lastmost set of `tool_use` and `tool_result` blocks).",
 		LoneResult:  "messages.N.content.M: unexpected `tool_use_id` found in `tool_result` blocks: {id}. Each `tool_result` block must have a corresponding `tool_use` block in the previous message.",
 	},
-	Encode:  encode,
-	Request: ask,
-	Decode:  decode,
+	Encode:  encodeHistory,
+	Request: writeRequest,
+	Decode:  decodeHistory,
 }
 
-// encode writes messages. A system message that comes first stands beside them, unless it was read
+// encodeHistory writes messages. A system message that comes first stands beside them, unless it was read
 // from among them; a later one is among them, as newer models take it ("Mid-conversation system
 // messages" at platform.claude.com/docs).
-func encode(messages []dialect.Message) (out [][]byte) {
+func encodeHistory(messages []dialect.Message) (out [][]byte) {
 	leading := true
 	for i := range messages {
 		m := &messages[i]

@@ -107,7 +107,7 @@ func TestSystem(t *testing.T) {
 		return dialect.Message{Role: role, Parts: []dialect.Part{{Kind: dialect.TextPart, Text: []byte(text)}}}
 	}
 	var got string
-	for _, m := range encode([]dialect.Message{text(dialect.System, "a"), text(dialect.System, "b"), text(dialect.User, "c"), text(dialect.System, "d")}) {
+	for _, m := range encodeHistory([]dialect.Message{text(dialect.System, "a"), text(dialect.System, "b"), text(dialect.User, "c"), text(dialect.System, "d")}) {
 		got += string(m) + "\n"
 	}
 	const want = `{"role":"user","content":[{"type":"text","text":"c"}]}
@@ -117,8 +117,8 @@ func TestSystem(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 	read := `{"messages":[{"role":"system","content":"a"},{"role":"user","content":"b"}]}`
-	messages, err := decode([]byte(read))
-	if got := encode(messages); err != nil || len(got) != 2 || string(got[0]) != `{"role":"system","content":"a"}` {
+	messages, err := decodeHistory([]byte(read))
+	if got := encodeHistory(messages); err != nil || len(got) != 2 || string(got[0]) != `{"role":"system","content":"a"}` {
 		t.Errorf("%s %v", got, err)
 	}
 }

@@ -14,16 +14,16 @@ var providerTools = []string{"web_search_", "web_fetch_", "code_execution_", "to
 // a schema that the request does not show.
 var clientTools = []string{"bash_", "text_editor_", "computer_", "memory_"}
 
-// tools are what a request declares.
-func tools(request []byte) (all []dialect.Tool) {
+// readTools are what a request declares.
+func readTools(request []byte) (all []dialect.Tool) {
 	for t := range dialect.Raw(request).Get("tools").Elements() {
 		kind, tool := t.Get("type"), dialect.FunctionTool(t, "input_schema")
 		switch tool.Kind = kind.Text(); {
 		case !kind.Given(), kind.Is("custom"), tool.Schema != nil:
 			tool.Kind = "function"
-		case begins(tool.Kind, providerTools):
+		case hasAnyPrefix(tool.Kind, providerTools):
 			tool.Kind = "server"
-		case begins(tool.Kind, clientTools):
+		case hasAnyPrefix(tool.Kind, clientTools):
 			tool.Kind = "function"
 		case tool.Kind == "mcp_toolset":
 			tool.Kind = "mcp"
@@ -36,7 +36,7 @@ func tools(request []byte) (all []dialect.Tool) {
 	return all
 }
 
-func begins(word string, with []string) bool {
+func hasAnyPrefix(word string, with []string) bool {
 	for _, w := range with {
 		if strings.HasPrefix(word, w) {
 			return true

@@ -16,9 +16,9 @@ type tokenCounts struct {
 	doubts []string // why a price of these counts is only approximate
 }
 
-// tell tells what is known of usage after u. A field that is absent or null keeps its last value,
+// reportUsage tells what is known of usage after u. A field that is absent or null keeps its last value,
 // because gateways omit fields in message_delta.
-func (d *decoder) tell(turn *dialect.Turn, u dialect.Raw) {
+func (d *decoder) reportUsage(turn *dialect.Turn, u dialect.Raw) {
 	if u.Kind() != '{' {
 		return
 	}
@@ -28,24 +28,24 @@ func (d *decoder) tell(turn *dialect.Turn, u dialect.Raw) {
 		}
 	}
 	t := &d.usage
-	before := t.total()
+	before := t.totalInput()
 	set(&t.input, u.Get("input_tokens"))
 	set(&t.read, u.Get("cache_read_input_tokens"))
 	set(&t.write, u.Get("cache_creation_input_tokens"))
 	set(&t.hour, u.Get("cache_creation").Get("ephemeral_1h_input_tokens"))
 	set(&t.output, u.Get("output_tokens"))
 	set(&t.thinking, u.Get("output_tokens_details").Get("thinking_tokens"))
-	d.service(u)
-	d.iterations(turn, u.Get("iterations"))
-	turn.Usage(d.usage.normal())
-	if input := t.total(); input.N < before.N {
+	d.readPricing(u)
+	d.reportModels(turn, u.Get("iterations"))
+	turn.Usage(d.usage.asUsage())
+	if input := t.totalInput(); input.N < before.N {
 		turn.Find(usageCorrected,
 			"input was told as %d tokens and is %d now: the last count is what is billed", before.N, input.N)
 	}
 }
 
-// fill takes Bedrock's own counts for those that the message did not tell.
-func (d *decoder) fill(metrics dialect.Raw) {
+// fillUsage takes Bedrock's own counts for those that the message did not tell.
+func (d *decoder) fillUsage(metrics dialect.Raw) {
 	if !d.turn.IsOpen() || metrics.Kind() != '{' {
 		return
 	}
@@ -60,32 +60,32 @@ func (d *decoder) fill(metrics dialect.Raw) {
 	set(&d.usage.write, "cacheWriteInputTokenCount")
 	set(&d.usage.output, "outputTokenCount")
 	if told {
-		d.turn.Usage(d.usage.normal())
+		d.turn.Usage(d.usage.asUsage())
 	}
 }
 
-// normal is the counts as stream.Usage.
-func (t *tokenCounts) normal() stream.Usage {
+// asUsage is the counts as stream.Usage.
+func (t *tokenCounts) asUsage() stream.Usage {
 	return stream.Usage{
-		Input: t.total(), CacheRead: t.read, CacheWrite: t.write, CacheWriteHour: t.hour,
+		Input: t.totalInput(), CacheRead: t.read, CacheWrite: t.write, CacheWriteHour: t.hour,
 		Output: t.output, Reasoning: t.thinking, Tier: t.tier, Doubt: strings.Join(t.doubts, "; "),
 	}
 }
 
-// total is every input token.
-func (t *tokenCounts) total() stream.Count {
+// totalInput is every input token.
+func (t *tokenCounts) totalInput() stream.Count {
 	return stream.Count{N: t.input.N + t.read.N + t.write.N, Told: t.input.Told}
 }
 
-// doubt keeps a reason once.
-func (t *tokenCounts) doubt(why string) {
+// addDoubt keeps a reason once.
+func (t *tokenCounts) addDoubt(why string) {
 	if !slices.Contains(t.doubts, why) {
 		t.doubts = append(t.doubts, why)
 	}
 }
 
-// service takes what changes the price of tokens, or is billed beside them.
-func (d *decoder) service(u dialect.Raw) {
+// readPricing takes what changes the price of tokens, or is billed beside them.
+func (d *decoder) readPricing(u dialect.Raw) {
 	t := &d.usage
 	if tier := u.Get("service_tier").Text(); tier != "" && t.tier != "fast" {
 		t.tier = tier
@@ -94,19 +94,19 @@ func (d *decoder) service(u dialect.Raw) {
 		t.tier = "fast"
 	}
 	if u.Get("inference_geo").Is("us") {
-		t.doubt("inference in one country costs more")
+		t.addDoubt("inference in one country costs more")
 	}
 	server := u.Get("server_tool_use").Scan()
 	for ok := server.Object(); ok; ok = server.Member() {
 		if n := server.Value().Count(); n.N > 0 {
-			t.doubt("the provider's own tools are billed beside the tokens")
+			t.addDoubt("the provider's own tools are billed beside the tokens")
 		}
 	}
 }
 
-// iterations reports that several models served the turn: an advisor, or one that took over. The
+// reportModels reports that several models served the turn: an advisor, or one that took over. The
 // totals then count only one of them, or some.
-func (d *decoder) iterations(turn *dialect.Turn, list dialect.Raw) {
+func (d *decoder) reportModels(turn *dialect.Turn, list dialect.Raw) {
 	models := []string{}
 	add := func(m string) {
 		if m != "" && !slices.Contains(models, m) {
@@ -125,10 +125,10 @@ func (d *decoder) iterations(turn *dialect.Turn, list dialect.Raw) {
 	if len(models) < 2 {
 		return
 	}
-	if !slices.Equal(models, d.served) {
-		d.served = models
+	if !slices.Equal(models, d.servingModels) {
+		d.servingModels = models
 		turn.Find(usageModels,
 			"%s served this turn, at different prices: usage.iterations has the tokens of each, the totals do not", strings.Join(models, " and "))
 	}
-	d.usage.doubt("several models served the turn")
+	d.usage.addDoubt("several models served the turn")
 }
