@@ -33,7 +33,7 @@ var All = []dialect.Dialect{
 	openairesponses.Dialect(),
 	gemini.Dialect(),
 	geminiinteractions.Dialect(),
-	bedrock.Dialect(),
+	bedrock.Protocol(),
 	ollama.Dialect(),
 	cohere.Dialect(),
 	aistudio.Protocol(),

@@ -6,9 +6,9 @@ import (
 	"toolscope/providers/dialect"
 )
 
-// ask writes a request of ConverseStream. The model stands in its path, where ARNs have slashes and
+// writeRequest writes a request of ConverseStream. The model stands in its path, where ARNs have slashes and
 // colons of their own.
-func ask(r dialect.Request, _ dialect.Quirks) (path string, body []byte) {
+func writeRequest(r dialect.Request, _ dialect.Quirks) (path string, body []byte) {
 	var w dialect.Writer
 	w.Open('{').WriteList("messages", r.Encoded)
 	if system := r.Instructions(); system != "" {

@@ -20,15 +20,15 @@ import (
 	"toolscope/stream"
 )
 
-// Dialect is the Bedrock Converse protocol.
-func Dialect() dialect.Dialect {
+// Protocol is the Bedrock Converse protocol.
+func Protocol() dialect.Dialect {
 	return dialect.Dialect{
 		Name:  "bedrock",
 		Title: "Bedrock Converse",
-		Sniff: sniff,
+		Sniff: sniffFrame,
 		New:   newDecoder,
-		Tools: tools,
-		Model: model,
+		Tools: readTools,
+		Model: readModel,
 
 		Targets: []dialect.Target{target},
 	}
@@ -42,8 +42,8 @@ var eventNames = []string{
 	"messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop", "metadata",
 }
 
-func sniff(e dialect.Evidence) dialect.Score {
-	name, event := named(e)
+func sniffFrame(e dialect.Evidence) dialect.Score {
+	name, event := eventAndFields(e)
 	_, operation := pathParts(e.Path)
 	switch {
 	case event != nil && slices.Contains(eventNames, name) &&
@@ -65,9 +65,9 @@ func sniff(e dialect.Evidence) dialect.Score {
 	return dialect.Score{}
 }
 
-// named is an event's name and members, as event.name tells it; no members of what is no JSON
+// eventAndFields is an event's name and members, as event.name tells it; no members of what is no JSON
 // object.
-func named(e dialect.Evidence) (name string, event dialect.Raw) {
+func eventAndFields(e dialect.Evidence) (name string, event dialect.Raw) {
 	name, event = string(e.Event), e.Data
 	s := dialect.Scan(e.Data)
 	for ok := s.Object(); ok; ok = s.Member() {
@@ -100,8 +100,8 @@ func pathParts(path string) (id, operation string) {
 	return "", ""
 }
 
-// model is what the path asks for: the response does not say it.
-func model(path string, _ []byte) string {
+// readModel is what the path asks for: the response does not say it.
+func readModel(path string, _ []byte) string {
 	id, _ := pathParts(path)
 	if plain, err := url.PathUnescape(id); err == nil {
 		return plain
@@ -109,8 +109,8 @@ func model(path string, _ []byte) string {
 	return id
 }
 
-// tools are those of toolConfig; a systemTool is run by the provider.
-func tools(request []byte) (tools []dialect.Tool) {
+// readTools are those of toolConfig; a systemTool is run by the provider.
+func readTools(request []byte) (tools []dialect.Tool) {
 	list := dialect.Raw(request).Get("toolConfig").Get("tools").Scan()
 	for ok := list.Array(); ok; ok = list.Element() {
 		tool := list.Value()

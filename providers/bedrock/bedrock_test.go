@@ -30,13 +30,13 @@ func TestSniff(t *testing.T) {
 		{"", ``, "/models/m/converse", 0},
 		{"", `{"contentBlockDelta":`, "", 0},
 	} {
-		got := sniff(dialect.Evidence{Event: []byte(test.event), Data: []byte(test.data), Path: test.path})
+		got := sniffFrame(dialect.Evidence{Event: []byte(test.event), Data: []byte(test.data), Path: test.path})
 		if got.Points != test.points || (got.Why == "") != (test.points == 0) {
 			t.Errorf("%+v: %+v", test, got)
 		}
 	}
 	for name, value := range map[string]string{"X-Amzn-Errortype": "AccessDeniedException", "Content-Type": "application/vnd.amazon.eventstream"} {
-		if got := sniff(dialect.Evidence{Header: map[string][]string{name: {value}}}); got.Points != dialect.Weak {
+		if got := sniffFrame(dialect.Evidence{Header: map[string][]string{name: {value}}}); got.Points != dialect.Weak {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
@@ -53,14 +53,14 @@ func TestModel(t *testing.T) {
 		"/v1/messages":        "",
 		"":                    "",
 	} {
-		if got := model(path, nil); got != want {
+		if got := readModel(path, nil); got != want {
 			t.Errorf("%s: %q, want %q", path, got, want)
 		}
 	}
 }
 
 func TestTools(t *testing.T) {
-	got := tools([]byte(`{"toolConfig":{"toolChoice":{"auto":{}},"tools":[
+	got := readTools([]byte(`{"toolConfig":{"toolChoice":{"auto":{}},"tools":[
 		{"toolSpec":{"name":"a","description":"A","inputSchema":{"json":{ "type": "object" }}}},
 		{"toolSpec":{"name":"b"}}, {"systemTool":{"name":"nova_grounding"}}, {"cachePoint":{"type":"default"}}, 7
 	]}}`))
@@ -72,7 +72,7 @@ func TestTools(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
-	if got := tools([]byte(`{"toolConfig":[`)); got != nil {
+	if got := readTools([]byte(`{"toolConfig":[`)); got != nil {
 		t.Errorf("%v", got)
 	}
 }
@@ -85,7 +85,7 @@ func TestErrorBody(t *testing.T) {
 		`{"__type":"AccessDeniedException","Message":"no access"}`,
 	} {
 		var got []stream.Event
-		d := Dialect().New(dialect.NewOut(func(e stream.Event) { got = append(got, e) }))
+		d := Protocol().New(dialect.NewOut(func(e stream.Event) { got = append(got, e) }))
 		if err := d.Frame(stream.Frame{Data: []byte(body)}); err != nil {
 			t.Error(err)
 		}

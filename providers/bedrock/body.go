@@ -5,35 +5,35 @@ import (
 	"toolscope/stream"
 )
 
-// body takes a response that was not streamed.
-func (d *decoder) body() {
-	d.cut()
-	t := d.begin()
+// readResponse takes a response that was not streamed.
+func (d *decoder) readResponse() {
+	d.cutTurn()
+	t := d.openTurn()
 	d.stopped, d.counted = true, true
 	content := d.ev.output.Get("message").Get("content").Scan()
 	for slot, ok := int32(0), content.Array(); ok; slot, ok = slot+1, content.Element() {
-		d.wholeBlock(t, slot, content.Value())
+		d.readCompleteBlock(t, slot, content.Value())
 	}
-	d.tell(t)
-	finish(t, d.ev.stopReason)
+	d.reportUsage(t)
+	reportFinish(t, d.ev.stopReason)
 	t.End()
 }
 
-// wholeBlock takes a content block of a body: a union, one field says what it is.
-func (d *decoder) wholeBlock(t *dialect.Turn, slot int32, block dialect.Raw) {
+// readCompleteBlock takes a content block of a body: a union, one field says what it is.
+func (d *decoder) readCompleteBlock(t *dialect.Turn, slot int32, block dialect.Raw) {
 	s := block.Scan()
 	for ok := s.Object(); ok; ok = s.Member() {
 		switch string(s.Key()) {
 		case "text":
 			t.Text(s.Value())
 		case "toolUse":
-			wholeCall(t, slot, s.Value())
+			readCompleteCall(t, slot, s.Value())
 		case "toolResult":
-			answer(t, s.Value())
+			reportResult(t, s.Value())
 		case "reasoningContent":
 			reasoning := s.Value()
 			shown := reasoning.Get("reasoningText")
-			think(t, slot, shown.Get("text"), shown.Get("signature"), reasoning.Get("redactedContent"))
+			appendReasoning(t, slot, shown.Get("text"), shown.Get("signature"), reasoning.Get("redactedContent"))
 		case "citationsContent":
 			parts := s.Value().Get("content").Scan()
 			for ok := parts.Array(); ok; ok = parts.Element() {
@@ -46,9 +46,9 @@ func (d *decoder) wholeBlock(t *dialect.Turn, slot int32, block dialect.Raw) {
 	}
 }
 
-// wholeCall takes a call whose input is the object itself: its bytes are kept.
-func wholeCall(t *dialect.Turn, slot int32, use dialect.Raw) {
-	c := callOpen(t, slot, use)
+// readCompleteCall takes a call whose input is the object itself: its bytes are kept.
+func readCompleteCall(t *dialect.Turn, slot int32, use dialect.Raw) {
+	c := openCall(t, slot, use)
 	if input := use.Get("input"); input.Given() {
 		if input.IsString() {
 			c.Find(dialect.ArgsString, "the arguments are a string, not an object: in history Bedrock refuses it")
@@ -58,8 +58,8 @@ func wholeCall(t *dialect.Turn, slot int32, use dialect.Raw) {
 	c.Seal()
 }
 
-// tell tells what a body or a metadata event says of the cost.
-func (d *decoder) tell(t *dialect.Turn) {
+// reportUsage tells what a body or a metadata event says of the cost.
+func (d *decoder) reportUsage(t *dialect.Turn) {
 	u := readUsage(d.ev.usage)
 	if u.Tier = d.ev.tier.Get("type").Text(); d.ev.tier.IsString() {
 		u.Tier = d.ev.tier.Text()

@@ -16,7 +16,7 @@ type decoder struct {
 
 func newDecoder(o *dialect.Out) dialect.Decoder {
 	d := &decoder{Out: o}
-	d.ev.bind()
+	d.ev.bindShape()
 	return d
 }
 
@@ -27,35 +27,35 @@ func (d *decoder) Frame(f stream.Frame) error {
 	}
 	switch name := d.ev.name(f.Event); name {
 	case "messageStart":
-		d.messageStart()
+		d.startMessage()
 	case "contentBlockStart":
-		d.blockStart(d.during("contentBlockStart"), d.ev.index.Slot())
+		d.startBlock(d.ensureTurn("contentBlockStart"), d.ev.index.Slot())
 	case "contentBlockDelta":
-		d.blockDelta(d.during("contentBlockDelta"), d.ev.index.Slot())
+		d.readDelta(d.ensureTurn("contentBlockDelta"), d.ev.index.Slot())
 	case "contentBlockStop": // text blocks often have no start, so a stop alone is no deviation
-		if c := d.during("contentBlockStop").CallIn(d.ev.index.Slot()); c != nil && !c.Sealed {
+		if c := d.ensureTurn("contentBlockStop").CallIn(d.ev.index.Slot()); c != nil && !c.Sealed {
 			c.Seal()
 		}
 	case "messageStop":
-		d.messageStop()
+		d.stopMessage()
 	case "metadata":
-		d.metadata()
+		d.readMetadata()
 	case "":
-		d.nameless(f.Data)
+		d.readNonEvent(f.Data)
 	default:
 		d.Unknown(name)
 	}
 	return nil
 }
 
-// nameless takes what is no event: a whole body, or an error instead of one.
-func (d *decoder) nameless(data dialect.Raw) {
+// readNonEvent takes what is no event: a whole body, or an error instead of one.
+func (d *decoder) readNonEvent(data dialect.Raw) {
 	switch {
 	case d.ev.output.Kind() == '{':
-		d.body()
+		d.readResponse()
 	case d.ev.message.IsString():
 		if !d.turn.IsOpen() {
-			d.begin()
+			d.openTurn()
 		}
 		d.turn.Fail(d.ev.errType.Text(), d.ev.message.Text())
 	default: // it goes by its first member
@@ -68,59 +68,59 @@ func (d *decoder) nameless(data dialect.Raw) {
 // Close says that the bytes have ended: without messageStop that is a cut.
 func (d *decoder) Close() {
 	if d.stopped {
-		d.end()
+		d.endTurn()
 	}
-	d.cut()
+	d.cutTurn()
 }
 
-func (d *decoder) cut() { d.turn.Cut("the stream ended without messageStop") }
+func (d *decoder) cutTurn() { d.turn.Cut("the stream ended without messageStop") }
 
-// end ends the turn after messageStop.
-func (d *decoder) end() {
+// endTurn ends the turn after messageStop.
+func (d *decoder) endTurn() {
 	if d.turn.IsOpen() && !d.counted {
 		d.turn.Find(stream.NoTerminator.As(stream.Info), "messageStop came, but no metadata after it: usage is missing")
 	}
 	d.turn.End()
 }
 
-func (d *decoder) messageStart() {
+func (d *decoder) startMessage() {
 	switch {
 	case d.stopped:
-		d.end()
+		d.endTurn()
 	case d.turn.IsOpen():
 		d.turn.Find(dialect.MessageRestarted, "a second message began before this one ended: a retry was spliced into one body")
-		d.cut()
+		d.cutTurn()
 	}
-	d.begin()
+	d.openTurn()
 }
 
-// begin opens a turn. Neither events nor a body say of which model.
-func (d *decoder) begin() *dialect.Turn {
+// openTurn opens a turn. Neither events nor a body say of which model.
+func (d *decoder) openTurn() *dialect.Turn {
 	d.stopped, d.counted = false, false
 	d.turn = d.Open(stream.Opening{})
 	return d.turn
 }
 
-// during is the open turn; an event that came before its messageStart opens one.
-func (d *decoder) during(event string) *dialect.Turn {
+// ensureTurn is the open turn; an event that came before its messageStart opens one.
+func (d *decoder) ensureTurn(event string) *dialect.Turn {
 	if !d.turn.IsOpen() {
-		d.begin().Find(stream.ProtocolViolation, "%s came before messageStart", event)
+		d.openTurn().Find(stream.ProtocolViolation, "%s came before messageStart", event)
 	}
 	return d.turn
 }
 
-func (d *decoder) blockStart(t *dialect.Turn, slot int32) {
+func (d *decoder) startBlock(t *dialect.Turn, slot int32) {
 	s := d.ev.start.Scan()
 	for ok := s.Object(); ok; ok = s.Member() {
 		switch string(s.Key()) {
 		case "toolUse":
 			use := s.Value()
-			c := callOpen(t, slot, use)
+			c := openCall(t, slot, use)
 			if input := use.Get("input"); input.Given() && !input.Empty() && !input.EmptyObject() {
-				argsDelta(c, input) // no version of the protocol sends it; if one does, nothing is lost
+				appendArguments(c, input) // no version of the protocol sends it; if one does, nothing is lost
 			}
 		case "toolResult":
-			answer(t, s.Value())
+			reportResult(t, s.Value())
 		case "text", "image", "reasoningContent":
 		default:
 			d.Unknown("content block " + string(s.Key()))
@@ -128,7 +128,7 @@ func (d *decoder) blockStart(t *dialect.Turn, slot int32) {
 	}
 }
 
-func callOpen(t *dialect.Turn, slot int32, use dialect.Raw) *dialect.Call {
+func openCall(t *dialect.Turn, slot int32, use dialect.Raw) *dialect.Call {
 	info := stream.CallInfo{ID: use.Get("toolUseId").Text(), Name: use.Get("name").Text(), Kind: "function"}
 	if use.Get("type").Is(serverToolUse) {
 		info.Kind, info.Server = "server", true
@@ -136,25 +136,25 @@ func callOpen(t *dialect.Turn, slot int32, use dialect.Raw) *dialect.Call {
 	return t.OpenCall(slot, info)
 }
 
-// answer takes the result of a call that the provider ran.
-func answer(t *dialect.Turn, result dialect.Raw) {
+// reportResult takes the result of a call that the provider ran.
+func reportResult(t *dialect.Turn, result dialect.Raw) {
 	t.Answer(result.Get("toolUseId").Text(), "", result.Get("status").Is("error"))
 }
 
-func (d *decoder) blockDelta(t *dialect.Turn, slot int32) {
+func (d *decoder) readDelta(t *dialect.Turn, slot int32) {
 	delta := &d.ev.delta
 	if delta.input.Given() {
-		argsDelta(t.Call(slot), delta.input)
+		appendArguments(t.Call(slot), delta.input)
 	}
 	t.Text(delta.text)
-	think(t, slot, delta.thinking, delta.signature, delta.redacted)
-	if !delta.known() {
+	appendReasoning(t, slot, delta.thinking, delta.signature, delta.redacted)
+	if !delta.isKnown() {
 		d.Unknown("delta " + string(delta.other))
 	}
 }
 
-// argsDelta takes a fragment of a call's arguments: a string that is a piece of JSON.
-func argsDelta(c *dialect.Call, fragment dialect.Raw) {
+// appendArguments takes a fragment of a call's arguments: a string that is a piece of JSON.
+func appendArguments(c *dialect.Call, fragment dialect.Raw) {
 	if !fragment.IsString() {
 		c.Once(dialect.ArgsObject,
 			"the arguments are a JSON value, not a string with JSON in it: clients that expect a string fail")
@@ -162,39 +162,39 @@ func argsDelta(c *dialect.Call, fragment dialect.Raw) {
 	c.Args(fragment)
 }
 
-// think takes reasoning, its signature, and what of it only the provider can read, as far as they
+// appendReasoning takes reasoning, its signature, and what of it only the provider can read, as far as they
 // are there.
-func think(t *dialect.Turn, block int32, text, signature, redacted dialect.Raw) {
+func appendReasoning(t *dialect.Turn, block int32, text, signature, redacted dialect.Raw) {
 	t.Think(block, text)
 	t.Sign(block, signature)
 	t.Signed(redacted, "", stream.SignedHidden)
 }
 
-// messageStop takes the stop reason. The turn stays open for the metadata, unless that came first.
-func (d *decoder) messageStop() {
+// stopMessage takes the stop reason. The turn stays open for the metadata, unless that came first.
+func (d *decoder) stopMessage() {
 	if !d.turn.IsOpen() && d.stopped {
 		d.Heartbeat() // once more
 		return
 	}
-	finish(d.during("messageStop"), d.ev.stopReason)
+	reportFinish(d.ensureTurn("messageStop"), d.ev.stopReason)
 	if d.stopped = true; d.counted {
-		d.end()
+		d.endTurn()
 	}
 }
 
-// metadata takes usage. It is normally the last event, and may come once more.
-func (d *decoder) metadata() {
+// readMetadata takes usage. It is normally the last event, and may come once more.
+func (d *decoder) readMetadata() {
 	if !d.stopped {
-		d.during("metadata")
+		d.ensureTurn("metadata")
 	}
-	d.tell(d.turn)
+	d.reportUsage(d.turn)
 	if d.counted = true; d.stopped {
-		d.end()
+		d.endTurn()
 	}
 }
 
-// finish takes a stop reason, unless it is null or absent.
-func finish(t *dialect.Turn, stopReason dialect.Raw) {
+// reportFinish takes a stop reason, unless it is null or absent.
+func reportFinish(t *dialect.Turn, stopReason dialect.Raw) {
 	reason := stopReason.Text()
 	if reason != "" && t.Stop(reason, &endings) == stream.FinishRefused {
 		t.Find(stream.ProviderError, "%s", refusals[reason])

@@ -2,8 +2,8 @@ package bedrock
 
 import "toolscope/providers/dialect"
 
-// decode reads the history of a request. Its system prompt is the first message.
-func decode(request []byte) ([]dialect.Message, error) {
+// decodeHistory reads the history of a request. Its system prompt is the first message.
+func decodeHistory(request []byte) ([]dialect.Message, error) {
 	messages, err := dialect.ReadMessages(request, readMessage)
 	if system := readBlocks(dialect.Raw(request).Get("system")); len(system) > 0 {
 		messages = append([]dialect.Message{{Role: dialect.System, Parts: system}}, messages...)

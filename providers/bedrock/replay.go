@@ -25,14 +25,14 @@ var target = dialect.Target{
 		LoneCall:   "Expected toolResult blocks at messages.N.content for the following Ids: {id}",
 		LoneResult: "The number of toolResult blocks at messages.N.content exceeds the number of toolUse blocks of previous turn.",
 	},
-	Encode:  encode,
-	Request: ask,
-	Decode:  decode,
+	Encode:  encodeHistory,
+	Request: writeRequest,
+	Decode:  decodeHistory,
 }
 
-// encode writes messages. Those of one speaker that follow each other are one, because user and
+// encodeHistory writes messages. Those of one speaker that follow each other are one, because user and
 // assistant must take turns; the system prompt stands elsewhere.
-func encode(messages []dialect.Message) (out [][]byte) {
+func encodeHistory(messages []dialect.Message) (out [][]byte) {
 	for i := 0; i < len(messages); i++ {
 		m := messages[i]
 		if m.Role == dialect.System {

@@ -67,7 +67,7 @@ func TestTurns(t *testing.T) {
 		return dialect.Message{Role: dialect.User, Parts: []dialect.Part{{Kind: dialect.ResultPart, ID: id, Text: []byte("4 C")}}}
 	}
 	call := dialect.Message{Role: dialect.Assistant, Parts: []dialect.Part{{Kind: dialect.CallPart, ID: "a", Name: "f", Form: dialect.ObjectForm}}}
-	got := encode([]dialect.Message{{Role: dialect.System}, call, result("a"), result("b"), call})
+	got := encodeHistory([]dialect.Message{{Role: dialect.System}, call, result("a"), result("b"), call})
 	want := []string{
 		`{"role":"assistant","content":[{"toolUse":{"toolUseId":"a","name":"f","input":{}}}]}`,
 		`{"role":"user","content":[{"toolResult":{"toolUseId":"a","content":[{"text":"4 C"}]}},{"toolResult":{"toolUseId":"b","content":[{"text":"4 C"}]}}]}`,
@@ -81,8 +81,8 @@ func TestTurns(t *testing.T) {
 			t.Errorf("%s, want %s", got[i], want[i])
 		}
 	}
-	messages, err := decode([]byte(`{"messages":[{"role":"user","content":[{"text":"a"}]},{"role":"user","content":[{"text":"b"}]}]}`))
-	if got := encode(messages); err != nil || len(got) != 2 {
+	messages, err := decodeHistory([]byte(`{"messages":[{"role":"user","content":[{"text":"a"}]},{"role":"user","content":[{"text":"b"}]}]}`))
+	if got := encodeHistory(messages); err != nil || len(got) != 2 {
 		t.Errorf("%s %v", got, err)
 	}
 }

@@ -22,8 +22,8 @@ type delta struct {
 	thinking, signature, redacted dialect.Raw // of reasoning: a signature is never a call's
 }
 
-// bind has the shape read into ev.
-func (ev *event) bind() {
+// bindShape has the shape read into ev.
+func (ev *event) bindShape() {
 	delta := &ev.delta
 	members := []dialect.Field{
 		dialect.Value("contentBlockIndex", &ev.index),
@@ -63,7 +63,7 @@ func (ev *event) name(framed []byte) string {
 	return string(framed)
 }
 
-// known reports whether a member of the delta is known.
-func (d *delta) known() bool {
+// isKnown reports whether a member of the delta is known.
+func (d *delta) isKnown() bool {
 	return d.text != nil || d.toolUse != nil || d.reasoning != nil || d.aside != nil
 }
