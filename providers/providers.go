@@ -39,6 +39,6 @@ var All = []dialect.Dialect{
 	aistudio.Protocol(),
 	aisdk.Protocol(),
 	agui.Protocol(),
-	claudecode.Dialect(anthropic.Protocol()),
+	claudecode.Protocol(anthropic.Protocol()),
 	codexexec.Dialect(),
 }

@@ -16,26 +16,26 @@ import (
 	"toolscope/providers/dialect"
 )
 
-// Dialect is Claude Code's stream-json around the protocol its model speaks.
-func Dialect(inner dialect.Dialect) dialect.Dialect {
+// Protocol is Claude Code's stream-json around the protocol its model speaks.
+func Protocol(inner dialect.Dialect) dialect.Dialect {
 	return dialect.Dialect{
 		Name:     "claude-code",
 		Title:    "Claude Code stream-json",
-		Sniff:    sniff,
+		Sniff:    sniffFrame,
 		Findings: findings,
 		Lanes:    true,
 		New: func(o *dialect.Out) dialect.Decoder {
 			d := &decoder{
 				Out: o, inner: inner.New,
-				byParent: map[string]*lane{}, calls: map[string]*dialect.Call{}, streamed: map[string]bool{},
+				byParent: map[string]*agent{}, calls: map[string]*dialect.Call{}, streamed: map[string]bool{},
 			}
-			d.line.bind()
+			d.line.bindShape()
 			return d
 		},
 	}
 }
 
-func sniff(e dialect.Evidence) dialect.Score {
+func sniffFrame(e dialect.Evidence) dialect.Score {
 	var named, subtype, session, uuid, parent, event, message dialect.Raw
 	if dialect.Read(e.Data,
 		dialect.Value("type", &named), dialect.Value("subtype", &subtype), dialect.Value("session_id", &session),

@@ -12,8 +12,8 @@ type decoder struct {
 	*dialect.Out
 	line     line
 	inner    func(*dialect.Out) dialect.Decoder
-	lanes    []*lane // in the order they began
-	byParent map[string]*lane
+	agents   []*agent // in the order they began
+	byParent map[string]*agent
 	calls    map[string]*dialect.Call // of all lanes, by id
 	streamed map[string]bool          // ids of messages that came as events
 	failed   *dialect.Turn            // the one whose error has been told
@@ -29,29 +29,29 @@ func (d *decoder) Frame(f stream.Frame) error {
 	}
 	switch string(l.kind.Or(nil)) {
 	case "stream_event":
-		return d.streamEvent(d.lane(l.parent))
+		return d.readStreamEvent(d.ensureAgent(l.parent))
 	case "assistant":
 		d.begun = true
-		d.assistant(d.lane(l.parent), l.message)
+		d.readMessage(d.ensureAgent(l.parent), l.message)
 	case "user":
 		d.begun = true
-		d.user(d.lane(l.parent))
+		d.reportResults(d.ensureAgent(l.parent))
 	case "result":
-		d.result()
+		d.endRequest()
 	case "system":
 		if !l.subtype.Is("init") {
-			d.other()
+			d.reportUnknown()
 			break
 		}
 		d.begun, d.model = true, l.model.Text()
 	default:
-		d.other()
+		d.reportUnknown()
 	}
 	return nil
 }
 
-// other takes a line that says nothing of calls.
-func (d *decoder) other() {
+// reportUnknown takes a line that says nothing of calls.
+func (d *decoder) reportUnknown() {
 	name := d.line.kind.Text()
 	if d.line.subtype.IsString() {
 		name += " " + d.line.subtype.Text()
@@ -59,23 +59,23 @@ func (d *decoder) other() {
 	d.Unknown(name)
 }
 
-// lane is the agent that works for the call parent, the main one if there is none.
-func (d *decoder) lane(parent dialect.Raw) *lane {
+// ensureAgent is the agent that works for the call parent, the main one if there is none.
+func (d *decoder) ensureAgent(parent dialect.Raw) *agent {
 	l := d.byParent[string(parent.Or(nil))]
 	if l == nil {
-		l = newLane(d, parent.Text())
+		l = newAgent(d, parent.Text())
 		d.byParent[l.parent] = l
-		d.lanes = append(d.lanes, l)
+		d.agents = append(d.agents, l)
 	}
 	return l
 }
 
-// streamEvent hands the lane's decoder an event of its protocol. The name that the event would have
+// readStreamEvent hands the lane's decoder an event of its protocol. The name that the event would have
 // as a server-sent event is its type.
-func (d *decoder) streamEvent(l *lane) error {
+func (d *decoder) readStreamEvent(l *agent) error {
 	event, kind := d.line.event, d.line.eventKind.Or(nil)
 	if string(kind) == "message_start" {
-		l.endWhole()
+		l.endMessage()
 		l.next = 0
 		if id := event.Get("message").Get("id").Text(); id != "" {
 			d.streamed[id] = true
@@ -85,12 +85,12 @@ func (d *decoder) streamEvent(l *lane) error {
 	return l.decoder.Frame(stream.Frame{Kind: stream.FrameData, Event: kind, Data: event})
 }
 
-// assistant takes a message of the model, or one block of it. What was streamed before is confirmed
+// readMessage takes a message of the model, or one block of it. What was streamed before is confirmed
 // by it.
-func (d *decoder) assistant(l *lane, message dialect.Raw) {
-	streamed := d.streamed[message.Get("id").Text()] || l.isOpen() && !l.whole
+func (d *decoder) readMessage(l *agent, message dialect.Raw) {
+	streamed := d.streamed[message.Get("id").Text()] || l.isOpen() && !l.unstreamed
 	if text := message.Get("content"); text.IsString() && !streamed {
-		l.add(message, object(member("type", []byte(`"text"`)), member("text", text)))
+		l.addBlock(message, newObject(newMember("type", []byte(`"text"`)), newMember("text", text)))
 	}
 	blocks := message.Get("content").Scan()
 	for ok := blocks.Array(); ok; ok = blocks.Element() {
@@ -98,24 +98,24 @@ func (d *decoder) assistant(l *lane, message dialect.Raw) {
 		input, c := block.Get("input"), d.calls[block.Get("id").Text()]
 		switch {
 		case input != nil && c != nil:
-			confirm(c, input)
+			compareArguments(c, input)
 		case streamed && input == nil:
 		default:
-			l.add(message, block)
+			l.addBlock(message, block)
 		}
 	}
-	if l.whole {
-		l.stop(message)
+	if l.unstreamed {
+		l.keepEnding(message)
 	}
 	if t := l.out.Last(); t != nil && d.line.err.IsString() {
-		d.fail(t, d.line.err.Text(), textOf(message.Get("content")))
+		d.reportError(t, d.line.err.Text(), textOf(message.Get("content")))
 	}
 }
 
-// confirm compares a call's input as Claude Code runs it with what the model wrote. It corrects
+// compareArguments compares a call's input as Claude Code runs it with what the model wrote. It corrects
 // some tools' inputs in between.
-func confirm(c *dialect.Call, input dialect.Raw) {
-	if c.Bytes == 0 && input.EmptyObject() || c.Matches(input) || unparsed(input) != nil {
+func compareArguments(c *dialect.Call, input dialect.Raw) {
+	if c.Bytes == 0 && input.EmptyObject() || c.Matches(input) || unparsedArguments(input) != nil {
 		return
 	}
 	c.Find(dialect.DoneMismatch.As(stream.Info).Blames(stream.Client),
@@ -137,11 +137,11 @@ func textOf(content dialect.Raw) string {
 	return strings.Join(parts, "\n")
 }
 
-// user takes the results of tools. Newer versions run a tool while its message still goes on, so
+// reportResults takes the results of tools. Newer versions run a tool while its message still goes on, so
 // that a result ends nothing.
-func (d *decoder) user(l *lane) {
-	if l.whole && l.message == "" {
-		l.endWhole()
+func (d *decoder) reportResults(l *agent) {
+	if l.unstreamed && l.message == "" {
+		l.endMessage()
 	}
 	blocks := d.line.message.Get("content").Scan()
 	for ok := blocks.Array(); ok; ok = blocks.Element() {
@@ -151,7 +151,7 @@ func (d *decoder) user(l *lane) {
 		}
 		id := block.Get("tool_use_id").Text()
 		if sub := d.byParent[id]; sub != nil && sub != l { // the sub-agent is done
-			sub.endWhole()
+			sub.endMessage()
 		}
 		if c := d.calls[id]; c != nil {
 			c.Turn().Gave(id, block.Get("is_error").IsTrue(), block.Get("content"))
@@ -161,8 +161,8 @@ func (d *decoder) user(l *lane) {
 	}
 }
 
-// fail tells an error, once for each turn.
-func (d *decoder) fail(t *dialect.Turn, id, message string) {
+// reportError tells an error, once for each turn.
+func (d *decoder) reportError(t *dialect.Turn, id, message string) {
 	if d.failed != t {
 		d.failed = t
 		t.Fail(id, message)
@@ -171,7 +171,7 @@ func (d *decoder) fail(t *dialect.Turn, id, message string) {
 
 // Close says that the lines have ended: without a result that is a cut.
 func (d *decoder) Close() {
-	open := d.closeLanes()
+	open := d.closeAgents()
 	switch {
 	case !d.begun || open:
 	case d.Last() == nil:
@@ -183,9 +183,9 @@ func (d *decoder) Close() {
 	d.begun = false
 }
 
-// closeLanes says in all lanes that nothing more comes, and reports whether a message was open.
-func (d *decoder) closeLanes() (open bool) {
-	for _, l := range d.lanes {
+// closeAgents says in all lanes that nothing more comes, and reports whether a message was open.
+func (d *decoder) closeAgents() (open bool) {
+	for _, l := range d.agents {
 		if l.isOpen() {
 			open = true
 			l.decoder.Close()

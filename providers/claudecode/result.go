@@ -8,11 +8,11 @@ import (
 	"toolscope/stream"
 )
 
-// result ends what was asked; more may be asked after it. Its usage is the sum over all turns, each
+// endRequest ends what was asked; more may be asked after it. Its usage is the sum over all turns, each
 // of which has told its own.
-func (d *decoder) result() {
-	for _, l := range d.lanes {
-		l.endWhole()
+func (d *decoder) endRequest() {
+	for _, l := range d.agents {
+		l.endMessage()
 	}
 	d.begun = false
 	denials := d.line.denials.Scan()
@@ -22,10 +22,10 @@ func (d *decoder) result() {
 		}
 	}
 	if subtype := d.line.subtype.Text(); d.line.isError.IsTrue() || strings.HasPrefix(subtype, "error") {
-		d.failResult(subtype)
+		d.reportFailedResult(subtype)
 	}
-	d.closeLanes()
-	for _, l := range d.lanes {
+	d.closeAgents()
+	for _, l := range d.agents {
 		l.reset()
 	}
 	if cost, ok := d.line.cost.Float(); ok {
@@ -33,8 +33,8 @@ func (d *decoder) result() {
 	}
 }
 
-// failResult tells that what was asked ended in an error, unless an assistant line has said so.
-func (d *decoder) failResult(subtype string) {
+// reportFailedResult tells that what was asked ended in an error, unless an assistant line has said so.
+func (d *decoder) reportFailedResult(subtype string) {
 	t := cmp.Or(d.Current(), d.Last())
 	if t == nil {
 		t = d.Open(stream.Opening{Model: d.model})
@@ -43,11 +43,11 @@ func (d *decoder) failResult(subtype string) {
 	if subtype == "success" { // which says only that the session itself came to its end
 		subtype = ""
 	}
-	d.fail(t, subtype, cmp.Or(d.line.result.Text(), allOf(d.line.errors), "the session ended in an error"))
+	d.reportError(t, subtype, cmp.Or(d.line.result.Text(), joinElements(d.line.errors), "the session ended in an error"))
 }
 
-// allOf is the elements of a list, as text.
-func allOf(list dialect.Raw) string {
+// joinElements is the elements of a list, as text.
+func joinElements(list dialect.Raw) string {
 	var all []string
 	each := list.Scan()
 	for ok := each.Array(); ok; ok = each.Element() {

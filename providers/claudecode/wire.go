@@ -14,8 +14,8 @@ type line struct {
 	cost, denials           dialect.Raw
 }
 
-// bind has the shape read into l.
-func (l *line) bind() {
+// bindShape has the shape read into l.
+func (l *line) bindShape() {
 	l.shape = dialect.ShapeOf(
 		dialect.Value("type", &l.kind),
 		dialect.Object("event", dialect.Value("type", &l.eventKind)).Into(&l.event),
