@@ -14,16 +14,16 @@ type Client struct {
 	Version string // the one of which the facts here are told; "" where they are of no one version
 }
 
-// Known is how something is known of a client, from best to worst.
-type Known uint8
+// Provenance is how something is known of a client, from best to worst.
+type Provenance uint8
 
 const (
-	Ran        Known = iota // the client itself was run, and did so
-	Read                    // it stands in its source
-	Documented              // its authors say so, or its users
+	Ran        Provenance = iota // the client itself was run, and did so
+	Read                         // it stands in its source
+	Documented                   // its authors say so, or its users
 )
 
-func (k Known) String() string { return [...]string{"ran", "read in its source", "documented"}[k] }
+func (k Provenance) String() string { return [...]string{"ran", "read in its source", "documented"}[k] }
 
 // All are the clients, agents first.
 var All = []Client{
@@ -81,8 +81,8 @@ func Find(name string) (*Client, error) {
 	return dialect.Named("client", name, All, func(c *Client) string { return c.Name })
 }
 
-// Must is the client of that name, which is in All: what a table of facts names.
-func Must(name string) *Client {
+// MustFind is the client of that name, which is in All: what a table of facts names.
+func MustFind(name string) *Client {
 	c, err := Find(name)
 	if err != nil {
 		panic(err)

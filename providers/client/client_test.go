@@ -13,7 +13,7 @@ func TestNames(t *testing.T) {
 			t.Errorf("%q, %q: not a name, or not its own", c.Name, c.Title)
 		}
 		names[c.Name], titles[c.Title] = true, true
-		if Must(c.Name).Title != c.Title {
+		if MustFind(c.Name).Title != c.Title {
 			t.Errorf("%s is not found by its name", c.Name)
 		}
 	}

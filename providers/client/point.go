@@ -2,17 +2,17 @@ package client
 
 import "strings"
 
-// A Point is how a client is sent to a proxy instead of to its provider. In what it holds, the name
+// A ProxySetup is how a client is sent to a proxy instead of to its provider. In what it holds, the name
 // of a provider in braces stands for where the proxy has that provider: {anthropic} is
 // http://127.0.0.1:8080/anthropic. What names a provider that a proxy does not have is left out.
-type Point struct {
+type ProxySetup struct {
 	*Client
 	Commands []string // its program, and the package it comes in; none for a library
 	Vars     []Var    // of its environment
 	Args     []string // flags right behind its command
 	Settings Settings // what it reads beside these
-	Says     []string // what else there is to know, in sentences
-	Known    Known
+	Remarks  []string // what else there is to know, in sentences
+	Known    Provenance
 }
 
 // A Var is a variable of the environment.
@@ -33,9 +33,9 @@ type Settings struct {
 	Needs    string // a variable without which they are not wanted; "" for none
 }
 
-// Fill puts addresses in place of what stands for them. It reports whether all are known: at is ""
+// ReplaceAddresses puts addresses in place of what stands for them. It reports whether all are known: at is ""
 // for a provider that the proxy does not have.
-func Fill(text string, at func(host string) string) (filled string, ok bool) {
+func ReplaceAddresses(text string, at func(host string) string) (filled string, ok bool) {
 	var b strings.Builder
 	for {
 		from := strings.IndexByte(text, '{')
@@ -58,26 +58,26 @@ func Fill(text string, at func(host string) string) (filled string, ok bool) {
 	}
 }
 
-// Filled is the point at a proxy: without what that has no provider for. ok is whether anything of
+// WithAddresses is the point at a proxy: without what that has no provider for. ok is whether anything of
 // it is left that leads there.
-func (p Point) Filled(at func(host string) string) (f Point, ok bool) {
+func (p ProxySetup) WithAddresses(at func(host string) string) (f ProxySetup, ok bool) {
 	f = p
 	f.Vars, f.Args, f.Settings.JSON = nil, nil, nil
 	for _, v := range p.Vars {
-		if filled, known := Fill(v.Value, at); known {
+		if filled, known := ReplaceAddresses(v.Value, at); known {
 			ok = ok || filled != v.Value
 			v.Value = filled
 			f.Vars = append(f.Vars, v)
 		}
 	}
 	for _, text := range p.Settings.JSON {
-		if filled, known := Fill(text, at); known {
+		if filled, known := ReplaceAddresses(text, at); known {
 			ok = ok || filled != text
 			f.Settings.JSON = append(f.Settings.JSON, filled)
 		}
 	}
 	for _, arg := range p.Args {
-		filled, known := Fill(arg, at)
+		filled, known := ReplaceAddresses(arg, at)
 		if !known {
 			f.Args = nil
 			break
@@ -85,22 +85,22 @@ func (p Point) Filled(at func(host string) string) (f Point, ok bool) {
 		ok = ok || filled != arg
 		f.Args = append(f.Args, filled)
 	}
-	f.Says = nil
-	for _, text := range p.Says {
-		if filled, known := Fill(text, at); known {
+	f.Remarks = nil
+	for _, text := range p.Remarks {
+		if filled, known := ReplaceAddresses(text, at); known {
 			ok = ok || filled != text
-			f.Says = append(f.Says, filled)
+			f.Remarks = append(f.Remarks, filled)
 		}
 	}
 	return f, ok
 }
 
-// PointOf is how the client of a program is sent, nil if it is none that is known.
-func PointOf(command string) *Point {
-	for i := range Points {
-		for _, c := range Points[i].Commands {
+// ProxySetupOf is how the client of a program is sent, nil if it is none that is known.
+func ProxySetupOf(command string) *ProxySetup {
+	for i := range ProxySetups {
+		for _, c := range ProxySetups[i].Commands {
 			if c == command {
-				return &Points[i]
+				return &ProxySetups[i]
 			}
 		}
 	}

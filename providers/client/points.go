@@ -3,48 +3,48 @@ package client
 // toolSearch has Claude Code declare the same tools as without a proxy.
 var toolSearch = Var{"ENABLE_TOOL_SEARCH", "true", "Claude Code switches tool search off wherever it does not ask Anthropic itself, so behind any proxy: this leaves it on"}
 
-// Points are how clients are sent to a proxy, those first that most people have. What they put
+// ProxySetups are how clients are sent to a proxy, those first that most people have. What they put
 // behind the address is the proxy's business: all have the version in it or none, as they like.
-var Points = []Point{
+var ProxySetups = []ProxySetup{
 	{
-		Client: Must("claude-code"), Known: Ran, Commands: []string{"claude", "@anthropic-ai/claude-code"},
+		Client: MustFind("claude-code"), Known: Ran, Commands: []string{"claude", "@anthropic-ai/claude-code"},
 		Vars: []Var{
 			{Name: "ANTHROPIC_BASE_URL", Value: "{anthropic}"}, toolSearch,
 			{Name: "ANTHROPIC_BEDROCK_BASE_URL", Value: "{bedrock}"}, {Name: "ANTHROPIC_VERTEX_BASE_URL", Value: "{vertex}/v1"},
 		},
-		Says: []string{
+		Remarks: []string{
 			"An API key and the login of a subscription both pass as they are; the login was tried with a made-up token.",
 			"On Bedrock: with AWS_BEARER_TOKEN_BEDROCK, since a signed request is signed for the host it was sent to. Bedrock and Vertex are read in the program, not run.",
 		},
 	},
 	{
-		Client: Must("codex"), Known: Ran, Commands: []string{"codex", "@openai/codex"},
+		Client: MustFind("codex"), Known: Ran, Commands: []string{"codex", "@openai/codex"},
 		Args: []string{"-c", `openai_base_url="{openai}"`},
-		Says: []string{
+		Remarks: []string{
 			"It reads no variable for this. With a ChatGPT login too: its requests name the account, and go on to chatgpt.com; that was tried with a made-up login.",
 			"A model provider of your own in config.toml has a base_url of its own, which has to be changed instead.",
 		},
 	},
 	{
-		Client: Must("gemini-cli"), Known: Ran, Commands: []string{"gemini", "@google/gemini-cli"},
+		Client: MustFind("gemini-cli"), Known: Ran, Commands: []string{"gemini", "@google/gemini-cli"},
 		Vars: []Var{{Name: "GOOGLE_GEMINI_BASE_URL", Value: "{gemini}"}, {Name: "GOOGLE_VERTEX_BASE_URL", Value: "{vertex}"}, {Name: "CODE_ASSIST_ENDPOINT", Value: "{code-assist}"}},
 		Settings: Settings{
 			File: "~/.gemini/settings.json", JSON: []string{`{"security":{"auth":{"selectedType":"gemini-api-key"}}}`},
 			Variable: "GEMINI_CLI_HOME", Needs: "GEMINI_API_KEY",
 		},
-		Says: []string{
+		Remarks: []string{
 			"With an API key and without the settings it takes the address for a gateway and ends with code 41.",
 			"With a Google login CODE_ASSIST_ENDPOINT alone counts: that was tried with a made-up token. Vertex is read in its source, not run.",
 		},
 	},
 	{
-		Client: Must("qwen-code"), Known: Ran, Commands: []string{"qwen", "@qwen-code/qwen-code"},
-		Vars: []Var{{Name: "OPENAI_BASE_URL", Value: "{openai}"}},
-		Args: []string{"--auth-type", "openai"},
-		Says: []string{"The model goes into OPENAI_MODEL. Qwen's own service: --to openai=https://dashscope-intl.aliyuncs.com/compatible-mode/v1"},
+		Client: MustFind("qwen-code"), Known: Ran, Commands: []string{"qwen", "@qwen-code/qwen-code"},
+		Vars:    []Var{{Name: "OPENAI_BASE_URL", Value: "{openai}"}},
+		Args:    []string{"--auth-type", "openai"},
+		Remarks: []string{"The model goes into OPENAI_MODEL. Qwen's own service: --to openai=https://dashscope-intl.aliyuncs.com/compatible-mode/v1"},
 	},
 	{
-		Client: Must("opencode"), Known: Ran, Commands: []string{"opencode", "opencode-ai"},
+		Client: MustFind("opencode"), Known: Ran, Commands: []string{"opencode", "opencode-ai"},
 		Settings: Settings{
 			File: "opencode.json",
 			JSON: []string{
@@ -56,69 +56,69 @@ var Points = []Point{
 		},
 	},
 	{
-		Client: Must("crush"), Known: Read, Commands: []string{"crush", "@charmland/crush"},
-		Vars: []Var{{Name: "ANTHROPIC_API_ENDPOINT", Value: "{anthropic}"}, {Name: "OPENAI_API_ENDPOINT", Value: "{openai}"}, {Name: "GEMINI_API_ENDPOINT", Value: "{gemini}"}},
-		Says: []string{"A provider of your own in crush.json has its base_url there."},
+		Client: MustFind("crush"), Known: Read, Commands: []string{"crush", "@charmland/crush"},
+		Vars:    []Var{{Name: "ANTHROPIC_API_ENDPOINT", Value: "{anthropic}"}, {Name: "OPENAI_API_ENDPOINT", Value: "{openai}"}, {Name: "GEMINI_API_ENDPOINT", Value: "{gemini}"}},
+		Remarks: []string{"A provider of your own in crush.json has its base_url there."},
 	},
 	{
-		Client: Must("goose"), Known: Documented, Commands: []string{"goose"},
+		Client: MustFind("goose"), Known: Documented, Commands: []string{"goose"},
 		Vars: []Var{{Name: "ANTHROPIC_HOST", Value: "{anthropic}"}, {Name: "OPENAI_HOST", Value: "{openai}"}, {Name: "GOOGLE_HOST", Value: "{gemini}"}, {Name: "OLLAMA_HOST", Value: "{ollama}"}},
 	},
 	{
-		Client: Must("aider"), Known: Read, Commands: []string{"aider"},
+		Client: MustFind("aider"), Known: Read, Commands: []string{"aider"},
 		Vars: []Var{{Name: "OPENAI_API_BASE", Value: "{openai}"}, {Name: "ANTHROPIC_BASE_URL", Value: "{anthropic}"}, {Name: "OLLAMA_API_BASE", Value: "{ollama}"}},
 	},
 	{
-		Client: Must("continue"), Known: Ran, Commands: []string{"cn", "@continuedev/cli"},
-		Says: []string{"config.yaml: apiBase: {openai}/v1 of an OpenAI model", "config.yaml: apiBase: {anthropic}/v1 of an Anthropic model"},
+		Client: MustFind("continue"), Known: Ran, Commands: []string{"cn", "@continuedev/cli"},
+		Remarks: []string{"config.yaml: apiBase: {openai}/v1 of an OpenAI model", "config.yaml: apiBase: {anthropic}/v1 of an Anthropic model"},
 	},
 	{
-		Client: Must("cline"), Known: Ran, Commands: []string{"cline"},
-		Says: []string{"cline auth -p openai-native -k KEY -m MODEL -b {openai}/v1; it takes no address for Anthropic."},
+		Client: MustFind("cline"), Known: Ran, Commands: []string{"cline"},
+		Remarks: []string{"cline auth -p openai-native -k KEY -m MODEL -b {openai}/v1; it takes no address for Anthropic."},
 	},
-	{Client: Must("roo-code"), Known: Documented, Says: []string{"In its settings, the base URL of a provider: {anthropic}", "In its settings, the base URL of a provider: {openai}"}},
-	{Client: Must("zed"), Known: Documented, Says: []string{"settings.json: language_models.anthropic.api_url: {anthropic}", "settings.json: language_models.openai.api_url: {openai}"}},
-	{Client: Must("cursor"), Known: Documented, Says: []string{"Its requests leave from its own servers, which cannot reach this machine."}},
+	{Client: MustFind("roo-code"), Known: Documented, Remarks: []string{"In its settings, the base URL of a provider: {anthropic}", "In its settings, the base URL of a provider: {openai}"}},
+	{Client: MustFind("zed"), Known: Documented, Remarks: []string{"settings.json: language_models.anthropic.api_url: {anthropic}", "settings.json: language_models.openai.api_url: {openai}"}},
+	{Client: MustFind("cursor"), Known: Documented, Remarks: []string{"Its requests leave from its own servers, which cannot reach this machine."}},
 	{
-		Client: Must("anthropic-sdk"), Known: Ran, Vars: []Var{{Name: "ANTHROPIC_BASE_URL", Value: "{anthropic}"}},
-	},
-	{
-		Client: Must("openai-sdk"), Known: Ran, Vars: []Var{{Name: "OPENAI_BASE_URL", Value: "{openai}"}, {Name: "AZURE_OPENAI_ENDPOINT", Value: "{azure}"}},
+		Client: MustFind("anthropic-sdk"), Known: Ran, Vars: []Var{{Name: "ANTHROPIC_BASE_URL", Value: "{anthropic}"}},
 	},
 	{
-		Client: Must("google-genai"), Known: Ran, Vars: []Var{{Name: "GOOGLE_GEMINI_BASE_URL", Value: "{gemini}"}, {Name: "GOOGLE_VERTEX_BASE_URL", Value: "{vertex}"}},
+		Client: MustFind("openai-sdk"), Known: Ran, Vars: []Var{{Name: "OPENAI_BASE_URL", Value: "{openai}"}, {Name: "AZURE_OPENAI_ENDPOINT", Value: "{azure}"}},
 	},
 	{
-		Client: Must("aws-sdk"), Known: Ran, Vars: []Var{{Name: "AWS_ENDPOINT_URL_BEDROCK_RUNTIME", Value: "{bedrock}"}},
-		Says: []string{"The proxy has Bedrock when AWS_REGION says where that is. With AWS_BEARER_TOKEN_BEDROCK only: a signed request is signed for the host it was sent to.."},
+		Client: MustFind("google-genai"), Known: Ran, Vars: []Var{{Name: "GOOGLE_GEMINI_BASE_URL", Value: "{gemini}"}, {Name: "GOOGLE_VERTEX_BASE_URL", Value: "{vertex}"}},
 	},
 	{
-		Client: Must("ai-sdk"), Known: Ran, Vars: []Var{{Name: "OPENAI_BASE_URL", Value: "{openai}"}, {Name: "ANTHROPIC_BASE_URL", Value: "{anthropic}"}},
-		Says: []string{"Google, Mistral and Cohere read no variable: createGoogleGenerativeAI({ baseURL: '{gemini}/v1beta' })"},
-	},
-	{Client: Must("mastra"), Known: Read, Vars: []Var{{Name: "OPENAI_BASE_URL", Value: "{openai}"}, {Name: "ANTHROPIC_BASE_URL", Value: "{anthropic}"}}},
-	{
-		Client: Must("langchain-js"), Known: Read,
-		Vars: []Var{{Name: "OPENAI_BASE_URL", Value: "{openai}"}, {Name: "ANTHROPIC_BASE_URL", Value: "{anthropic}"}, {Name: "OLLAMA_BASE_URL", Value: "{ollama}"}},
-		Says: []string{"Google: new ChatGoogleGenerativeAI({ baseUrl: '{gemini}' })"},
+		Client: MustFind("aws-sdk"), Known: Ran, Vars: []Var{{Name: "AWS_ENDPOINT_URL_BEDROCK_RUNTIME", Value: "{bedrock}"}},
+		Remarks: []string{"The proxy has Bedrock when AWS_REGION says where that is. With AWS_BEARER_TOKEN_BEDROCK only: a signed request is signed for the host it was sent to.."},
 	},
 	{
-		Client: Must("langchain"), Known: Read,
+		Client: MustFind("ai-sdk"), Known: Ran, Vars: []Var{{Name: "OPENAI_BASE_URL", Value: "{openai}"}, {Name: "ANTHROPIC_BASE_URL", Value: "{anthropic}"}},
+		Remarks: []string{"Google, Mistral and Cohere read no variable: createGoogleGenerativeAI({ baseURL: '{gemini}/v1beta' })"},
+	},
+	{Client: MustFind("mastra"), Known: Read, Vars: []Var{{Name: "OPENAI_BASE_URL", Value: "{openai}"}, {Name: "ANTHROPIC_BASE_URL", Value: "{anthropic}"}}},
+	{
+		Client: MustFind("langchain-js"), Known: Read,
+		Vars:    []Var{{Name: "OPENAI_BASE_URL", Value: "{openai}"}, {Name: "ANTHROPIC_BASE_URL", Value: "{anthropic}"}, {Name: "OLLAMA_BASE_URL", Value: "{ollama}"}},
+		Remarks: []string{"Google: new ChatGoogleGenerativeAI({ baseUrl: '{gemini}' })"},
+	},
+	{
+		Client: MustFind("langchain"), Known: Read,
 		Vars: []Var{{Name: "OPENAI_API_BASE", Value: "{openai}"}, {Name: "ANTHROPIC_API_URL", Value: "{anthropic}"}, {Name: "ANTHROPIC_BASE_URL", Value: "{anthropic}"}},
 	},
-	{Client: Must("llamaindex"), Known: Documented, Vars: []Var{{Name: "OPENAI_API_BASE", Value: "{openai}"}}},
-	{Client: Must("litellm"), Known: Documented, Vars: []Var{{Name: "OPENAI_API_BASE", Value: "{openai}"}, {Name: "ANTHROPIC_BASE_URL", Value: "{anthropic}"}, {Name: "OLLAMA_API_BASE", Value: "{ollama}"}}},
-	{Client: Must("pydantic-ai"), Known: Read, Vars: []Var{{Name: "OPENAI_BASE_URL", Value: "{openai}"}, {Name: "ANTHROPIC_BASE_URL", Value: "{anthropic}"}}},
-	{Client: Must("openai-agents"), Known: Read, Vars: []Var{{Name: "OPENAI_BASE_URL", Value: "{openai}"}}, Says: []string{"Over WebSockets: OPENAI_WEBSOCKET_BASE_URL, the same with ws:// in place of http://"}},
-	{Client: Must("crewai"), Known: Read, Vars: []Var{{Name: "OPENAI_BASE_URL", Value: "{openai}"}, {Name: "OPENAI_API_BASE", Value: "{openai}"}}},
-	{Client: Must("pi"), Known: Ran, Says: []string{"The baseUrl of a model: {anthropic}", "The baseUrl of a model: {openai}/v1"}},
-	{Client: Must("ollama-sdk"), Known: Documented, Vars: []Var{{Name: "OLLAMA_HOST", Value: "{ollama}"}}, Says: []string{"Python's; JavaScript's reads no variable: new Ollama({ host: '{ollama}' })"}},
-	{Client: Must("cohere-sdk"), Known: Documented, Vars: []Var{{Name: "CO_API_URL", Value: "{cohere}"}}, Says: []string{"Python's; JavaScript's reads no variable."}},
-	{Client: Must("mistral-sdk"), Known: Read, Says: []string{"It reads no variable: new Mistral({ serverURL: '{mistral}' })"}},
-	{Client: Must("groq-sdk"), Known: Read, Vars: []Var{{Name: "GROQ_BASE_URL", Value: "{groq}"}}},
-	{Client: Must("cerebras-sdk"), Known: Read, Vars: []Var{{Name: "CEREBRAS_BASE_URL", Value: "{cerebras}"}}},
-	{Client: Must("together-sdk"), Known: Read, Vars: []Var{{Name: "TOGETHER_BASE_URL", Value: "{together}"}}},
-	{Client: Must("spring-ai"), Known: Documented, Says: []string{"spring.ai.anthropic.base-url={anthropic}", "spring.ai.openai.base-url={openai}"}},
-	{Client: Must("langchain4j"), Known: Documented, Says: []string{"In code: .baseUrl(\"{anthropic}/v1\")", "In code: .baseUrl(\"{openai}\")"}},
-	{Client: Must("semantic-kernel"), Known: Documented, Says: []string{"In code: the endpoint of a connector, {openai}"}},
+	{Client: MustFind("llamaindex"), Known: Documented, Vars: []Var{{Name: "OPENAI_API_BASE", Value: "{openai}"}}},
+	{Client: MustFind("litellm"), Known: Documented, Vars: []Var{{Name: "OPENAI_API_BASE", Value: "{openai}"}, {Name: "ANTHROPIC_BASE_URL", Value: "{anthropic}"}, {Name: "OLLAMA_API_BASE", Value: "{ollama}"}}},
+	{Client: MustFind("pydantic-ai"), Known: Read, Vars: []Var{{Name: "OPENAI_BASE_URL", Value: "{openai}"}, {Name: "ANTHROPIC_BASE_URL", Value: "{anthropic}"}}},
+	{Client: MustFind("openai-agents"), Known: Read, Vars: []Var{{Name: "OPENAI_BASE_URL", Value: "{openai}"}}, Remarks: []string{"Over WebSockets: OPENAI_WEBSOCKET_BASE_URL, the same with ws:// in place of http://"}},
+	{Client: MustFind("crewai"), Known: Read, Vars: []Var{{Name: "OPENAI_BASE_URL", Value: "{openai}"}, {Name: "OPENAI_API_BASE", Value: "{openai}"}}},
+	{Client: MustFind("pi"), Known: Ran, Remarks: []string{"The baseUrl of a model: {anthropic}", "The baseUrl of a model: {openai}/v1"}},
+	{Client: MustFind("ollama-sdk"), Known: Documented, Vars: []Var{{Name: "OLLAMA_HOST", Value: "{ollama}"}}, Remarks: []string{"Python's; JavaScript's reads no variable: new Ollama({ host: '{ollama}' })"}},
+	{Client: MustFind("cohere-sdk"), Known: Documented, Vars: []Var{{Name: "CO_API_URL", Value: "{cohere}"}}, Remarks: []string{"Python's; JavaScript's reads no variable."}},
+	{Client: MustFind("mistral-sdk"), Known: Read, Remarks: []string{"It reads no variable: new Mistral({ serverURL: '{mistral}' })"}},
+	{Client: MustFind("groq-sdk"), Known: Read, Vars: []Var{{Name: "GROQ_BASE_URL", Value: "{groq}"}}},
+	{Client: MustFind("cerebras-sdk"), Known: Read, Vars: []Var{{Name: "CEREBRAS_BASE_URL", Value: "{cerebras}"}}},
+	{Client: MustFind("together-sdk"), Known: Read, Vars: []Var{{Name: "TOGETHER_BASE_URL", Value: "{together}"}}},
+	{Client: MustFind("spring-ai"), Known: Documented, Remarks: []string{"spring.ai.anthropic.base-url={anthropic}", "spring.ai.openai.base-url={openai}"}},
+	{Client: MustFind("langchain4j"), Known: Documented, Remarks: []string{"In code: .baseUrl(\"{anthropic}/v1\")", "In code: .baseUrl(\"{openai}\")"}},
+	{Client: MustFind("semantic-kernel"), Known: Documented, Remarks: []string{"In code: the endpoint of a connector, {openai}"}},
 }

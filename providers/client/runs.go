@@ -2,39 +2,39 @@ package client
 
 import "slices"
 
-// Runs is when a client runs the calls of responses of a protocol, once their arguments are there.
-type Runs struct {
-	Client   string
-	Dialects []string
-	When     When
-	Cut      Times // where the token limit cut the response behind the call
-	Broken   Times // where the connection broke behind it
-	Known    Known
+// RunHabit is when a client runs the calls of responses of a protocol, once their arguments are there.
+type RunHabit struct {
+	Client    string
+	Protocols []string
+	When      RunMoment
+	Cut       RunCount // where the token limit cut the response behind the call
+	Broken    RunCount // where the connection broke behind it
+	Known     Provenance
 }
 
-// When is the moment at which a client runs a call.
-type When uint8
+// RunMoment is the moment at which a client runs a call.
+type RunMoment uint8
 
 const (
-	AtBlock When = iota // when the call is whole, while the response goes on
-	AtStop              // when the response has ended
-	ByHand              // never by itself: the program that uses it does
+	AtBlock RunMoment = iota // when the call is whole, while the response goes on
+	AtStop                   // when the response has ended
+	ByHand                   // never by itself: the program that uses it does
 )
 
-// Times is how often a client runs a call.
-type Times uint8
+// RunCount is how often a client runs a call.
+type RunCount uint8
 
 const (
-	Unknown Times = iota
+	Unknown RunCount = iota
 	Never
 	Once
 	Twice // it asks again, and what it ran before is run once more
 )
 
-// allRuns: each was given a whole call with a pause behind it, the same with the token limit's word
+// runHabits: each was given a whole call with a pause behind it, the same with the token limit's word
 // at the end, and the same with the connection cut there (versions as in All). Those without Ran
 // were not tried.
-var allRuns = []Runs{
+var runHabits = []RunHabit{
 	{"claude-code", []string{"anthropic"}, AtBlock, Once, Once, Ran},
 	{"codex", []string{"openai-responses"}, AtBlock, Once, Once, Ran},
 	{"opencode", []string{"anthropic", "openai-chat"}, AtBlock, Once, Twice, Ran},
@@ -73,14 +73,14 @@ var common = []string{"anthropic", "openai-chat", "openai-responses", "gemini"}
 // calls.
 var agents = []string{"claude-code", "codex", "gemini-cli", "qwen-code", "opencode", "continue", "cline"}
 
-// RunsOf are the clients of which it is known when they run calls of a protocol: the one that a
+// RunHabitsOf are the clients of which it is known when they run calls of a protocol: the one that a
 // request names if it is among them, else all. own says that it is that one.
-func RunsOf(dialect, named string) (all []Runs, own bool) {
-	for _, r := range allRuns {
+func RunHabitsOf(dialect, named string) (all []RunHabit, own bool) {
+	for _, r := range runHabits {
 		switch {
-		case !slices.Contains(r.Dialects, dialect):
+		case !slices.Contains(r.Protocols, dialect):
 		case r.Client == named && slices.Contains(agents, named):
-			return []Runs{r}, true
+			return []RunHabit{r}, true
 		default:
 			all = append(all, r)
 		}

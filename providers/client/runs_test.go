@@ -5,11 +5,11 @@ import "testing"
 // TestRuns: each fact is of a client that there is and some protocol, told once.
 func TestRuns(t *testing.T) {
 	seen := map[[2]string]bool{}
-	for _, r := range allRuns {
-		if _, err := Find(r.Client); err != nil || len(r.Dialects) == 0 {
-			t.Errorf("%q of %q: %v", r.Client, r.Dialects, err)
+	for _, r := range runHabits {
+		if _, err := Find(r.Client); err != nil || len(r.Protocols) == 0 {
+			t.Errorf("%q of %q: %v", r.Client, r.Protocols, err)
 		}
-		for _, d := range r.Dialects {
+		for _, d := range r.Protocols {
 			if key := [2]string{r.Client, d}; seen[key] {
 				t.Errorf("%s with %s is told twice", r.Client, d)
 			} else {
@@ -22,10 +22,10 @@ func TestRuns(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if all, own := RunsOf("anthropic", "claude-code"); !own || len(all) != 1 || all[0].When != AtBlock {
+	if all, own := RunHabitsOf("anthropic", "claude-code"); !own || len(all) != 1 || all[0].When != AtBlock {
 		t.Errorf("Claude Code: %v, %t", all, own)
 	}
-	if all, own := RunsOf("anthropic", "ai-sdk"); own || len(all) < 5 {
+	if all, own := RunHabitsOf("anthropic", "ai-sdk"); own || len(all) < 5 {
 		t.Errorf("a library: %v, %t", all, own)
 	}
 }

@@ -144,7 +144,7 @@ var clients = []Policy{
 // named are policies with the clients that they are named after.
 func named(all []Policy) []Policy {
 	for i := range all {
-		all[i].Client = client.Must(all[i].Name)
+		all[i].Client = client.MustFind(all[i].Name)
 	}
 	return all
 }

@@ -14,14 +14,14 @@ type Policy struct {
 	Does string // what it does with arguments that are no object
 	Seen string // of a behaviour: where
 
-	Client  *client.Client // whose way it is; nil for a behaviour
-	Known   client.Known   // how it is known of the client
-	targets []string       // dialects that the client speaks; nil for all
-	own     bool           // it takes history of the protocol only that it goes to
-	way     way            // what it sends; where there is none, the members below say so
-	shapes  shapes         // how it writes a call, where that is not as usual
-	idless  []string       // dialects toward which it sends no ids of calls
-	joins   []string       // dialects toward which it joins the id of a call with that of its item
+	Client  *client.Client    // whose way it is; nil for a behaviour
+	Known   client.Provenance // how it is known of the client
+	targets []string          // dialects that the client speaks; nil for all
+	own     bool              // it takes history of the protocol only that it goes to
+	way     way               // what it sends; where there is none, the members below say so
+	shapes  shapes            // how it writes a call, where that is not as usual
+	idless  []string          // dialects toward which it sends no ids of calls
+	joins   []string          // dialects toward which it joins the id of a call with that of its item
 
 	unsigned bool // its calls have no place for a signature
 	asText   bool // it sends calls and results as text

@@ -232,7 +232,7 @@ func demoOffers() []offer {
 }
 
 func clientOffers() (all []offer) {
-	for _, p := range client.Points {
+	for _, p := range client.ProxySetups {
 		for _, name := range p.Commands {
 			all = append(all, offer{name, p.Title})
 		}

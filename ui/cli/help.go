@@ -108,16 +108,16 @@ func clientsHelp(l lines) {
 	l.prose("", "How each client is sent to a proxy. URL stands for where it listens, as in http://127.0.0.1:8080; what stands behind it may have the version in it or not, as clients like it.")
 	l.linef("")
 	l.prose("", "'toolscope run -- CLIENT …' does all of it, and 'toolscope proxy --print-env' prints it for the address it has.")
-	for _, p := range client.Points {
+	for _, p := range client.ProxySetups {
 		l.linef("")
 		l.linef("  %s", strings.TrimSpace(p.Title+" "+p.Version))
-		f, _ := p.Filled(func(host string) string { return "URL/" + host })
+		f, _ := p.WithAddresses(func(host string) string { return "URL/" + host })
 		pointHelp(l, f)
 	}
 }
 
 // pointHelp is how one client is sent to URL.
-func pointHelp(l lines, p client.Point) {
+func pointHelp(l lines, p client.ProxySetup) {
 	for _, v := range p.Vars {
 		l.linef("    export %s=%s", v.Name, v.Value)
 		if v.Why != "" {
@@ -133,10 +133,10 @@ func pointHelp(l lines, p client.Point) {
 			l.linef("      %s", text)
 		}
 	}
-	for _, text := range p.Says {
+	for _, text := range p.Remarks {
 		l.prose("    ", text)
 	}
-	if says := p.Servers().Says; says != "" {
+	if says := p.Servers().Remark; says != "" {
 		l.prose("    ", "MCP servers: "+says)
 	}
 	l.linef("    known: %s", p.Known)

@@ -19,8 +19,8 @@ import (
 // An outfit is a command, and what it is given so that its requests go through a proxy.
 type outfit struct {
 	args  []string
-	point *client.Point // of the client that it is, nil if it is none that is known
-	at    int           // which of args that is
+	point *client.ProxySetup // of the client that it is, nil if it is none that is known
+	at    int                // which of args that is
 	env   func(string) string
 
 	vars []string // NAME=VALUE
@@ -40,7 +40,7 @@ var starters = []string{"npx", "bunx", "pnpm", "pnpx", "yarn", "node", "bun", "u
 func newOutfit(args []string, env func(string) string) *outfit {
 	o := &outfit{args: args, env: env}
 	for i, arg := range args {
-		if o.point = client.PointOf(programOf(arg)); o.point != nil {
+		if o.point = client.ProxySetupOf(programOf(arg)); o.point != nil {
 			o.at = i
 			return o
 		}
@@ -107,9 +107,9 @@ func (o *outfit) dress(all []way, url string) error {
 		o.did = []string{fmt.Sprintf("the variables of all clients, %d of them", len(o.vars))}
 		return nil
 	}
-	p, ok := o.point.Filled(at(all, url))
+	p, ok := o.point.WithAddresses(at(all, url))
 	if !ok {
-		return fmt.Errorf("run: %s cannot be sent to a proxy by its command line\n%s", p.Title, strings.Join(append(p.Says, "toolscope help clients"), "; "))
+		return fmt.Errorf("run: %s cannot be sent to a proxy by its command line\n%s", p.Title, strings.Join(append(p.Remarks, "toolscope help clients"), "; "))
 	}
 	for _, v := range p.Vars {
 		if o.set(v) {
@@ -142,7 +142,7 @@ func (o *outfit) set(v client.Var) bool {
 }
 
 // settle gives the client its settings, merged with the user's own.
-func (o *outfit) settle(p client.Point) error {
+func (o *outfit) settle(p client.ProxySetup) error {
 	s := p.Settings
 	if len(s.JSON) == 0 || s.Variable == "" || s.Needs != "" && o.env(s.Needs) == "" {
 		return nil

@@ -36,9 +36,9 @@ func givenOf(all []way) []way {
 }
 
 // points are how clients are sent to a proxy at url: those that it has something for.
-func points(all []way, url string) (list []client.Point) {
-	for _, p := range client.Points {
-		if f, ok := p.Filled(at(all, url)); ok {
+func points(all []way, url string) (list []client.ProxySetup) {
+	for _, p := range client.ProxySetups {
+		if f, ok := p.WithAddresses(at(all, url)); ok {
 			list = append(list, f)
 		}
 	}
@@ -86,7 +86,7 @@ func exported(v client.Var) []string {
 }
 
 // inline is the variable that holds a client's settings.
-func inline(p client.Point) (v client.Var, ok bool) {
+func inline(p client.ProxySetup) (v client.Var, ok bool) {
 	if !p.Settings.Inline || len(p.Settings.JSON) == 0 {
 		return v, false
 	}
@@ -95,14 +95,14 @@ func inline(p client.Point) (v client.Var, ok bool) {
 }
 
 // more is what a client wants besides variables to come to url, a line each.
-func more(p client.Point, url string) (lines []string) {
+func more(p client.ProxySetup, url string) (lines []string) {
 	if len(p.Args) > 0 {
 		lines = append(lines, commandLine(append(p.Commands[:1:1], p.Args...)))
 	}
 	if text, err := merged(p.Settings.JSON...); err == nil && len(p.Settings.JSON) > 0 && !p.Settings.Inline {
 		lines = append(lines, p.Settings.File+" has to hold "+text)
 	}
-	for _, text := range p.Says {
+	for _, text := range p.Remarks {
 		if strings.Contains(text, url) {
 			lines = append(lines, text)
 		}
@@ -125,8 +125,8 @@ func shellWord(word string) string {
 // others are the prefixes of the ways that no client of the table is sent to.
 func others(all []way) (list []string) {
 	led := map[string]bool{}
-	for _, p := range client.Points {
-		p.Filled(func(host string) string {
+	for _, p := range client.ProxySetups {
+		p.WithAddresses(func(host string) string {
 			led["/"+host] = true
 			return host
 		})
@@ -166,11 +166,11 @@ func await(all []way, url string) *ui.Await {
 // fillWay is a way with the addresses of the providers there are; ok is false where it leads to none.
 func fillWay(way ui.Way, at func(string) string) (filled ui.Way, ok bool) {
 	filled = ui.Way{Client: way.Client}
-	if filled.Line, ok = client.Fill(way.Line, at); !ok {
+	if filled.Line, ok = client.ReplaceAddresses(way.Line, at); !ok {
 		return filled, false
 	}
 	for _, line := range way.Also {
-		text, ok := client.Fill(line, at)
+		text, ok := client.ReplaceAddresses(line, at)
 		if !ok {
 			return filled, false
 		}

@@ -159,10 +159,10 @@ func TestEnvironment(t *testing.T) {
 	if got := strings.Join(environment(all, "http://h:1"), "\n"); strings.Contains(got, "ANTHROPIC") || !strings.Contains(got, "GOOGLE_GEMINI_BASE_URL=http://h:1/gemini") || !strings.HasSuffix(got, "http://h:1/mine") {
 		t.Errorf("%s", got)
 	}
-	for i := range client.Points { // every provider that a client is sent to is one that there is
-		client.Points[i].Filled(func(name string) string {
+	for i := range client.ProxySetups { // every provider that a client is sent to is one that there is
+		client.ProxySetups[i].WithAddresses(func(name string) string {
 			if hostOf("/"+name, nil) == nil {
-				t.Errorf("%s is sent to %s", client.Points[i].Name, name)
+				t.Errorf("%s is sent to %s", client.ProxySetups[i].Name, name)
 			}
 			return "x"
 		})

@@ -36,17 +36,17 @@ func (o *outfit) findServers(ctx context.Context) {
 		return
 	}
 	how := o.point.Servers()
-	if len(how.List) == 0 {
+	if len(how.ListArgs) == 0 {
 		o.servers = o.readServers(how)
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, listTime)
 	defer cancel()
-	args := append(slices.Clone(o.args[:o.at+1]), how.List...)
+	args := append(slices.Clone(o.args[:o.at+1]), how.ListArgs...)
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.WaitDelay = time.Second
 	text, err := cmd.Output()
-	if err == nil && how.Way == client.ByFlags {
+	if err == nil && how.Method == client.ByFlags {
 		o.servers, err = codexServers(text)
 	} else if err == nil {
 		o.servers, err = opencodeServers(text)
@@ -120,7 +120,7 @@ type ownSettings struct {
 }
 
 // readServers are those in the files of the client's user. What cannot be read the client says.
-func (o *outfit) readServers(how client.Servers) (list []server) {
+func (o *outfit) readServers(how client.MCPSetup) (list []server) {
 	home, _ := os.UserHomeDir() // without one there is nothing in it
 	here, err := os.Getwd()
 	if err != nil {
@@ -136,9 +136,9 @@ func (o *outfit) readServers(how client.Servers) (list []server) {
 			list = append(list, one)
 		}
 	}
-	for i, below := range append(slices.Clone(how.Own), how.Here...) {
+	for i, below := range append(slices.Clone(how.UserFiles), how.ProjectFiles...) {
 		root := here
-		if i < len(how.Own) {
+		if i < len(how.UserFiles) {
 			root = cmp.Or(o.env(o.point.Settings.Variable), home)
 		}
 		file := filepath.Join(root, filepath.FromSlash(below))
@@ -169,7 +169,7 @@ const serverPrefix = "/mcp/"
 
 // passes is the address of a server that the client can be sent to the proxy for, else nil.
 func (o *outfit) passes(s *server) *url.URL {
-	way := o.point.Servers().Way
+	way := o.point.Servers().Method
 	if s.url == "" || s.login || !plainName(s.name) || way != client.ByFlags && way != client.BySettings {
 		return nil
 	}

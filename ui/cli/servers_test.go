@@ -76,7 +76,7 @@ func TestServersWatched(t *testing.T) {
 		o := newOutfit(strings.Fields(command), func(string) string { return "" })
 		o.servers = slices.Clone(all)
 		ways := o.serverWays()
-		if known := o.point.Servers().Way != 0; len(ways) != 1 != !known || known && (ways[0].prefix != "/mcp/web" || ways[0].upstream.String() != "https://h") {
+		if known := o.point.Servers().Method != 0; len(ways) != 1 != !known || known && (ways[0].prefix != "/mcp/web" || ways[0].upstream.String() != "https://h") {
 			t.Errorf("%s: %+v", command, ways)
 		}
 		o.watch("/r.mcp", "http://p:1")

@@ -22,7 +22,7 @@ func (o *outfit) watch(folder, url string) {
 		o.lack("MCP servers are not recorded: %s", err)
 		return
 	}
-	switch how := o.point.Servers(); how.Way {
+	switch how := o.point.Servers(); how.Method {
 	case client.ByPrefix:
 		o.watchLines(self)
 	case client.ByFlags:
@@ -40,7 +40,7 @@ func (o *outfit) watch(folder, url string) {
 func (o *outfit) watchEach(one func(*server)) {
 	for i := range o.servers {
 		s := &o.servers[i]
-		byUser := o.point.Servers().Way == client.ByUser
+		byUser := o.point.Servers().Method == client.ByUser
 		wrapped := false
 		s.command, _, wrapped = unwrapped(s.command)
 		switch {
@@ -50,7 +50,7 @@ func (o *outfit) watchEach(one func(*server)) {
 			o.lack("MCP server %s is not recorded: put a proxy before it, with --to %s=URL, and its address into %s", s.name, s.name, s.file)
 		case s.login:
 			o.lack("MCP server %s is not recorded: somebody logs in there, and would at another address", s.name)
-		case len(s.command) == 0 && o.passes(s) == nil, !plainName(s.name) && o.point.Servers().Way == client.ByFlags, strings.ContainsRune(strings.Join(s.command, ""), 0x7f):
+		case len(s.command) == 0 && o.passes(s) == nil, !plainName(s.name) && o.point.Servers().Method == client.ByFlags, strings.ContainsRune(strings.Join(s.command, ""), 0x7f):
 			o.lack("MCP server %s is not recorded: its name or address cannot be given another way", s.name)
 		default:
 			one(s)
@@ -149,8 +149,8 @@ func jsonText(value any) string {
 // tellServers says which servers are recorded, by what, and which are not.
 func (o *outfit) tellServers(note func(format string, args ...any)) {
 	if len(o.watched) > 0 {
-		by := map[client.ServersWay]string{client.ByPrefix: shellPrefix, client.ByFlags: "-c mcp_servers", client.BySettings: "OPENCODE_CONFIG_CONTENT", client.ByUser: "its own settings"}
-		note("MCP servers are recorded: %s, by %s", strings.Join(o.watched, ", "), by[o.point.Servers().Way])
+		by := map[client.WrapMethod]string{client.ByPrefix: shellPrefix, client.ByFlags: "-c mcp_servers", client.BySettings: "OPENCODE_CONFIG_CONTENT", client.ByUser: "its own settings"}
+		note("MCP servers are recorded: %s, by %s", strings.Join(o.watched, ", "), by[o.point.Servers().Method])
 	}
 	for _, text := range o.lacks {
 		note("%s", text)

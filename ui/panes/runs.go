@@ -50,13 +50,13 @@ func RunBy(t *stream.Turn, c *stream.Call, x stream.Executor) (say []string) {
 	if t.Ask != nil {
 		named = t.Ask.Client
 	}
-	all, own := client.RunsOf(t.Dialect, named)
+	all, own := client.RunHabitsOf(t.Dialect, named)
 	for _, rule := range runRules {
 		if rule.at != x || rule.how != how {
 			continue
 		}
 		for known := client.Ran; known <= client.Documented; known++ {
-			who := slices.DeleteFunc(slices.Clone(all), func(r client.Runs) bool { return r.Known != known || !rule.is(r) })
+			who := slices.DeleteFunc(slices.Clone(all), func(r client.RunHabit) bool { return r.Known != known || !rule.is(r) })
 			if len(who) == 0 {
 				continue
 			}
@@ -74,24 +74,24 @@ func RunBy(t *stream.Turn, c *stream.Call, x stream.Executor) (say []string) {
 type runRule struct {
 	at   stream.Executor
 	how  ending
-	is   func(client.Runs) bool // of whom
-	runs bool                   // they run the call
-	many string                 // what, in the words for many of them
+	is   func(client.RunHabit) bool // of whom
+	runs bool                       // they run the call
+	many string                     // what, in the words for many of them
 }
 
 // runRules are all that is said. DELTA stands for where.
 var runRules = []runRule{
-	{stream.AtSeal, endedWell, func(r client.Runs) bool { return r.When == client.AtBlock }, true, "run it DELTA, while the response goes on"},
-	{stream.AtSeal, endedCut, func(r client.Runs) bool { return r.When == client.AtBlock && r.Cut == client.Once }, true, "run it DELTA, before the cut"},
-	{stream.AtSeal, endedCut, func(r client.Runs) bool { return r.When == client.AtBlock && r.Cut == client.Never }, false, "do not run it: the response was cut"},
-	{stream.AtSeal, endedBroken, func(r client.Runs) bool { return r.When == client.AtBlock && r.Broken == client.Once }, true, "run it DELTA, before the connection broke"},
-	{stream.AtSeal, endedBroken, func(r client.Runs) bool { return r.When == client.AtBlock && r.Broken == client.Twice }, true,
+	{stream.AtSeal, endedWell, func(r client.RunHabit) bool { return r.When == client.AtBlock }, true, "run it DELTA, while the response goes on"},
+	{stream.AtSeal, endedCut, func(r client.RunHabit) bool { return r.When == client.AtBlock && r.Cut == client.Once }, true, "run it DELTA, before the cut"},
+	{stream.AtSeal, endedCut, func(r client.RunHabit) bool { return r.When == client.AtBlock && r.Cut == client.Never }, false, "do not run it: the response was cut"},
+	{stream.AtSeal, endedBroken, func(r client.RunHabit) bool { return r.When == client.AtBlock && r.Broken == client.Once }, true, "run it DELTA, before the connection broke"},
+	{stream.AtSeal, endedBroken, func(r client.RunHabit) bool { return r.When == client.AtBlock && r.Broken == client.Twice }, true,
 		"run it DELTA, ask again when the connection breaks, and run what comes then too"},
-	{stream.AtEnd, endedWell, func(r client.Runs) bool { return r.When == client.AtStop }, true, "run it when the response has ended"},
-	{stream.AtEnd, endedCut, func(r client.Runs) bool { return r.When == client.AtStop && r.Cut == client.Once }, true, "run it at the end, although the response was cut"},
-	{stream.AtEnd, endedCut, func(r client.Runs) bool { return r.When == client.AtStop && r.Cut == client.Never }, false, "do not run it: the response was cut"},
-	{stream.AtEnd, endedBroken, func(r client.Runs) bool { return r.When == client.AtStop && r.Broken == client.Never }, false, "do not run it: the connection broke"},
-	{stream.AtEnd, endedWell, func(r client.Runs) bool { return r.When == client.ByHand }, false, "run nothing by themselves: what uses them does"},
+	{stream.AtEnd, endedWell, func(r client.RunHabit) bool { return r.When == client.AtStop }, true, "run it when the response has ended"},
+	{stream.AtEnd, endedCut, func(r client.RunHabit) bool { return r.When == client.AtStop && r.Cut == client.Once }, true, "run it at the end, although the response was cut"},
+	{stream.AtEnd, endedCut, func(r client.RunHabit) bool { return r.When == client.AtStop && r.Cut == client.Never }, false, "do not run it: the response was cut"},
+	{stream.AtEnd, endedBroken, func(r client.RunHabit) bool { return r.When == client.AtStop && r.Broken == client.Never }, false, "do not run it: the connection broke"},
+	{stream.AtEnd, endedWell, func(r client.RunHabit) bool { return r.When == client.ByHand }, false, "run nothing by themselves: what uses them does"},
 }
 
 // ofOne has the words for many say it of one.
@@ -116,10 +116,10 @@ func deltaWords(c *stream.Call, r stream.Run) string {
 }
 
 // runners are the names of programs; own says that it is the one that made the request.
-func runners(who []client.Runs, own bool) string {
+func runners(who []client.RunHabit, own bool) string {
 	var names []string
 	for _, r := range who {
-		if title := client.Must(r.Client).Title; !slices.Contains(names, title) {
+		if title := client.MustFind(r.Client).Title; !slices.Contains(names, title) {
 			names = append(names, title)
 		}
 	}
