@@ -40,5 +40,5 @@ var All = []dialect.Dialect{
 	aisdk.Protocol(),
 	agui.Protocol(),
 	claudecode.Protocol(anthropic.Protocol()),
-	codexexec.Dialect(),
+	codexexec.Protocol(),
 }

@@ -14,22 +14,22 @@ import (
 	"toolscope/stream"
 )
 
-// Dialect is the lines of codex exec --json.
-func Dialect() dialect.Dialect {
+// Protocol is the lines of codex exec --json.
+func Protocol() dialect.Dialect {
 	return dialect.Dialect{
 		Name:     "codex-exec",
 		Title:    "Codex exec --json",
-		Sniff:    sniff,
+		Sniff:    sniffFrame,
 		Findings: findings,
 		New: func(o *dialect.Out) dialect.Decoder {
 			d := &decoder{Out: o}
-			d.line.bind()
+			d.line.bindShape()
 			return d
 		},
 	}
 }
 
-func sniff(e dialect.Evidence) dialect.Score {
+func sniffFrame(e dialect.Evidence) dialect.Score {
 	data := dialect.Raw(e.Data)
 	switch kind := data.Get("type").Text(); {
 	case kind == "thread.started" && data.Get("thread_id").IsString():

@@ -13,7 +13,7 @@ type line struct {
 	server, message, itemErr, exit dialect.Raw
 }
 
-func (l *line) bind() {
+func (l *line) bindShape() {
 	l.shape = dialect.ShapeOf(
 		dialect.Value("type", &l.kind),
 		dialect.Value("usage", &l.usage),
@@ -45,13 +45,13 @@ func (d *decoder) Frame(f stream.Frame) error {
 	case "thread.started":
 	case "turn.started":
 		d.turn.Cut("another turn began before this one ended")
-		d.begin()
+		d.openTurn()
 	case "item.started", "item.updated", "item.completed":
-		d.item(kind == "item.completed")
+		d.readItem(kind == "item.completed")
 	case "turn.completed", "turn.failed":
-		d.end(kind)
+		d.endTurn(kind)
 	case "error":
-		d.notice(l.words.Text())
+		d.reportNotice(l.words.Text())
 	default:
 		d.Unknown(kind)
 	}
@@ -61,17 +61,17 @@ func (d *decoder) Frame(f stream.Frame) error {
 // Close says that the lines have ended: in the midst of a turn that is a cut.
 func (d *decoder) Close() {
 	if len(d.notices) > 0 {
-		d.begin()
+		d.openTurn()
 	}
 	d.turn.Cut("the lines ended without turn.completed")
 }
 
-// end ends the turn, unless that was said before.
-func (d *decoder) end(kind string) {
+// endTurn ends the turn, unless that was said before.
+func (d *decoder) endTurn(kind string) {
 	if d.turn != nil && !d.turn.IsOpen() {
 		return
 	}
-	t := d.during()
+	t := d.ensureTurn()
 	if kind == "turn.failed" {
 		t.Fail("", d.line.err.Text())
 	} else {
@@ -80,7 +80,7 @@ func (d *decoder) end(kind string) {
 	t.End()
 }
 
-func (d *decoder) begin() *dialect.Turn {
+func (d *decoder) openTurn() *dialect.Turn {
 	d.turn, d.calls = d.Open(stream.Opening{}), map[string]*dialect.Call{}
 	d.Once(itemsOnly, "codex exec tells what it did, and not what the model wrote: no model, no times, no call that it could not run")
 	for _, words := range d.notices {
@@ -90,16 +90,16 @@ func (d *decoder) begin() *dialect.Turn {
 	return d.turn
 }
 
-// during is the open turn. Lines may have been read from the midst of one.
-func (d *decoder) during() *dialect.Turn {
+// ensureTurn is the open turn. Lines may have been read from the midst of one.
+func (d *decoder) ensureTurn() *dialect.Turn {
 	if d.turn.IsOpen() {
 		return d.turn
 	}
-	return d.begin()
+	return d.openTurn()
 }
 
-// notice takes words to the user, which may come before the turn that they are about.
-func (d *decoder) notice(words string) {
+// reportNotice takes words to the user, which may come before the turn that they are about.
+func (d *decoder) reportNotice(words string) {
 	if d.turn.IsOpen() {
 		d.turn.Find(notice, "%s", words)
 		return
@@ -107,20 +107,20 @@ func (d *decoder) notice(words string) {
 	d.notices = append(d.notices, words)
 }
 
-// item takes an item as it is now.
-func (d *decoder) item(done bool) {
+// readItem takes an item as it is now.
+func (d *decoder) readItem(done bool) {
 	l := &d.line
 	switch kind := l.itemKind.Text(); kind {
 	case "error":
-		d.notice(l.message.Text())
+		d.reportNotice(l.message.Text())
 	case "agent_message":
 		if done {
-			d.during().Text(l.text)
+			d.ensureTurn().Text(l.text)
 		}
 	case "reasoning":
 		if done {
 			d.block++
-			d.during().Think(d.block, l.text)
+			d.ensureTurn().Think(d.block, l.text)
 		}
 	case "todo_list":
 	default:
@@ -129,16 +129,16 @@ func (d *decoder) item(done bool) {
 			d.Unknown("item " + kind)
 			return
 		}
-		c := d.call(kind, &of)
+		c := d.ensureCall(kind, &of)
 		if done {
-			d.result(c, &of)
+			d.reportResult(c, &of)
 		}
 	}
 }
 
-// call is the call that an item stands for.
-func (d *decoder) call(kind string, of *itemKind) *dialect.Call {
-	l, t := &d.line, d.during()
+// ensureCall is the call that an item stands for.
+func (d *decoder) ensureCall(kind string, of *itemKind) *dialect.Call {
+	l, t := &d.line, d.ensureTurn()
 	id := l.id.Text()
 	if c := d.calls[id]; c != nil {
 		return c
@@ -154,8 +154,8 @@ func (d *decoder) call(kind string, of *itemKind) *dialect.Call {
 	return c
 }
 
-// result takes what came of an item that is done.
-func (d *decoder) result(c *dialect.Call, of *itemKind) {
+// reportResult takes what came of an item that is done.
+func (d *decoder) reportResult(c *dialect.Call, of *itemKind) {
 	l := &d.line
 	given := l.item.Get(of.given)
 	if content := given.Get("content"); content.Given() {
