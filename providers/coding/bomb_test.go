@@ -74,7 +74,7 @@ func TestBombs(t *testing.T) {
 		{"zstd", header("Content-Encoding", "zstd"), bomb(t, 0, 40, zstandard), freeBody, freeBody},
 		{"gzip in gzip", header("Content-Encoding", "gzip, gzip"), pack(t, bomb(t, 0, 400, quickly), gzipped), freeBody, freeBody},
 		{"gzip in chunks", header("Transfer-Encoding", "chunked", "Content-Encoding", "gzip"), inChunks(gz, 1000), freeBody, freeBody},
-		{"zeros behind noise", header("Content-Encoding", "gzip"), after, maxRatio << 20, maxRatio * (len(after) + step)},
+		{"zeros behind noise", header("Content-Encoding", "gzip"), after, maxRatio << 20, maxRatio * (len(after) + stepBytes)},
 		{"more than any body", header("Content-Encoding", "gzip"), bomb(t, 3, 260, quickly), maxBody, maxBody},
 	} {
 		sizes := map[int]bool{}

@@ -14,29 +14,29 @@ const (
 // ErrExpands is why a body is not decoded further that becomes too big.
 var ErrExpands = errors.New("it expands too much")
 
-// budget is what the stages of one body may make of the bytes as sent.
-type budget struct{ sent int }
+// sizeBudget is what the stages of one body may make of the bytes as sent.
+type sizeBudget struct{ sent int }
 
-// step is how many bytes as sent count at a time: the place where a body becomes too big is the
+// stepBytes is how many bytes as sent count at a time: the place where a body becomes too big is the
 // same however it was cut into writes.
-const step = 4 << 10
+const stepBytes = 4 << 10
 
-// receive takes the next bytes as sent: of n, those up to the next step.
-func (b *budget) receive(n int) int {
-	n = min(n, step-b.sent%step)
+// receiveBytes takes the next bytes as sent: of n, those up to the next step.
+func (b *sizeBudget) receiveBytes(n int) int {
+	n = min(n, stepBytes-b.sent%stepBytes)
 	b.sent += n
 	return n
 }
 
-// most is how many bytes a stage may have made by now.
-func (b *budget) most() int {
-	sent := (b.sent + step - 1) / step * step
+// maxOutput is how many bytes a stage may have made by now.
+func (b *sizeBudget) maxOutput() int {
+	sent := (b.sent + stepBytes - 1) / stepBytes * stepBytes
 	return min(maxBody, max(freeBody, maxRatio*sent))
 }
 
-// spent says that a stage has made more.
-func (b *budget) spent() error {
-	if b.most() == maxBody {
+// exceededError says that a stage has made more.
+func (b *sizeBudget) exceededError() error {
+	if b.maxOutput() == maxBody {
 		return fmt.Errorf("%w: to more than %d MiB", ErrExpands, maxBody>>20)
 	}
 	return fmt.Errorf("%w: to more than %d MiB and %d times what was sent", ErrExpands, freeBody>>20, maxRatio)

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// chunked is the stage for chunked transfer coding. Trailers are dropped: no provider sends any.
-type chunked struct {
+// chunkDecoder is the stage for chunked transfer coding. Trailers are dropped: no provider sends any.
+type chunkDecoder struct {
 	line  []byte // the line being read
 	left  int    // bytes of the chunk that are still to come
 	state chunkState
@@ -30,16 +30,16 @@ const (
 // maxChunkLine is more than any size with its extensions needs.
 const maxChunkLine = 4096
 
-func (c *chunked) name() string {
+func (c *chunkDecoder) name() string {
 	if c.state <= chunkPlain {
 		return ""
 	}
 	return "chunked"
 }
 
-func (c *chunked) plain() bool { return c.state == chunkPlain }
+func (c *chunkDecoder) isPlain() bool { return c.state == chunkPlain }
 
-func (c *chunked) write(p []byte) ([]byte, error) {
+func (c *chunkDecoder) write(p []byte) ([]byte, error) {
 	c.out = c.out[:0]
 	if c.state == chunkFirst {
 		p = append(c.line, p...)
@@ -61,15 +61,15 @@ func (c *chunked) write(p []byte) ([]byte, error) {
 	}
 	for len(p) > 0 {
 		var err error
-		if p, err = c.step(p); err != nil {
+		if p, err = c.decodePart(p); err != nil {
 			return c.out, err
 		}
 	}
 	return c.out, nil
 }
 
-// step consumes a part of p.
-func (c *chunked) step(p []byte) (rest []byte, err error) {
+// decodePart consumes a part of p.
+func (c *chunkDecoder) decodePart(p []byte) (rest []byte, err error) {
 	switch c.state {
 	case chunkData:
 		n := min(c.left, len(p))
@@ -126,7 +126,7 @@ func chunkLen(line []byte) (int, error) {
 	return int(n), nil
 }
 
-func (c *chunked) close() ([]byte, error) {
+func (c *chunkDecoder) close() ([]byte, error) {
 	switch c.state {
 	case chunkFirst:
 		return c.line, nil

@@ -24,16 +24,16 @@ const maxCodings = 5
 // Chain undoes all codings of one body, the last applied first. However its bytes are cut into
 // writes, the body is the same.
 type Chain struct {
-	stages []stage
-	budget *budget
+	stages []codingStage
+	budget *sizeBudget
 	out    []byte
 	err    error
 }
 
-// A stage undoes one coding. What it returns is valid until the next call.
-type stage interface {
-	name() string // "" while the bytes have not shown that the coding is there
-	plain() bool  // the bytes have shown that it is not
+// A codingStage undoes one coding. What it returns is valid until the next call.
+type codingStage interface {
+	name() string  // "" while the bytes have not shown that the coding is there
+	isPlain() bool // the bytes have shown that it is not
 	write(p []byte) ([]byte, error)
 	close() ([]byte, error)
 }
@@ -41,27 +41,27 @@ type stage interface {
 // New is the chain for a response with that header (canonical names), or nil with the reason when
 // it names a coding that is not known.
 func New(header map[string][]string) (*Chain, error) {
-	c := Chain{budget: new(budget)}
-	for _, coding := range listed(header["Transfer-Encoding"]) {
+	c := Chain{budget: new(sizeBudget)}
+	for _, coding := range listCodings(header["Transfer-Encoding"]) {
 		switch coding {
 		case "chunked":
-			c.stages = append(c.stages, new(chunked))
+			c.stages = append(c.stages, new(chunkDecoder))
 		case "identity":
 		default:
-			if err := c.add(coding); err != nil {
+			if err := c.addCoding(coding); err != nil {
 				return nil, err
 			}
 		}
 	}
-	content := listed(header["Content-Encoding"])
+	content := listCodings(header["Content-Encoding"])
 	for _, coding := range content {
-		if err := c.add(coding); err != nil {
+		if err := c.addCoding(coding); err != nil {
 			return nil, err
 		}
 	}
 	if len(content) == 0 {
 		// Files are also kept compressed: these begin with bytes no text has.
-		c.stages = append(c.stages, newPacked("gzip", c.budget), newPacked("zstd", c.budget))
+		c.stages = append(c.stages, newDecompressor("gzip", c.budget), newDecompressor("zstd", c.budget))
 	}
 	if len(c.stages) > maxCodings {
 		return nil, fmt.Errorf("the body is coded %d times over: %d is the most that is undone", len(c.stages), maxCodings)
@@ -69,8 +69,8 @@ func New(header map[string][]string) (*Chain, error) {
 	return &c, nil
 }
 
-// listed are the codings of a header, the last applied first.
-func listed(values []string) (codings []string) {
+// listCodings are the codings of a header, the last applied first.
+func listCodings(values []string) (codings []string) {
 	for _, v := range values {
 		for word := range strings.SplitSeq(v, ",") {
 			if word = strings.ToLower(strings.TrimSpace(word)); word != "" {
@@ -82,24 +82,24 @@ func listed(values []string) (codings []string) {
 	return codings
 }
 
-func (c *Chain) add(coding string) error {
+func (c *Chain) addCoding(coding string) error {
 	switch coding {
 	case "identity", "aws-chunked":
 		return nil
 	case "x-gzip":
 		coding = "gzip"
 	}
-	if _, known := packings[coding]; !known {
+	if _, known := compressions[coding]; !known {
 		return fmt.Errorf("the body is coded as %q, which is none of gzip, deflate, br and zstd", coding)
 	}
-	c.stages = append(c.stages, newPacked(coding, c.budget))
+	c.stages = append(c.stages, newDecompressor(coding, c.budget))
 	return nil
 }
 
 // Plain reports whether the bytes have shown that nothing is coded: they are the body.
 func (c *Chain) Plain() bool {
 	for _, s := range c.stages {
-		if !s.plain() {
+		if !s.isPlain() {
 			return false
 		}
 	}
@@ -120,9 +120,9 @@ func (c *Chain) Name() string {
 // Write decodes p and returns the body's bytes it completes, which are valid until the next call.
 // After an error nothing more is decoded.
 func (c *Chain) Write(p []byte) ([]byte, error) {
-	c.out = emptied(c.out)
+	c.out = reuseBuffer(c.out)
 	for len(p) > 0 && c.err == nil {
-		n := c.budget.receive(len(p))
+		n := c.budget.receiveBytes(len(p))
 		c.out = append(c.out, c.decode(p[:n])...)
 		p = p[n:]
 	}
@@ -157,8 +157,8 @@ func (c *Chain) Close() (rest []byte, err error) {
 	return rest, c.err
 }
 
-// emptied is a buffer to be filled again, or none where a burst has left a big one.
-func emptied(p []byte) []byte {
+// reuseBuffer is a buffer to be filled again, or none where a burst has left a big one.
+func reuseBuffer(p []byte) []byte {
 	if cap(p) > 1<<20 {
 		return nil
 	}

@@ -13,25 +13,25 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// packing is one way to compress. packed says from the first bytes whether they are; ok is false
+// compression is one way to compress. packed says from the first bytes whether they are; ok is false
 // while that needs more of them.
-type packing struct {
-	packed func(head []byte) (yes, ok bool)
-	open   func(*pushed) (io.Reader, error)
+type compression struct {
+	detect func(head []byte) (yes, ok bool)
+	open   func(*pushReader) (io.Reader, error)
 }
 
-var packings = map[string]packing{
-	"gzip": {magic("\x1f\x8b"), func(r *pushed) (io.Reader, error) { return gzip.NewReader(r) }},
-	"zstd": {magic("\x28\xb5\x2f\xfd"), func(r *pushed) (io.Reader, error) {
+var compressions = map[string]compression{
+	"gzip": {magicMatcher("\x1f\x8b"), func(r *pushReader) (io.Reader, error) { return gzip.NewReader(r) }},
+	"zstd": {magicMatcher("\x28\xb5\x2f\xfd"), func(r *pushReader) (io.Reader, error) {
 		// One worker decodes on the reader's side: nothing runs in the background. The window is as
 		// big as a content coding's may be (RFC 9659).
 		return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(8<<20))
 	}},
-	"br":      {noText, func(r *pushed) (io.Reader, error) { return brotli.NewReader(r), nil }},
-	"deflate": {noText, openDeflate},
+	"br":      {detectBinary, func(r *pushReader) (io.Reader, error) { return brotli.NewReader(r), nil }},
+	"deflate": {detectBinary, openDeflate},
 }
 
-func magic(want string) func([]byte) (yes, ok bool) {
+func magicMatcher(want string) func([]byte) (yes, ok bool) {
 	return func(head []byte) (yes, ok bool) {
 		n := min(len(head), len(want))
 		same := string(head[:n]) == want[:n]
@@ -41,13 +41,13 @@ func magic(want string) func([]byte) (yes, ok bool) {
 
 // IsText reports whether a body that begins so cannot be in any coding.
 func IsText(head []byte) bool {
-	packed, _ := noText(head)
+	packed, _ := detectBinary(head)
 	return !packed
 }
 
-// noText tells bytes of a coding without a mark of its own from text: a run of printable bytes this
+// detectBinary tells bytes of a coding without a mark of its own from text: a run of printable bytes this
 // long is none by chance.
-func noText(head []byte) (yes, ok bool) {
+func detectBinary(head []byte) (yes, ok bool) {
 	const enough = 24
 	for _, c := range head[:min(len(head), enough)] {
 		if c < ' ' && c != '\n' && c != '\r' && c != '\t' || c >= 0x7f {
@@ -59,7 +59,7 @@ func noText(head []byte) (yes, ok bool) {
 
 // openDeflate reads zlib's format, which is what "deflate" means, and the bare one that some
 // servers send instead.
-func openDeflate(r *pushed) (io.Reader, error) {
+func openDeflate(r *pushReader) (io.Reader, error) {
 	head := make([]byte, 2)
 	if _, err := io.ReadFull(r, head); err != nil {
 		return nil, err
@@ -71,27 +71,29 @@ func openDeflate(r *pushed) (io.Reader, error) {
 	return flate.NewReader(r), nil
 }
 
-// packed is the stage for compressed bytes.
-type packed struct {
+// decompressor is the stage for compressed bytes.
+type decompressor struct {
 	coding string
-	budget *budget
+	budget *sizeBudget
 	head   []byte // held back until it tells whether the coding is there
 	isText bool   // it is not
-	push   *pusher
+	push   *pushDecoder
 }
 
-func newPacked(coding string, b *budget) *packed { return &packed{coding: coding, budget: b} }
+func newDecompressor(coding string, b *sizeBudget) *decompressor {
+	return &decompressor{coding: coding, budget: b}
+}
 
-func (s *packed) name() string {
+func (s *decompressor) name() string {
 	if s.push == nil {
 		return ""
 	}
 	return s.coding
 }
 
-func (s *packed) plain() bool { return s.isText }
+func (s *decompressor) isPlain() bool { return s.isText }
 
-func (s *packed) write(p []byte) ([]byte, error) {
+func (s *decompressor) write(p []byte) ([]byte, error) {
 	switch {
 	case s.isText:
 		return p, nil
@@ -99,7 +101,7 @@ func (s *packed) write(p []byte) ([]byte, error) {
 		return s.push.write(p)
 	}
 	s.head = append(s.head, p...)
-	yes, ok := packings[s.coding].packed(s.head)
+	yes, ok := compressions[s.coding].detect(s.head)
 	if !ok {
 		return nil, nil
 	}
@@ -107,11 +109,11 @@ func (s *packed) write(p []byte) ([]byte, error) {
 	if s.isText = !yes; s.isText {
 		return p, nil
 	}
-	s.push = newPusher(packings[s.coding].open, s.budget)
+	s.push = newPusher(compressions[s.coding].open, s.budget)
 	return s.push.write(p)
 }
 
-func (s *packed) close() ([]byte, error) {
+func (s *decompressor) close() ([]byte, error) {
 	if s.push == nil {
 		rest := s.head
 		s.head = nil
@@ -127,9 +129,9 @@ func (s *packed) close() ([]byte, error) {
 	return out, err
 }
 
-// pusher turns a decoder that reads into one that is written to: the reader runs as a coroutine
+// pushDecoder turns a decoder that reads into one that is written to: the reader runs as a coroutine
 // that is resumed when there are bytes for it.
-type pusher struct {
+type pushDecoder struct {
 	in    []byte
 	ended bool
 	next  func() ([]byte, bool) // nil: it wants more bytes
@@ -139,13 +141,13 @@ type pusher struct {
 	made  int // bytes of all that came out
 	err   error
 
-	budget *budget
+	budget *sizeBudget
 }
 
-func newPusher(open func(*pushed) (io.Reader, error), b *budget) *pusher {
-	p := &pusher{budget: b}
+func newPusher(open func(*pushReader) (io.Reader, error), b *sizeBudget) *pushDecoder {
+	p := &pushDecoder{budget: b}
 	p.next, p.stop = iter.Pull(func(yield func([]byte) bool) {
-		r, err := open(&pushed{p, yield})
+		r, err := open(&pushReader{p, yield})
 		buf := make([]byte, 32<<10)
 		for err == nil {
 			var n int
@@ -162,15 +164,15 @@ func newPusher(open func(*pushed) (io.Reader, error), b *budget) *pusher {
 	return p
 }
 
-// pushed is what the decoder reads from. It reads single bytes too, so that nobody buffers what
+// pushReader is what the decoder reads from. It reads single bytes too, so that nobody buffers what
 // comes after the end.
-type pushed struct {
-	*pusher
+type pushReader struct {
+	*pushDecoder
 	yield func([]byte) bool
 }
 
-// wait returns when there are bytes, or no more will come.
-func (r *pushed) wait() error {
+// waitForBytes returns when there are bytes, or no more will come.
+func (r *pushReader) waitForBytes() error {
 	for len(r.in) == 0 {
 		if r.ended || !r.yield(nil) {
 			return io.EOF
@@ -179,8 +181,8 @@ func (r *pushed) wait() error {
 	return nil
 }
 
-func (r *pushed) Read(b []byte) (int, error) {
-	if err := r.wait(); err != nil {
+func (r *pushReader) Read(b []byte) (int, error) {
+	if err := r.waitForBytes(); err != nil {
 		return 0, err
 	}
 	n := copy(b, r.in)
@@ -188,8 +190,8 @@ func (r *pushed) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-func (r *pushed) ReadByte() (byte, error) {
-	if err := r.wait(); err != nil {
+func (r *pushReader) ReadByte() (byte, error) {
+	if err := r.waitForBytes(); err != nil {
 		return 0, err
 	}
 	c := r.in[0]
@@ -197,22 +199,22 @@ func (r *pushed) ReadByte() (byte, error) {
 	return c, nil
 }
 
-func (p *pusher) write(b []byte) ([]byte, error) {
+func (p *pushDecoder) write(b []byte) ([]byte, error) {
 	if p.done && p.err == nil && len(b) > 0 {
 		p.err = errors.New("more bytes follow its end")
 	}
-	p.in, p.out = b, emptied(p.out)
-	p.run()
+	p.in, p.out = b, reuseBuffer(p.out)
+	p.resumeDecoder()
 	return p.out, p.err
 }
 
-// run resumes the decoder until it wants more bytes, or has made too many.
-func (p *pusher) run() {
+// resumeDecoder resumes the decoder until it wants more bytes, or has made too many.
+func (p *pushDecoder) resumeDecoder() {
 	for wants := false; !wants && !p.done; {
 		got, more := p.next()
 		wants, p.done = got == nil, !more
-		if room := p.budget.most() - p.made; len(got) > room {
-			got, p.err, p.done = got[:room], p.budget.spent(), true
+		if room := p.budget.maxOutput() - p.made; len(got) > room {
+			got, p.err, p.done = got[:room], p.budget.exceededError(), true
 			p.stop()
 		}
 		p.made += len(got)
@@ -220,9 +222,9 @@ func (p *pusher) run() {
 	}
 }
 
-func (p *pusher) close() ([]byte, error) {
-	p.ended, p.out = true, emptied(p.out)
-	p.run()
+func (p *pushDecoder) close() ([]byte, error) {
+	p.ended, p.out = true, reuseBuffer(p.out)
+	p.resumeDecoder()
 	p.stop()
 	return p.out, p.err
 }
