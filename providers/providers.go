@@ -35,7 +35,7 @@ var All = []dialect.Dialect{
 	geminiinteractions.Dialect(),
 	bedrock.Protocol(),
 	ollama.Dialect(),
-	cohere.Dialect(),
+	cohere.Protocol(),
 	aistudio.Protocol(),
 	aisdk.Protocol(),
 	agui.Protocol(),

@@ -2,8 +2,8 @@ package cohere
 
 import "toolscope/providers/dialect"
 
-// ask writes a request of version 2's chat. The usage comes at its end unasked.
-func ask(r dialect.Request, _ dialect.Quirks) (path string, body []byte) {
+// writeRequest writes a request of version 2's chat. The usage comes at its end unasked.
+func writeRequest(r dialect.Request, _ dialect.Quirks) (path string, body []byte) {
 	var w dialect.Writer
 	w.Open('{').Member("model", r.Model).Flag("stream", true)
 	if r.MaxTokens > 0 {

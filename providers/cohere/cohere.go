@@ -15,22 +15,22 @@ import (
 	"toolscope/stream"
 )
 
-// Dialect is version 2 of Cohere's protocol.
-func Dialect() dialect.Dialect {
+// Protocol is version 2 of Cohere's protocol.
+func Protocol() dialect.Dialect {
 	return dialect.Dialect{
 		Name:  "cohere",
 		Title: "Cohere v2",
-		Sniff: sniff,
+		Sniff: sniffFrame,
 		New:   newDecoder,
 		Tools: dialect.FunctionTools,
-		Model: model,
+		Model: readModel,
 
 		Targets: []dialect.Target{target},
 	}
 }
 
-// model is what the request asks for: the response does not say it.
-func model(_ string, request []byte) string {
+// readModel is what the request asks for: the response does not say it.
+func readModel(_ string, request []byte) string {
 	return dialect.Raw(request).Get("model").Text()
 }
 
@@ -42,7 +42,7 @@ var eventTypes = map[string]bool{
 	"citation-start": true, "citation-end": true,
 }
 
-func sniff(e dialect.Evidence) dialect.Score {
+func sniffFrame(e dialect.Evidence) dialect.Score {
 	var named, index, delta, body, reason dialect.Raw
 	bad := dialect.Read(e.Data,
 		dialect.Value("type", &named), dialect.Value("index", &index), dialect.Value("delta", &delta),

@@ -9,7 +9,7 @@ import (
 
 func TestModel(t *testing.T) {
 	for request, want := range map[string]string{`{"model":"command-a","stream":true}`: "command-a", `{}`: "", "": ""} {
-		if got := Dialect().Model("/v2/chat", []byte(request)); got != want {
+		if got := Protocol().Model("/v2/chat", []byte(request)); got != want {
 			t.Errorf("%s: %q", request, got)
 		}
 	}
@@ -19,14 +19,14 @@ func TestModel(t *testing.T) {
 // protocol away.
 func TestErrorBody(t *testing.T) {
 	body := []byte(`{"id":"e1","message":"invalid api token"}`)
-	if got := sniff(dialect.Evidence{Data: body}); got.Points != 0 {
+	if got := sniffFrame(dialect.Evidence{Data: body}); got.Points != 0 {
 		t.Errorf("%+v", got)
 	}
-	if got := sniff(dialect.Evidence{Data: body, Path: "/v2/chat"}); got.Points != dialect.Strong {
+	if got := sniffFrame(dialect.Evidence{Data: body, Path: "/v2/chat"}); got.Points != dialect.Strong {
 		t.Errorf("%+v", got)
 	}
 	var got []stream.Event
-	d := Dialect().New(dialect.NewOut(func(e stream.Event) { got = append(got, e) }))
+	d := Protocol().New(dialect.NewOut(func(e stream.Event) { got = append(got, e) }))
 	if err := d.Frame(stream.Frame{Data: body}); err != nil {
 		t.Error(err)
 	}
@@ -50,7 +50,7 @@ func TestErrorText(t *testing.T) {
 // TestErrorEvent: gateways end a stream with an event of type error.
 func TestErrorEvent(t *testing.T) {
 	var got []stream.Event
-	d := Dialect().New(dialect.NewOut(func(e stream.Event) { got = append(got, e) }))
+	d := Protocol().New(dialect.NewOut(func(e stream.Event) { got = append(got, e) }))
 	for _, data := range []string{`{"type":"message-start","id":"g1","delta":{"message":{}}}`, `{"type":"error","message":"timed out"}`} {
 		if err := d.Frame(stream.Frame{Data: []byte(data)}); err != nil {
 			t.Error(err)

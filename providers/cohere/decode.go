@@ -8,10 +8,10 @@ import (
 // decoder reads one exchange. Between messages turn is the one that ended last.
 type decoder struct {
 	*dialect.Out
-	ev    *event
-	turn  *dialect.Turn
-	ended bool // message-end has come for the last turn
-	said  bool // that its arguments are no strings
+	ev           *event
+	turn         *dialect.Turn
+	ended        bool // message-end has come for the last turn
+	argsReported bool // that its arguments are no strings
 }
 
 func newDecoder(o *dialect.Out) dialect.Decoder { return &decoder{Out: o, ev: newEvent()} }
@@ -32,21 +32,21 @@ func (d *decoder) Frame(f stream.Frame) error {
 	kind := d.ev.kind.Or(f.Event)
 	switch string(kind) {
 	case "message-start":
-		d.messageStart()
+		d.startMessage()
 	case "tool-plan-delta", "content-start", "content-delta":
-		d.words(d.during(kind))
+		d.readContent(d.ensureTurn(kind))
 	case "tool-call-start":
-		d.callStart(d.during(kind))
+		d.startCall(d.ensureTurn(kind))
 	case "tool-call-delta":
-		d.callDelta(d.during(kind))
+		d.readDelta(d.ensureTurn(kind))
 	case "tool-call-end":
-		callEnd(d.during(kind).Call(d.ev.index.Slot()))
+		endCall(d.ensureTurn(kind).Call(d.ev.index.Slot()))
 	case "message-end":
-		d.messageEnd(kind)
+		d.endMessage(kind)
 	case "content-end", "citation-start", "citation-end", "debug":
 		d.Heartbeat()
 	default:
-		d.other(kind)
+		d.readNonEvent(kind)
 	}
 	return nil
 }
@@ -54,19 +54,19 @@ func (d *decoder) Frame(f stream.Frame) error {
 // Close says that the bytes have ended: without message-end that is a cut.
 func (d *decoder) Close() { d.turn.Cut("the stream ended without message-end") }
 
-// other takes what is no event of the stream: a body, an error instead of one, or a type this
+// readNonEvent takes what is no event of the stream: a body, an error instead of one, or a type this
 // version does not know.
-func (d *decoder) other(kind []byte) {
+func (d *decoder) readNonEvent(kind []byte) {
 	switch body := d.ev.body; {
 	case len(kind) > 0 && !(string(kind) == "error" && body.IsString()):
 		d.Unknown(string(kind))
 	case body.Kind() == '{':
 		d.Close()
-		d.whole(d.begin(), 0)
-		d.end()
+		d.readMessageObject(d.openTurn(), 0)
+		d.endTurn()
 	case body.IsString():
 		if !d.turn.IsOpen() {
-			d.begin()
+			d.openTurn()
 		}
 		d.turn.Fail("", body.Text())
 	default:
@@ -74,35 +74,35 @@ func (d *decoder) other(kind []byte) {
 	}
 }
 
-func (d *decoder) messageStart() {
+func (d *decoder) startMessage() {
 	if d.turn.IsOpen() {
 		d.turn.Find(dialect.MessageRestarted, "a second message began before this one ended: a retry was spliced into one body")
 		d.Close()
 	}
-	d.whole(d.begin(), startSlot)
+	d.readMessageObject(d.openTurn(), startSlot)
 }
 
 // startSlot is the slot of the first call that message-start brings whole, if it ever does; those
 // of the stream count from 0.
 const startSlot = 1 << 20
 
-// begin opens a turn.
-func (d *decoder) begin() *dialect.Turn {
-	d.ended, d.said = false, false
+// openTurn opens a turn.
+func (d *decoder) openTurn() *dialect.Turn {
+	d.ended, d.argsReported = false, false
 	d.turn = d.Open(stream.Opening{ID: d.ev.id.Text()})
 	return d.turn
 }
 
-// during is the open turn; an event that came before its message-start opens one.
-func (d *decoder) during(event []byte) *dialect.Turn {
+// ensureTurn is the open turn; an event that came before its message-start opens one.
+func (d *decoder) ensureTurn(event []byte) *dialect.Turn {
 	if !d.turn.IsOpen() {
-		d.begin().Find(stream.ProtocolViolation, "%s came before message-start", event)
+		d.openTurn().Find(stream.ProtocolViolation, "%s came before message-start", event)
 	}
 	return d.turn
 }
 
-// words takes what the message says: its plan and reasoning are reasoning.
-func (d *decoder) words(t *dialect.Turn) {
+// readContent takes what the message says: its plan and reasoning are reasoning.
+func (d *decoder) readContent(t *dialect.Turn) {
 	m := &d.ev.message
 	t.Think(0, m.plan)
 	t.Think(0, m.thinking)
@@ -114,17 +114,17 @@ func (d *decoder) words(t *dialect.Turn) {
 	}
 }
 
-func (d *decoder) callStart(t *dialect.Turn) {
+func (d *decoder) startCall(t *dialect.Turn) {
 	call := d.ev.message.firstCall()
-	c := callOpen(t, d.ev.index.Slot(), &call)
+	c := openCall(t, d.ev.index.Slot(), &call)
 	if !call.Args.Empty() { // normally the empty string, which deltas follow
-		d.arguments(c, call.Args)
+		d.appendArguments(c, call.Args)
 	}
 }
 
-// callOpen begins a call. Of tools without parameters the arguments are the word null, which stands
+// openCall begins a call. Of tools without parameters the arguments are the word null, which stands
 // for none.
-func callOpen(t *dialect.Turn, slot int32, w *dialect.FunctionCall) *dialect.Call {
+func openCall(t *dialect.Turn, slot int32, w *dialect.FunctionCall) *dialect.Call {
 	c := t.OpenCall(slot, stream.CallInfo{ID: w.ID.Text(), Name: w.Name.Text(), Kind: "function", NullIsNone: true})
 	if c.ID == "" {
 		c.Find(dialect.IDMissing, "no id came: a result has nothing to refer to, clients invent one")
@@ -132,32 +132,32 @@ func callOpen(t *dialect.Turn, slot int32, w *dialect.FunctionCall) *dialect.Cal
 	return c
 }
 
-func (d *decoder) callDelta(t *dialect.Turn) {
+func (d *decoder) readDelta(t *dialect.Turn) {
 	call, c := d.ev.message.firstCall(), t.Call(d.ev.index.Slot())
 	if id, name := call.ID.Text(), call.Name.Text(); id != "" || name != "" {
 		c.Meta(stream.CallInfo{ID: id, Name: name, Kind: "function"})
 	}
-	d.arguments(c, call.Args)
+	d.appendArguments(c, call.Args)
 }
 
-func callEnd(c *dialect.Call) {
+func endCall(c *dialect.Call) {
 	if c.IsNull() {
-		nullArguments(c)
+		reportNullArguments(c)
 	}
 	c.Seal()
 }
 
-func nullArguments(c *dialect.Call) {
+func reportNullArguments(c *dialect.Call) {
 	c.Find(dialect.ArgsNull.As(stream.Info).Blames(stream.Provider), "the arguments are null, as Cohere writes none: meant as {}")
 }
 
-// arguments takes a fragment of a call's arguments: a string that is a piece of JSON.
-func (d *decoder) arguments(c *dialect.Call, v dialect.Raw) {
+// appendArguments takes a fragment of a call's arguments: a string that is a piece of JSON.
+func (d *decoder) appendArguments(c *dialect.Call, v dialect.Raw) {
 	if !v.Given() {
 		return
 	}
-	if !v.IsString() && !d.said {
-		d.said = true
+	if !v.IsString() && !d.argsReported {
+		d.argsReported = true
 		c.Find(dialect.ArgsObject, "the arguments are a JSON value, not a string with JSON in it: clients that expect a string fail")
 	}
 	c.Args(v)

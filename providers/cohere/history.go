@@ -2,7 +2,7 @@ package cohere
 
 import "toolscope/providers/dialect"
 
-func decode(request []byte) ([]dialect.Message, error) {
+func decodeHistory(request []byte) ([]dialect.Message, error) {
 	return dialect.ReadChat(request, readResult, readParts)
 }
 

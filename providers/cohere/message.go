@@ -5,46 +5,46 @@ import (
 	"toolscope/stream"
 )
 
-// whole takes what stands complete in a message: all of a body, and what message-start has.
-func (d *decoder) whole(t *dialect.Turn, slot int32) {
-	d.words(t)
+// readMessageObject takes what stands complete in a message: all of a body, and what message-start has.
+func (d *decoder) readMessageObject(t *dialect.Turn, slot int32) {
+	d.readContent(t)
 	for v := range d.ev.message.calls.Elements() {
 		var call dialect.FunctionCall
 		call.Read(v)
-		c := callOpen(t, slot, &call)
+		c := openCall(t, slot, &call)
 		switch {
 		case call.Args == nil:
 			c.Find(dialect.ArgsMissing, "no arguments field came at all: meant as {}")
 		case !call.Args.Given() || call.Args.Is("null"):
-			nullArguments(c)
+			reportNullArguments(c)
 		case call.Args.Empty():
 			c.Find(dialect.ArgsEmpty, "the arguments are the empty string: meant as {}")
 		}
-		d.arguments(c, call.Args)
+		d.appendArguments(c, call.Args)
 		c.Seal()
 		slot++
 	}
 }
 
-func (d *decoder) messageEnd(kind []byte) {
+func (d *decoder) endMessage(kind []byte) {
 	if !d.turn.IsOpen() && d.ended {
 		d.Heartbeat() // once more
 		return
 	}
-	d.during(kind)
-	d.end()
+	d.ensureTurn(kind)
+	d.endTurn()
 }
 
-// end takes the finish reason, usage and error of a message that is complete.
-func (d *decoder) end() {
+// endTurn takes the finish reason, usage and error of a message that is complete.
+func (d *decoder) endTurn() {
 	d.ended = true
-	tell(d.turn, d.ev.usage)
-	finish(d.turn, d.ev.finish.Text(), d.ev.err)
+	reportUsage(d.turn, d.ev.usage)
+	reportFinish(d.turn, d.ev.finish.Text(), d.ev.err)
 	d.turn.End()
 }
 
-// finish takes a finish reason, which is "" where it is null or absent, and an error beside it.
-func finish(t *dialect.Turn, reason string, err dialect.Raw) {
+// reportFinish takes a finish reason, which is "" where it is null or absent, and an error beside it.
+func reportFinish(t *dialect.Turn, reason string, err dialect.Raw) {
 	code := endings.Codes[reason]
 	if reason != "" {
 		t.Finish(reason, code)
@@ -70,9 +70,9 @@ func errorText(err dialect.Raw) string {
 	return string(err.Append(nil))
 }
 
-// tell tells usage: what is billed, and beside it what was processed. The cached tokens are part of
+// reportUsage tells usage: what is billed, and beside it what was processed. The cached tokens are part of
 // the latter, so they are told only where nothing says what is billed.
-func tell(t *dialect.Turn, u dialect.Raw) {
+func reportUsage(t *dialect.Turn, u dialect.Raw) {
 	billed, seen := u.Get("billed_units"), u.Get("tokens")
 	n := stream.Usage{
 		Input: billed.Get("input_tokens").Count(), Output: billed.Get("output_tokens").Count(),

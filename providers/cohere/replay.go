@@ -22,22 +22,22 @@ var target = dialect.Target{
 		Name:       "invalid request: tool names can only contain certain characters (A-Za-z0-9_) and can't begin with a digit (provided name: '{name}').",
 		LoneResult: "tool call id not found in previous tool calls",
 	},
-	Encode:  encode,
-	Request: ask,
-	Decode:  decode,
+	Encode:  encodeHistory,
+	Request: writeRequest,
+	Decode:  decodeHistory,
 }
 
-func encode(messages []dialect.Message) [][]byte {
+func encodeHistory(messages []dialect.Message) [][]byte {
 	return dialect.WriteMessages(messages, encodeResult, func(m *dialect.Message, parts []dialect.Part) []byte {
 		if m.Role == dialect.Assistant {
 			return encodeAssistant(m, parts)
 		}
-		return dialect.Rewrite(m.Raw, m.RoleMember(), content(m, parts))
+		return dialect.Rewrite(m.Raw, m.RoleMember(), contentMember(m, parts))
 	})
 }
 
-// content is that of a message. One of the model needs none.
-func content(m *dialect.Message, parts []dialect.Part) dialect.Member {
+// contentMember is that of a message. One of the model needs none.
+func contentMember(m *dialect.Message, parts []dialect.Part) dialect.Member {
 	value := dialect.Content(m.Raw.Get("content"), parts, m.Role == dialect.Assistant)
 	if value == nil && m.Role != dialect.Assistant {
 		value = []byte(`""`)
@@ -59,7 +59,7 @@ func encodeAssistant(m *dialect.Message, parts []dialect.Part) []byte {
 		case p.Kind == dialect.ReasoningPart && (p.Raw.IsString() || p.Raw == nil && calling):
 			thought = append(thought, p.Text...)
 		case p.Kind == dialect.ReasoningPart && p.Raw == nil:
-			p.Raw = thinking(p.Text)
+			p.Raw = thinkingPart(p.Text)
 			said = append(said, p)
 		default:
 			said = append(said, p)
@@ -68,11 +68,11 @@ func encodeAssistant(m *dialect.Message, parts []dialect.Part) []byte {
 	if len(thought) > 0 {
 		plan.Bytes(thought)
 	}
-	return dialect.Rewrite(m.Raw, m.RoleMember(), content(m, said),
+	return dialect.Rewrite(m.Raw, m.RoleMember(), contentMember(m, said),
 		dialect.Update(m.Raw, "tool_plan", plan.Text), dialect.Update(m.Raw, "tool_calls", dialect.List(&calls)))
 }
 
-func thinking(text []byte) dialect.Raw {
+func thinkingPart(text []byte) dialect.Raw {
 	var w dialect.Writer
 	return w.Open('{').Member("type", "thinking").Key("thinking").Bytes(text).Close('}').Text
 }

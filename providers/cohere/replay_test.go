@@ -58,7 +58,7 @@ func TestHistory(t *testing.T) {
 
 // TestChanged: what is not said any more is not written, what stood beside it is.
 func TestChanged(t *testing.T) {
-	messages, err := decode([]byte(`{"messages":[{"role":"assistant","tool_plan":"I will look.","content":"Hm.","x":1,"tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}}]}]}`))
+	messages, err := decodeHistory([]byte(`{"messages":[{"role":"assistant","tool_plan":"I will look.","content":"Hm.","x":1,"tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}}]}]}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func TestChanged(t *testing.T) {
 		{parts[:1], `{"role":"assistant","tool_plan":"I will look.","x":1}`},
 	} {
 		messages[0].Parts = test.parts
-		if got := string(encode(messages)[0]); got != test.want {
+		if got := string(encodeHistory(messages)[0]); got != test.want {
 			t.Errorf("%s, want %s", got, test.want)
 		}
 	}

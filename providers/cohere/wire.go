@@ -24,16 +24,16 @@ type message struct {
 
 func newEvent() *event {
 	ev := new(event)
-	ev.shape = dialect.ShapeOf(append(ev.fields(),
+	ev.shape = dialect.ShapeOf(append(ev.shapeFields(),
 		dialect.Value("type", &ev.kind),
 		dialect.Value("index", &ev.index),
-		dialect.Object("delta", append(ev.fields(), dialect.Object("message", ev.message.fields()...))...).Into(&ev.delta),
-		dialect.Object("message", ev.message.fields()...).Into(&ev.body))...)
+		dialect.Object("delta", append(ev.shapeFields(), dialect.Object("message", ev.message.shapeFields()...))...).Into(&ev.delta),
+		dialect.Object("message", ev.message.shapeFields()...).Into(&ev.body))...)
 	return ev
 }
 
-// fields are what stands in the delta of an event and at the top of a body.
-func (ev *event) fields() []dialect.Field {
+// shapeFields are what stands in the delta of an event and at the top of a body.
+func (ev *event) shapeFields() []dialect.Field {
 	return []dialect.Field{
 		dialect.Value("id", &ev.id),
 		dialect.Value("finish_reason", &ev.finish),
@@ -42,7 +42,7 @@ func (ev *event) fields() []dialect.Field {
 	}
 }
 
-func (m *message) fields() []dialect.Field {
+func (m *message) shapeFields() []dialect.Field {
 	return []dialect.Field{
 		dialect.Value("tool_plan", &m.plan),
 		dialect.Object("content", dialect.Value("text", &m.text), dialect.Value("thinking", &m.thinking)).Into(&m.content),
