@@ -29,11 +29,11 @@ func Check(t *testing.T, to *dialect.Target, request, want string) {
 		messages = messages[1:] // it stands beside them
 	}
 	written := to.Encode(messages)
-	if diff := cmp.Diff(spell(elements(dialect.Raw(request).Get("messages"))), spell(written)); diff != "" {
+	if diff := cmp.Diff(spellTexts(listElements(dialect.Raw(request).Get("messages"))), spellTexts(written)); diff != "" {
 		t.Errorf("written (-want +got)\n%s", diff)
 	}
 	bare := Bare(messages)
-	if diff := cmp.Diff(Lines(bare), Lines(Bare(read(t, to, to.Encode(bare))))); diff != "" {
+	if diff := cmp.Diff(Lines(bare), Lines(Bare(readWritten(t, to, to.Encode(bare))))); diff != "" {
 		t.Errorf("written without Raw (-want +got)\n%s", diff)
 	}
 }
@@ -58,8 +58,8 @@ func CheckCut(t *testing.T, to *dialect.Target, request string) {
 	}
 }
 
-// read reads written messages as those of a request.
-func read(t *testing.T, to *dialect.Target, written [][]byte) []dialect.Message {
+// readWritten reads written messages as those of a request.
+func readWritten(t *testing.T, to *dialect.Target, written [][]byte) []dialect.Message {
 	t.Helper()
 	messages, err := to.Decode(Request(to, written))
 	if err != nil {
@@ -118,13 +118,13 @@ func Lines(messages []dialect.Message) string {
 	for _, m := range messages {
 		fmt.Fprintln(&s, m.Role)
 		for i := range m.Parts {
-			fmt.Fprintln(&s, "  "+line(&m.Parts[i]))
+			fmt.Fprintln(&s, "  "+partLine(&m.Parts[i]))
 		}
 	}
 	return s.String()
 }
 
-func line(p *dialect.Part) string {
+func partLine(p *dialect.Part) string {
 	s := [...]string{"text", "reasoning", "call", "result", "other"}[p.Kind]
 	for _, f := range [...]struct{ name, value string }{
 		{"id", p.ID}, {"item", p.Item}, {"name", p.Name}, {"space", p.Space}, {"tool", p.Tool}, {"parent", p.Parent}, {"host", p.Host},
@@ -159,9 +159,9 @@ func line(p *dialect.Part) string {
 	return s
 }
 
-// spell are JSON texts as lines in one spelling: the order of members, and space, are those of the
+// spellTexts are JSON texts as lines in one spelling: the order of members, and space, are those of the
 // text.
-func spell(texts [][]byte) string {
+func spellTexts(texts [][]byte) string {
 	var w dialect.Writer
 	for _, text := range texts {
 		s := dialect.Scan(text)
@@ -195,7 +195,7 @@ func spellValue(w *dialect.Writer, s *dialect.Scanner) {
 	}
 }
 
-func elements(list dialect.Raw) (all [][]byte) {
+func listElements(list dialect.Raw) (all [][]byte) {
 	for v := range list.Elements() {
 		all = append(all, v)
 	}
