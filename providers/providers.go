@@ -31,7 +31,7 @@ var All = []dialect.Dialect{
 	anthropic.Protocol(),
 	openaichat.Dialect(),
 	openairesponses.Dialect(),
-	gemini.Dialect(),
+	gemini.Protocol(),
 	geminiinteractions.Dialect(),
 	bedrock.Protocol(),
 	ollama.Dialect(),

@@ -7,9 +7,9 @@ import (
 	"toolscope/providers/dialect"
 )
 
-// ask writes a request of streamGenerateContent, as an event stream. The model stands in its path;
+// writeRequest writes a request of streamGenerateContent, as an event stream. The model stands in its path;
 // the usage comes with every chunk unasked.
-func ask(r dialect.Request, _ dialect.Quirks) (path string, body []byte) {
+func writeRequest(r dialect.Request, _ dialect.Quirks) (path string, body []byte) {
 	var w dialect.Writer
 	w.Open('{').WriteList("contents", r.Encoded)
 	if system := r.Instructions(); system != "" {

@@ -14,21 +14,21 @@ type call struct {
 	signature string
 
 	args    dialect.Builder
-	whole   []byte // arguments that came at once, although the call goes on
+	object  []byte // arguments that came at once, although the call goes on
 	empty   []byte // an object without members, which counts if nothing else comes
 	started bool   // some argument came
 }
 
-// functionCall takes a functionCall part. One without a name continues the call that is being
+// readFunctionCall takes a functionCall part. One without a name continues the call that is being
 // streamed, of which there is one at a time.
-func (d *decoder) functionCall(ch *choice, p *part) {
+func (d *decoder) readFunctionCall(ch *candidateState, p *part) {
 	w := &p.call
 	count := w.patches.Len()
 	if k := ch.active; k != nil && w.name.HasText() && !(w.id.HasText() && w.id.Is(k.ID)) {
-		d.implicitEnd(ch)
+		d.endCallImplicitly(ch)
 	}
 	if ch.active != nil {
-		ch.active.news(w.id, p.signature)
+		ch.active.updateInfo(w.id, p.signature)
 	} else if !w.name.HasText() && !w.id.HasText() && !w.args.Given() && count == 0 {
 		d.Heartbeat() // an end or a heartbeat of no call: what it belongs to has ended
 		return
@@ -41,26 +41,26 @@ func (d *decoder) functionCall(ch *choice, p *part) {
 	case w.args.EmptyObject() && (waits || k.started || count > 0):
 		k.empty = bytes.Clone(w.args)
 	case w.args.Given():
-		k.wholeArgs(w.args)
+		k.setArguments(w.args)
 	}
 	for i := range count {
 		patch := w.patches.At(i)
-		d.patch(k, patch)
+		d.applyPatch(k, patch)
 		waits = waits || patch.continues.IsTrue()
 	}
 	switch bare := !w.args.Given() && count == 0; {
 	case !waits && bare:
-		d.seal(ch, []byte("{}"))
+		d.sealCall(ch, []byte("{}"))
 	case !waits:
-		d.seal(ch, nil)
+		d.sealCall(ch, nil)
 	case bare && w.name == nil:
 		d.Heartbeat()
 	}
 }
 
-func (d *decoder) openCall(ch *choice, p *part) {
+func (d *decoder) openCall(ch *candidateState, p *part) {
 	signature := p.signature.Text()
-	c := d.open(stream.CallInfo{ID: p.call.id.Text(), Name: p.call.name.Text(), Kind: "function", Choice: ch.index, Signature: signature})
+	c := d.openNextCall(stream.CallInfo{ID: p.call.id.Text(), Name: p.call.name.Text(), Kind: "function", Choice: ch.index, Signature: signature})
 	ch.active = &call{Call: c, signature: signature}
 	if ch.first == nil {
 		ch.first = c
@@ -70,14 +70,14 @@ func (d *decoder) openCall(ch *choice, p *part) {
 	}
 }
 
-// open opens a call in the next slot.
-func (d *decoder) open(info stream.CallInfo) *dialect.Call {
+// openNextCall opens a call in the next slot.
+func (d *decoder) openNextCall(info stream.CallInfo) *dialect.Call {
 	d.slots++
 	return d.turn.OpenCall(d.slots-1, info)
 }
 
-// news takes what a later part of a call has to say of it.
-func (k *call) news(id, signature dialect.Raw) {
+// updateInfo takes what a later part of a call has to say of it.
+func (k *call) updateInfo(id, signature dialect.Raw) {
 	var news stream.CallInfo
 	if k.ID == "" {
 		news.ID = id.Text()
@@ -91,20 +91,20 @@ func (k *call) news(id, signature dialect.Raw) {
 	}
 }
 
-// wholeArgs takes arguments that stand as an object in the part, as the bytes they are.
-func (k *call) wholeArgs(args []byte) {
+// setArguments takes arguments that stand as an object in the part, as the bytes they are.
+func (k *call) setArguments(args []byte) {
 	if k.started {
 		k.Find(patchOverwrites, "arguments came in pieces and then as a whole object: the object is taken")
 		k.Rewrite(args, nil)
 	} else {
 		k.ArgsText(args, nil)
 	}
-	k.started, k.whole = true, append(k.whole[:0], args...)
+	k.started, k.object = true, append(k.object[:0], args...)
 }
 
-// patch takes one element of partialArgs. Its Origin is a short form of it: the path, the value,
+// applyPatch takes one element of partialArgs. Its Origin is a short form of it: the path, the value,
 // and … where more of the string is to come.
-func (d *decoder) patch(k *call, p *patch) {
+func (d *decoder) applyPatch(k *call, p *patch) {
 	path, value, more := p.path.Append(d.path[:0]), p.value, p.continues.IsTrue()
 	if p.null != nil {
 		value = null
@@ -114,14 +114,14 @@ func (d *decoder) patch(k *call, p *patch) {
 		from = append(from, "…"...)
 	}
 	d.path, d.from = path, from
-	if k.whole != nil {
+	if k.object != nil {
 		k.ArgsText(nil, from)
 		k.Once(patchOverwrites, "arguments came as a whole object and then in pieces: the pieces are not taken")
 		return
 	}
 	k.started = true
 	done, err := k.args.Apply(path, value, more)
-	k.patched(done, from)
+	k.reportPatch(done, from)
 	switch {
 	case err != nil:
 		k.Find(patchUnreadable, "a value is lost: %v", err)
@@ -136,8 +136,8 @@ func (d *decoder) patch(k *call, p *patch) {
 
 var null = dialect.Raw("null")
 
-// patched tells what a patch did to the arguments.
-func (k *call) patched(done dialect.Patched, from []byte) {
+// reportPatch tells what a patch did to the arguments.
+func (k *call) reportPatch(done dialect.Patched, from []byte) {
 	if done.Rewritten {
 		k.Rewrite(k.args.Text(), from)
 	} else {
@@ -145,20 +145,20 @@ func (k *call) patched(done dialect.Patched, from []byte) {
 	}
 }
 
-// seal ends the active call, whose arguments are final; from is the wire's form of that.
-func (d *decoder) seal(ch *choice, from []byte) {
+// sealCall ends the active call, whose arguments are final; from is the wire's form of that.
+func (d *decoder) sealCall(ch *candidateState, from []byte) {
 	k := ch.active
 	ch.active = nil
-	if k.waiting() {
+	if k.isWaiting() {
 		k.Once(patchUnclosed, "the call ended although more of its last string was announced")
 	}
 	if k.empty != nil && !k.started {
-		k.wholeArgs(k.empty)
+		k.setArguments(k.empty)
 	}
-	text := k.whole
+	text := k.object
 	if text == nil {
 		if done := k.args.Close(); done.Rewritten || len(done.Added) > 0 {
-			k.patched(done, from)
+			k.reportPatch(done, from)
 		}
 		text = k.args.Text()
 	}
@@ -169,16 +169,16 @@ func (d *decoder) seal(ch *choice, from []byte) {
 	k.Seal()
 }
 
-// waiting reports whether more of a string was announced.
-func (k *call) waiting() bool { return k.whole == nil && k.args.Waiting() }
+// isWaiting reports whether more of a string was announced.
+func (k *call) isWaiting() bool { return k.object == nil && k.args.Waiting() }
 
-// implicitEnd ends the active call because another begins. Its arguments are whole only if no
+// endCallImplicitly ends the active call because another begins. Its arguments are whole only if no
 // string waits for more.
-func (d *decoder) implicitEnd(ch *choice) {
+func (d *decoder) endCallImplicitly(ch *candidateState) {
 	k := ch.active
 	k.Find(implicitEnd, "another call began before this one was ended: nothing says that it is whole")
-	if !k.waiting() {
-		d.seal(ch, nil)
+	if !k.isWaiting() {
+		d.sealCall(ch, nil)
 		return
 	}
 	ch.flush()
@@ -193,17 +193,17 @@ func (d *decoder) flush() {
 	}
 }
 
-func (ch *choice) flush() {
+func (ch *candidateState) flush() {
 	if k := ch.active; k != nil {
 		if done := k.args.Flush(); done.Rewritten {
-			k.patched(done, nil)
+			k.reportPatch(done, nil)
 		}
 	}
 }
 
-// serverCall takes a call that the provider runs.
-func (d *decoder) serverCall(ch *choice, p *part, name string, value, args dialect.Raw) {
-	ch.server = d.open(stream.CallInfo{
+// reportServerCall takes a call that the provider runs.
+func (d *decoder) reportServerCall(ch *candidateState, p *part, name string, value, args dialect.Raw) {
+	ch.server = d.openNextCall(stream.CallInfo{
 		ID: value.Get("id").Text(), Name: name, Kind: "server", Server: true, Choice: ch.index, Signature: p.signature.Text(),
 	})
 	if args.Given() {
@@ -212,14 +212,14 @@ func (d *decoder) serverCall(ch *choice, p *part, name string, value, args diale
 	ch.server.Seal()
 }
 
-// answer takes the result of such a call, which has no id in older responses: then it answers the
+// reportResult takes the result of such a call, which has no id in older responses: then it answers the
 // last one.
-func (d *decoder) answer(ch *choice, kind partKind, value dialect.Raw) {
+func (d *decoder) reportResult(ch *candidateState, kind partKind, value dialect.Raw) {
 	switch id := value.Get("id").Text(); {
 	case id == "" && ch.server != nil:
-		ch.server.Answer(failed(kind, value))
+		ch.server.Answer(hasFailed(kind, value))
 	default:
-		d.turn.Answer(id, "", failed(kind, value))
+		d.turn.Answer(id, "", hasFailed(kind, value))
 	}
 }
 
@@ -237,12 +237,12 @@ func toolType(value dialect.Raw) string {
 
 const outcomeOK = "OUTCOME_OK"
 
-// failed reports whether the result of a call that the provider ran is an error.
-func failed(kind partKind, value dialect.Raw) bool {
+// hasFailed reports whether the result of a call that the provider ran is an error.
+func hasFailed(kind partKind, value dialect.Raw) bool {
 	if kind == partAnswer {
 		return value.Get("response").Get("error").Given()
 	}
-	outcome := word(value.Get("outcome"))
+	outcome := enumWord(value.Get("outcome"))
 	return outcome != outcomeOK && outcome != "1"
 }
 

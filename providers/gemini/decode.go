@@ -17,21 +17,21 @@ type decoder struct {
 
 // response is what is known of a turn.
 type response struct {
-	turn   *dialect.Turn
-	failed bool
-	barred bool // the prompt was refused
-	signed bool // a thought signature came
+	turn          *dialect.Turn
+	failed        bool
+	promptRefused bool // the prompt was refused
+	signed        bool // a thought signature came
 
-	choices []*choice
-	byIndex map[int32]*choice // the same
-	running int               // choices without a finish reason
-	slots   int32             // calls of the turn: also the next slot
+	choices []*candidateState
+	byIndex map[int32]*candidateState // the same
+	running int                       // choices without a finish reason
+	slots   int32                     // calls of the turn: also the next slot
 	tokens  tokenCounts
 	usage   stream.Usage // last told
 }
 
-// choice is one of the alternative responses of a turn, a candidate.
-type choice struct {
+// candidateState is one of the alternative responses of a turn, a candidate.
+type candidateState struct {
 	index    int32
 	first    *dialect.Call // of those for the client
 	active   *call         // the call whose arguments are being streamed
@@ -41,7 +41,7 @@ type choice struct {
 
 func newDecoder(o *dialect.Out) dialect.Decoder {
 	d := &decoder{Out: o}
-	d.chunk.bind()
+	d.chunk.bindShape()
 	return d
 }
 
@@ -52,13 +52,13 @@ func (d *decoder) Frame(f stream.Frame) error {
 		d.Close()
 		return nil
 	case data.Kind() == '[':
-		return d.list(data)
+		return d.readChunks(data)
 	}
-	return d.read(data)
+	return d.readChunk(data)
 }
 
-// list takes an array of responses that came as one frame.
-func (d *decoder) list(data dialect.Raw) error {
+// readChunks takes an array of responses that came as one frame.
+func (d *decoder) readChunks(data dialect.Raw) error {
 	check := data.Scan()
 	for ok := check.Array(); ok; ok = check.Element() {
 		if check.Kind() != '{' {
@@ -70,14 +70,14 @@ func (d *decoder) list(data dialect.Raw) error {
 	}
 	s := data.Scan()
 	for ok := s.Array(); ok; ok = s.Element() {
-		if err := d.read(s.Value()); err != nil {
+		if err := d.readChunk(s.Value()); err != nil {
 			return err // cannot be: it was checked above
 		}
 	}
 	return nil
 }
 
-func (d *decoder) read(data dialect.Raw) error {
+func (d *decoder) readChunk(data dialect.Raw) error {
 	c := &d.chunk
 	if err := c.shape.Read(data); err != nil {
 		return err
@@ -86,25 +86,25 @@ func (d *decoder) read(data dialect.Raw) error {
 		d.Unknown("an object without candidates")
 		return nil
 	}
-	d.begin(c)
+	d.ensureTurn(c)
 	for i := range c.candidates.Len() {
 		k := c.candidates.At(i)
-		ch := d.choice(k.index.Slot())
+		ch := d.ensureCandidate(k.index.Slot())
 		for j := range k.parts.Len() {
-			d.part(ch, k.parts.At(j))
+			d.readPart(ch, k.parts.At(j))
 		}
-		d.finish(ch, k)
+		d.reportFinish(ch, k)
 	}
-	d.promptFeedback(c.feedback)
-	d.tell(&c.usage)
+	d.reportPromptFeedback(c.feedback)
+	d.reportUsage(&c.usage)
 	if c.err.Given() {
-		d.fail(c.err)
+		d.reportError(c.err)
 	}
 	return nil
 }
 
-// begin opens a turn, or takes what a later chunk says of it.
-func (d *decoder) begin(c *chunk) {
+// ensureTurn opens a turn, or takes what a later chunk says of it.
+func (d *decoder) ensureTurn(c *chunk) {
 	if d.turn.IsOpen() && d.isNext(c) {
 		d.turn.Find(dialect.ResponseRestarted, "another response begins in the same body")
 		d.Close()
@@ -115,20 +115,20 @@ func (d *decoder) begin(c *chunk) {
 	}
 	d.response = response{
 		turn:    d.Open(stream.Opening{ID: c.id.Text(), Model: c.model.Text()}),
-		byIndex: map[int32]*choice{},
+		byIndex: map[int32]*candidateState{},
 	}
 }
 
 // isNext reports whether c begins another response: one with candidates and a new id, after all
 // there was has finished.
 func (d *decoder) isNext(c *chunk) bool {
-	return d.finished() && d.turn.ID != "" && c.id.HasText() && !c.id.Is(d.turn.ID) && c.candidates.Len() > 0
+	return d.isFinished() && d.turn.ID != "" && c.id.HasText() && !c.id.Is(d.turn.ID) && c.candidates.Len() > 0
 }
 
-func (d *decoder) choice(index int32) *choice {
+func (d *decoder) ensureCandidate(index int32) *candidateState {
 	ch := d.byIndex[index]
 	if ch == nil {
-		ch = &choice{index: index}
+		ch = &candidateState{index: index}
 		d.byIndex[index] = ch
 		d.choices = append(d.choices, ch)
 		d.running++
@@ -136,9 +136,9 @@ func (d *decoder) choice(index int32) *choice {
 	return ch
 }
 
-func (d *decoder) part(ch *choice, p *part) {
+func (d *decoder) readPart(ch *candidateState, p *part) {
 	d.signed = d.signed || p.signature.HasText()
-	kind, value := p.kind()
+	kind, value := p.kindAndValue()
 	if kind == partText {
 		d.turn.Part(p.text, p.signature, p.thought.IsTrue())
 		return
@@ -147,13 +147,13 @@ func (d *decoder) part(ch *choice, p *part) {
 	d.turn.EndThinking()
 	switch kind {
 	case partCall:
-		d.functionCall(ch, p)
+		d.readFunctionCall(ch, p)
 	case partCode:
-		d.serverCall(ch, p, codeTool, value, value)
+		d.reportServerCall(ch, p, codeTool, value, value)
 	case partTool:
-		d.serverCall(ch, p, toolType(value), value, value.Get("args"))
+		d.reportServerCall(ch, p, toolType(value), value, value.Get("args"))
 	case partResult, partAnswer:
-		d.answer(ch, kind, value)
+		d.reportResult(ch, kind, value)
 	case partNew:
 		d.Unknown("part " + string(p.other))
 	}
@@ -165,14 +165,14 @@ func (d *decoder) Close() {
 		return
 	}
 	d.flush()
-	if d.failed || !d.finished() {
+	if d.failed || !d.isFinished() {
 		d.turn.Cut("the stream ended without a finishReason")
 	} else {
 		d.turn.End()
 	}
 }
 
-// finished reports whether every candidate has finished, or none will come.
-func (d *decoder) finished() bool {
-	return d.running == 0 && (len(d.choices) > 0 || d.barred)
+// isFinished reports whether every candidate has finished, or none will come.
+func (d *decoder) isFinished() bool {
+	return d.running == 0 && (len(d.choices) > 0 || d.promptRefused)
 }

@@ -8,9 +8,9 @@ import (
 	"toolscope/stream"
 )
 
-// finish takes a candidate's finishReason, unless it is absent or says nothing.
-func (d *decoder) finish(ch *choice, k *candidate) {
-	reason := word(k.finish)
+// reportFinish takes a candidate's finishReason, unless it is absent or says nothing.
+func (d *decoder) reportFinish(ch *candidateState, k *candidate) {
+	reason := enumWord(k.finish)
 	if reason == "" || reason == "0" || reason == "FINISH_REASON_UNSPECIFIED" {
 		return
 	}
@@ -18,7 +18,7 @@ func (d *decoder) finish(ch *choice, k *candidate) {
 	ch.flush()
 	switch {
 	case code == stream.FinishRefused && !ch.finished:
-		d.refused(ch, reason, k.message)
+		d.reportRefusal(ch, reason, k.message)
 	case ch.active != nil && code == stream.FinishDone:
 		code = stream.FinishCut
 		ch.active.Find(stream.FinishContradicts,
@@ -29,7 +29,7 @@ func (d *decoder) finish(ch *choice, k *candidate) {
 	case !known:
 		d.turn.Once(dialect.FinishUnknown, "finish reason %q is not documented", reason)
 	case code == stream.FinishCut && finishCodes[reason] == code && reason != "MAX_TOKENS" && reason != "2":
-		d.turn.Once(stream.ProviderError, "a filter stopped the response: %s%s", reason, quoted(k.message))
+		d.turn.Once(stream.ProviderError, "a filter stopped the response: %s%s", reason, afterColon(k.message))
 	case code == stream.FinishDone && ch.first != nil && !d.signed && strings.Contains(d.turn.Model, "gemini-3"):
 		ch.first.Find(signatureMissing,
 			"the first call has no thoughtSignature: Gemini 3 refuses history without it")
@@ -40,14 +40,14 @@ func (d *decoder) finish(ch *choice, k *candidate) {
 	ch.active, ch.finished = nil, true
 }
 
-// refused says why a response was thrown away, and shows the call that was thrown away with it.
-func (d *decoder) refused(ch *choice, reason string, message dialect.Raw) {
+// reportRefusal says why a response was thrown away, and shows the call that was thrown away with it.
+func (d *decoder) reportRefusal(ch *candidateState, reason string, message dialect.Raw) {
 	attempt := reason == malformedCall || reason == "10" || reason == unexpectedCall && message.HasText()
 	if !attempt || ch.active != nil || reason == unexpectedCall && ch.first != nil {
-		d.turn.Once(stream.ProviderError, "refused: %s%s", reason, quoted(message))
+		d.turn.Once(stream.ProviderError, "refused: %s%s", reason, afterColon(message))
 		return
 	}
-	c := d.open(stream.CallInfo{
+	c := d.openNextCall(stream.CallInfo{
 		Name: attemptName(message.Text()), Kind: "function", Choice: ch.index, Freeform: true, Attempt: true,
 	})
 	if message.HasText() {
@@ -88,8 +88,8 @@ func isNameByte(c byte) bool {
 	return c == '_' || c == '.' || c == ':' || c == '-' || '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z'
 }
 
-// promptFeedback takes what says that the prompt was refused: then there are no candidates.
-func (d *decoder) promptFeedback(feedback dialect.Raw) {
+// reportPromptFeedback takes what says that the prompt was refused: then there are no candidates.
+func (d *decoder) reportPromptFeedback(feedback dialect.Raw) {
 	if feedback.Kind() != '{' {
 		return
 	}
@@ -97,33 +97,33 @@ func (d *decoder) promptFeedback(feedback dialect.Raw) {
 	if !reason.Given() {
 		reason, message = feedback.Get("block_reason"), feedback.Get("block_reason_message")
 	}
-	why := word(reason)
-	if why == "" || why == "0" || why == "BLOCK_REASON_UNSPECIFIED" || d.barred {
+	why := enumWord(reason)
+	if why == "" || why == "0" || why == "BLOCK_REASON_UNSPECIFIED" || d.promptRefused {
 		return
 	}
-	d.barred = true
+	d.promptRefused = true
 	d.turn.Finish(why, stream.FinishRefused)
-	d.turn.Find(stream.ProviderError, "the prompt was refused: %s%s", why, quoted(message))
+	d.turn.Find(stream.ProviderError, "the prompt was refused: %s%s", why, afterColon(message))
 }
 
-// fail takes an error: as a whole body, as an element of the array, or as a frame of the stream,
+// reportError takes an error: as a whole body, as an element of the array, or as a frame of the stream,
 // whose HTTP status was 200 by then.
-func (d *decoder) fail(err dialect.Raw) {
+func (d *decoder) reportError(err dialect.Raw) {
 	d.failed = true
 	d.flush()
 	d.turn.Fail(dialect.GoogleErrorOf(err))
 }
 
-// word is an enum's value, by name or by number.
-func word(r dialect.Raw) string {
+// enumWord is an enum's value, by name or by number.
+func enumWord(r dialect.Raw) string {
 	if _, isNumber := r.Int(); isNumber {
 		return string(r)
 	}
 	return r.Text()
 }
 
-// quoted is what follows a colon in a message, if anything.
-func quoted(text dialect.Raw) string {
+// afterColon is what follows a colon in a message, if anything.
+func afterColon(text dialect.Raw) string {
 	if !text.HasText() {
 		return ""
 	}
@@ -134,8 +134,8 @@ func quoted(text dialect.Raw) string {
 // chunks in mid-stream may have none.
 type tokenCounts struct{ prompt, tool, cached, candidates, thoughts stream.Count }
 
-// tell takes usage.
-func (d *decoder) tell(u *usage) {
+// reportUsage takes usage.
+func (d *decoder) reportUsage(u *usage) {
 	t := &d.tokens
 	told := false
 	for _, c := range [...]struct {

@@ -17,16 +17,16 @@ import (
 	"toolscope/stream"
 )
 
-// Dialect is the generateContent protocol.
-func Dialect() dialect.Dialect {
+// Protocol is the generateContent protocol.
+func Protocol() dialect.Dialect {
 	return dialect.Dialect{
 		Name:     "gemini",
 		Title:    "Google Gemini",
-		Sniff:    sniff,
+		Sniff:    sniffFrame,
 		Findings: findings,
 		New:      newDecoder,
-		Tools:    tools,
-		Model:    model,
+		Tools:    readTools,
+		Model:    readModel,
 
 		Targets: []dialect.Target{target},
 	}
@@ -59,7 +59,7 @@ func ownKey(object dialect.Raw) string {
 	return ""
 }
 
-func sniff(e dialect.Evidence) dialect.Score {
+func sniffFrame(e dialect.Evidence) dialect.Score {
 	data := dialect.Raw(e.Data)
 	if s := data.Scan(); s.Array() {
 		data = s.Value()

@@ -2,10 +2,10 @@ package gemini
 
 import "toolscope/providers/dialect"
 
-// decode reads the contents of a request, and its system instruction.
-func decode(request []byte) (messages []dialect.Message, err error) {
+// decodeHistory reads the contents of a request, and its system instruction.
+func decodeHistory(request []byte) (messages []dialect.Message, err error) {
 	s := dialect.Scan(request)
-	messages = newReader().request(&s, nil)
+	messages = newReader().readRequest(&s, nil)
 	return messages, s.End()
 }
 
@@ -17,30 +17,30 @@ type reader struct {
 
 func newReader() *reader {
 	r := new(reader)
-	r.shape = dialect.ShapeOf(r.in.fields()...)
+	r.shape = dialect.ShapeOf(r.in.shapeFields()...)
 	return r
 }
 
-func (r *reader) request(s *dialect.Scanner, messages []dialect.Message) []dialect.Message {
+func (r *reader) readRequest(s *dialect.Scanner, messages []dialect.Message) []dialect.Message {
 	for ok := s.Object(); ok; ok = s.Member() {
 		switch string(s.Key()) {
 		case "request": // Cloud Code
-			messages = r.request(s, messages)
+			messages = r.readRequest(s, messages)
 		case "systemInstruction", "system_instruction":
-			if m := r.content(s.Value()); len(m.Parts) > 0 {
+			if m := r.readContent(s.Value()); len(m.Parts) > 0 {
 				m.Role = dialect.System
 				messages = append([]dialect.Message{m}, messages...)
 			}
 		case "contents":
-			each(s, func(content dialect.Raw) { messages = append(messages, r.content(content)) })
+			eachElement(s, func(content dialect.Raw) { messages = append(messages, r.readContent(content)) })
 		}
 	}
 	return messages
 }
 
-// each calls take with the elements of the next value. An object stands for a list of one, as in
+// eachElement calls take with the elements of the next value. An object stands for a list of one, as in
 // Google's own examples.
-func each(s *dialect.Scanner, take func(dialect.Raw)) {
+func eachElement(s *dialect.Scanner, take func(dialect.Raw)) {
 	if s.Kind() == '{' {
 		if v := s.Value(); v != nil {
 			take(v)
@@ -54,7 +54,7 @@ func each(s *dialect.Scanner, take func(dialect.Raw)) {
 	}
 }
 
-func (r *reader) content(v dialect.Raw) dialect.Message {
+func (r *reader) readContent(v dialect.Raw) dialect.Message {
 	m := dialect.Message{Role: dialect.User}
 	s := v.Scan()
 	for ok := s.Object(); ok; ok = s.Member() {
@@ -64,18 +64,18 @@ func (r *reader) content(v dialect.Raw) dialect.Message {
 				m.Role = dialect.Assistant
 			}
 		case "parts":
-			each(&s, func(part dialect.Raw) { m.Parts = append(m.Parts, r.part(part)) })
+			eachElement(&s, func(part dialect.Raw) { m.Parts = append(m.Parts, r.readPart(part)) })
 		}
 	}
 	return m
 }
 
-func (r *reader) part(v dialect.Raw) dialect.Part {
+func (r *reader) readPart(v dialect.Raw) dialect.Part {
 	if r.shape.Read(v) != nil {
 		return dialect.Part{Kind: dialect.OtherPart, Raw: v} // it is no object
 	}
 	in := &r.in
-	kind, value := in.kind()
+	kind, value := in.kindAndValue()
 	p := dialect.Part{Kind: dialect.OtherPart, Signature: in.signature.Text(), Raw: v}
 	switch kind {
 	case partCall:
@@ -109,7 +109,7 @@ func setArgs(p *dialect.Part, args dialect.Raw) {
 // readAnswer takes the result of a call that the provider ran.
 func readAnswer(p *dialect.Part, kind partKind, value dialect.Raw) {
 	p.Kind, p.Server, p.ID = dialect.ResultPart, true, value.Get("id").Text()
-	p.Failed = failed(kind, value)
+	p.Failed = hasFailed(kind, value)
 	if kind == partResult {
 		p.Name, p.Text = codeTool, value.Get("output").Append(nil)
 		return

@@ -30,7 +30,7 @@ func TestManyCandidates(t *testing.T) {
 			d.choices[k] = nil // whoever looks at it now panics
 		}
 	}
-	if opened != n || finished != n || !d.finished() {
-		t.Errorf("%d calls, %d finish reasons; all have finished: %v", opened, finished, d.finished())
+	if opened != n || finished != n || !d.isFinished() {
+		t.Errorf("%d calls, %d finish reasons; all have finished: %v", opened, finished, d.isFinished())
 	}
 }

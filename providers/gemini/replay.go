@@ -26,9 +26,9 @@ var target = dialect.Target{
 		Depth:      "Message too deep. Max recursion depth reached for key '...'", // of protobuf's JsonStreamParser
 		Unsigned:   "Function call is missing a thought_signature in functionCall parts. This is required for tools to work correctly, and missing thought_signature may lead to degraded model performance. Additional data, function call `default_api:{name}`, position N.",
 	},
-	Encode:  encode,
-	Request: ask,
-	Decode:  decode,
+	Encode:  encodeHistory,
+	Request: writeRequest,
+	Decode:  decodeHistory,
 }
 
 const wrongCount = "Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn."
@@ -41,7 +41,7 @@ const wrongCount = "Please ensure that the number of function response parts is 
 // in one another; others have met it a little above 30 (crossplane/function-sdk-python#129).
 var structDepth = dialect.DepthRule{Limit: 100, Base: 3, Object: 3, Array: 2}
 
-func encode(messages []dialect.Message) [][]byte {
+func encodeHistory(messages []dialect.Message) [][]byte {
 	return dialect.WriteContents(messages, writePart, func(role string, parts []byte) []byte {
 		var w dialect.Writer
 		return w.Open('{').Member("role", role).Key("parts").Open('[').Raw(parts).Close(']').Close('}').Text

@@ -55,16 +55,16 @@ user
 
 // TestHistory: a history is read, written as it was, and written anew so that it reads the same.
 func TestHistory(t *testing.T) {
-	messages, err := decode([]byte(history))
+	messages, err := decodeHistory([]byte(history))
 	if got := historytest.Lines(messages); err != nil || got != "system\n  text \"Be brief.\"\n"+said {
 		t.Fatalf("%v\ngot  %s\nwant %s", err, got, said)
 	}
 	contents := dialect.Raw(history).Get("contents")
-	if got := historytest.Request(&target, encode(messages)); !jsonEqual(dialect.Raw(got).Get("contents"), contents) {
+	if got := historytest.Request(&target, encodeHistory(messages)); !jsonEqual(dialect.Raw(got).Get("contents"), contents) {
 		t.Errorf("not written as it was:\n%s", got)
 	}
-	bare := historytest.Request(&target, encode(historytest.WithoutRaw(messages)))
-	again, err := decode(bare)
+	bare := historytest.Request(&target, encodeHistory(historytest.WithoutRaw(messages)))
+	again, err := decodeHistory(bare)
 	if got := historytest.Lines(again); err != nil || got != said {
 		t.Errorf("written anew: %v\n%s\ngot  %s\nwant %s", err, bare, got, said)
 	}
@@ -84,7 +84,7 @@ func TestDecode(t *testing.T) {
 		{"no contents", `{"contents":"hi"}`, ""},
 		{"nothing", ``, ""},
 	} {
-		messages, _ := decode([]byte(test.request))
+		messages, _ := decodeHistory([]byte(test.request))
 		if got := historytest.Lines(messages); got != test.want {
 			t.Errorf("%s:\ngot  %s\nwant %s", test.name, got, test.want)
 		}
@@ -124,7 +124,7 @@ func TestEncode(t *testing.T) {
 		{"arguments that are no JSON as a string", []dialect.Message{{Role: model, Parts: []dialect.Part{call("", "f", `{"a":`)}}},
 			`[{"role":"model","parts":[{"functionCall":{"name":"f","args":"{\"a\":"}}]}]`},
 	} {
-		if got := dialect.Raw(historytest.Request(&target, encode(test.in))).Get("contents"); string(got) != test.want {
+		if got := dialect.Raw(historytest.Request(&target, encodeHistory(test.in))).Get("contents"); string(got) != test.want {
 			t.Errorf("%s:\ngot  %s\nwant %s", test.name, got, test.want)
 		}
 	}

@@ -6,9 +6,9 @@ import (
 	"toolscope/providers/dialect"
 )
 
-// model is the model of a request: in its path, models/NAME:generateContent, or where Cloud Code
+// readModel is the model of a request: in its path, models/NAME:generateContent, or where Cloud Code
 // names it.
-func model(path string, request []byte) string {
+func readModel(path string, request []byte) string {
 	if _, rest, ok := strings.Cut(path, "odels/"); ok { // models/ or tunedModels/
 		name, _, _ := strings.Cut(rest, ":")
 		return name
@@ -26,8 +26,8 @@ var builtins = map[string]string{
 	"fileSearch": "file_search", "file_search": "file_search",
 }
 
-// tools are the tools that a request declares.
-func tools(request []byte) (list []dialect.Tool) {
+// readTools are the tools that a request declares.
+func readTools(request []byte) (list []dialect.Tool) {
 	body := dialect.Raw(request)
 	if inner := body.Get("request"); inner.Kind() == '{' {
 		body = inner // Cloud Code
@@ -38,7 +38,7 @@ func tools(request []byte) (list []dialect.Tool) {
 			switch key := string(declared.Key()); key {
 			case "functionDeclarations", "function_declarations":
 				for ok := declared.Array(); ok; ok = declared.Element() {
-					list = append(list, declaration(declared.Value()))
+					list = append(list, readDeclaration(declared.Value()))
 				}
 			default:
 				if name := builtins[key]; name != "" {
@@ -50,7 +50,7 @@ func tools(request []byte) (list []dialect.Tool) {
 	return list
 }
 
-func declaration(f dialect.Raw) dialect.Tool {
+func readDeclaration(f dialect.Raw) dialect.Tool {
 	t := dialect.Tool{Kind: "function"}
 	s := f.Scan()
 	for ok := s.Object(); ok; ok = s.Member() {

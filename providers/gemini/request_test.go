@@ -16,7 +16,7 @@ func TestModel(t *testing.T) {
 		{"/elsewhere", `{"contents":[]}`, ""},
 		{"", ``, ""},
 	} {
-		if got := model(test.path, []byte(test.request)); got != test.want {
+		if got := readModel(test.path, []byte(test.request)); got != test.want {
 			t.Errorf("%s %s: %q, want %q", test.path, test.request, got, test.want)
 		}
 	}
@@ -32,7 +32,7 @@ func TestTools(t *testing.T) {
 	}
 	for _, request := range []string{declared, `{"model":"m","request":` + declared + `}`} {
 		var got [][3]string
-		for _, tool := range tools([]byte(request)) {
+		for _, tool := range readTools([]byte(request)) {
 			got = append(got, [3]string{tool.Name, tool.Kind, string(tool.Schema)})
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
@@ -40,7 +40,7 @@ func TestTools(t *testing.T) {
 		}
 	}
 	for _, request := range []string{``, `7`, `[]`, `{}`, `{"tools":{}}`, `{"tools":[{"functionDeclarations":{}}]}`, `{"tools":[{"functionDeclarations"`} {
-		if got := tools([]byte(request)); len(got) != 0 {
+		if got := readTools([]byte(request)); len(got) != 0 {
 			t.Errorf("%s: %v", request, got)
 		}
 	}

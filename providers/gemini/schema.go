@@ -40,7 +40,7 @@ var typeNumbers = map[string]string{
 	"1": "string", "2": "number", "3": "integer", "4": "boolean", "5": "array", "6": "object", "7": "null",
 }
 
-const deepest = 100 // levels of schemas in schemas; protobuf allows no more
+const maxSchemaDepth = 100 // levels of schemas in schemas; protobuf allows no more
 
 // schemaWriter writes the members of one schema object.
 type schemaWriter struct {
@@ -48,7 +48,7 @@ type schemaWriter struct {
 	first int
 }
 
-func (w *schemaWriter) key(name string) {
+func (w *schemaWriter) writeKey(name string) {
 	if len(w.dst) > w.first {
 		w.dst = append(w.dst, ',')
 	}
@@ -58,7 +58,7 @@ func (w *schemaWriter) key(name string) {
 // appendSchema appends Google's Schema, a subset of OpenAPI 3.0's, as JSON Schema: its types are in
 // upper case, null is a property of a type and not a type, and some numbers are strings.
 func appendSchema(dst []byte, schema dialect.Raw, depth int) []byte {
-	if schema.Kind() != '{' || depth > deepest {
+	if schema.Kind() != '{' || depth > maxSchemaDepth {
 		if k := schema.Kind(); k == 't' || k == 'f' {
 			return append(dst, schema...)
 		}
@@ -81,22 +81,22 @@ func appendSchema(dst []byte, schema dialect.Raw, depth int) []byte {
 			union = s.Value()
 		case "format":
 			if v := s.Value(); formats[v.Text()] {
-				w.key("format")
+				w.writeKey("format")
 				w.dst = append(w.dst, v...)
 			}
 		default:
 			if k, ok := keywords[key]; ok {
-				w.keyword(k.name, k.value, s.Value(), depth)
+				w.writeKeyword(k.name, k.value, s.Value(), depth)
 			}
 		}
 	}
-	w.kind(kind, nullable)
-	w.enum(enum, nullable)
-	w.union(union, nullable, depth)
+	w.writeType(kind, nullable)
+	w.writeEnum(enum, nullable)
+	w.writeUnion(union, nullable, depth)
 	return append(w.dst, '}')
 }
 
-func (w *schemaWriter) keyword(name, kind string, v dialect.Raw, depth int) {
+func (w *schemaWriter) writeKeyword(name, kind string, v dialect.Raw, depth int) {
 	if kind == "number" && v.IsString() {
 		v = dialect.Raw(v.Text()) // an int64, which protobuf writes as a string
 	}
@@ -105,25 +105,25 @@ func (w *schemaWriter) keyword(name, kind string, v dialect.Raw, depth int) {
 	}
 	switch kind {
 	case "schema":
-		w.key(name)
+		w.writeKey(name)
 		w.dst = appendSchema(w.dst, v, depth+1)
 	case "schemas":
-		w.key(name)
-		w.schemas(v, depth)
+		w.writeKey(name)
+		w.writeSchemas(v, depth)
 	case "list":
-		w.key(name)
-		w.list(v, depth, false)
+		w.writeKey(name)
+		w.writeSchemaList(v, depth, false)
 	case "one":
-		w.key(name)
+		w.writeKey(name)
 		w.dst = append(append(append(w.dst, '['), v...), ']')
 	default:
-		w.key(name)
+		w.writeKey(name)
 		w.dst = append(w.dst, v...)
 	}
 }
 
-// schemas writes an object whose members are schemas.
-func (w *schemaWriter) schemas(v dialect.Raw, depth int) {
+// writeSchemas writes an object whose members are schemas.
+func (w *schemaWriter) writeSchemas(v dialect.Raw, depth int) {
 	w.dst = append(w.dst, '{')
 	s, n := v.Scan(), 0
 	for ok := s.Object(); ok; ok = s.Member() {
@@ -136,8 +136,8 @@ func (w *schemaWriter) schemas(v dialect.Raw, depth int) {
 	w.dst = append(w.dst, '}')
 }
 
-// list writes an array of schemas, and null as one more.
-func (w *schemaWriter) list(v dialect.Raw, depth int, null bool) {
+// writeSchemaList writes an array of schemas, and null as one more.
+func (w *schemaWriter) writeSchemaList(v dialect.Raw, depth int, null bool) {
 	w.dst = append(w.dst, '[')
 	s, n := v.Scan(), 0
 	for ok := s.Array(); ok; ok = s.Element() {
@@ -155,8 +155,8 @@ func (w *schemaWriter) list(v dialect.Raw, depth int, null bool) {
 	w.dst = append(w.dst, ']')
 }
 
-// kind writes the type, which is one word, or several for clients that speak JSON Schema anyway.
-func (w *schemaWriter) kind(v dialect.Raw, nullable bool) {
+// writeType writes the type, which is one word, or several for clients that speak JSON Schema anyway.
+func (w *schemaWriter) writeType(v dialect.Raw, nullable bool) {
 	var words []string
 	add := func(v dialect.Raw) {
 		word := strings.ToLower(v.Text())
@@ -182,7 +182,7 @@ func (w *schemaWriter) kind(v dialect.Raw, nullable bool) {
 	if nullable && !slices.Contains(words, "null") {
 		words = append(words, "null")
 	}
-	w.key("type")
+	w.writeKey("type")
 	if len(words) == 1 {
 		w.dst = strconv.AppendQuote(w.dst, words[0])
 		return
@@ -190,12 +190,12 @@ func (w *schemaWriter) kind(v dialect.Raw, nullable bool) {
 	w.dst = append(w.dst, `["`+strings.Join(words, `","`)+`"]`...)
 }
 
-// enum writes the allowed values; null is one where the type allows it.
-func (w *schemaWriter) enum(v dialect.Raw, nullable bool) {
+// writeEnum writes the allowed values; null is one where the type allows it.
+func (w *schemaWriter) writeEnum(v dialect.Raw, nullable bool) {
 	if v.Kind() != '[' {
 		return
 	}
-	w.key("enum")
+	w.writeKey("enum")
 	inner := bytes.TrimSpace(v[1 : len(v)-1])
 	w.dst = append(append(w.dst, '['), inner...)
 	if nullable {
@@ -207,9 +207,9 @@ func (w *schemaWriter) enum(v dialect.Raw, nullable bool) {
 	w.dst = append(w.dst, ']')
 }
 
-func (w *schemaWriter) union(v dialect.Raw, nullable bool, depth int) {
+func (w *schemaWriter) writeUnion(v dialect.Raw, nullable bool, depth int) {
 	if v.Kind() == '[' {
-		w.key("anyOf")
-		w.list(v, depth, nullable)
+		w.writeKey("anyOf")
+		w.writeSchemaList(v, depth, nullable)
 	}
 }

@@ -15,30 +15,30 @@ func googleSchema(schema dialect.Raw) dialect.Raw {
 	if !s.Object() {
 		return nil
 	}
-	c := converter{root: schema}
-	return c.schema(schema, 0, false, nil)
+	c := schemaConverter{root: schema}
+	return c.convertSchema(schema, 0, false, nil)
 }
 
-// converter writes Schema objects. References are resolved against root: the Gemini API has none.
-type converter struct {
+// schemaConverter writes Schema objects. References are resolved against root: the Gemini API has none.
+type schemaConverter struct {
 	root dialect.Raw
 	made int // schemas written
 }
 
-// mostSchemas is how many schemas one may become: references to references can stand for more than
+// maxSchemas is how many schemas one may become: references to references can stand for more than
 // anybody has room for.
-const mostSchemas = 10000
+const maxSchemas = 10000
 
-// A node is what is known of one schema, its references followed.
-type node struct {
+// A schemaNode is what is known of one schema, its references followed.
+type schemaNode struct {
 	members  map[string]dialect.Raw
 	kind     string // in lower case, "" if it is not said or there are several
 	kinds    []string
 	nullable bool
 }
 
-// copied are the members that both have, by the kind of schema they are for.
-var copied = []struct{ name, kind string }{
+// sharedKeywords are the members that both have, by the kind of schema they are for.
+var sharedKeywords = []struct{ name, kind string }{
 	{"title", ""}, {"description", ""}, {"default", ""},
 	{"minLength", "string"}, {"maxLength", "string"}, {"pattern", "string"},
 	{"minimum", "number"}, {"maximum", "number"}, {"minimum", "integer"}, {"maximum", "integer"},
@@ -46,28 +46,28 @@ var copied = []struct{ name, kind string }{
 	{"minProperties", "object"}, {"maxProperties", "object"},
 }
 
-// schema writes one schema. seen are the references it stands in: one of them again would never
+// convertSchema writes one schema. seen are the references it stands in: one of them again would never
 // end.
-func (c *converter) schema(v dialect.Raw, depth int, nullable bool, seen []string) dialect.Raw {
-	n := node{members: map[string]dialect.Raw{}, nullable: nullable}
+func (c *schemaConverter) convertSchema(v dialect.Raw, depth int, nullable bool, seen []string) dialect.Raw {
+	n := schemaNode{members: map[string]dialect.Raw{}, nullable: nullable}
 	var w dialect.Writer
 	w.Open('{')
-	if c.made++; depth <= deepest && c.made <= mostSchemas {
-		seen = c.absorb(&n, v, seen)
-		n.types()
-		c.write(&w, &n, depth, seen)
+	if c.made++; depth <= maxSchemaDepth && c.made <= maxSchemas {
+		seen = c.absorbSchema(&n, v, seen)
+		n.readTypes()
+		c.writeSchema(&w, &n, depth, seen)
 	}
 	return w.Close('}').Text
 }
 
-// write writes the members of a schema. Beside anyOf nothing else may stand.
-func (c *converter) write(w *dialect.Writer, n *node, depth int, seen []string) {
-	switch union := n.union(); {
+// writeSchema writes the members of a schema. Beside anyOf nothing else may stand.
+func (c *schemaConverter) writeSchema(w *dialect.Writer, n *schemaNode, depth int, seen []string) {
+	switch union := n.readUnion(); {
 	case n.kind == "" && len(n.kinds) > 1 && len(union) == 0:
 		w.Key("anyOf").Open('[')
 		for _, kind := range n.kinds {
 			w.Open('{')
-			one := node{members: n.members, kind: kind, nullable: n.nullable}
+			one := schemaNode{members: n.members, kind: kind, nullable: n.nullable}
 			c.writeKind(w, &one, depth, seen)
 			w.Close('}')
 		}
@@ -75,7 +75,7 @@ func (c *converter) write(w *dialect.Writer, n *node, depth int, seen []string) 
 	case len(union) > 1 && n.members["properties"] == nil:
 		w.Key("anyOf").Open('[')
 		for _, v := range union {
-			w.Raw(c.schema(v, depth+1, n.nullable, seen))
+			w.Raw(c.convertSchema(v, depth+1, n.nullable, seen))
 		}
 		w.Close(']')
 	default:
@@ -84,12 +84,12 @@ func (c *converter) write(w *dialect.Writer, n *node, depth int, seen []string) 
 }
 
 // writeKind writes a schema of at most one kind of value.
-func (c *converter) writeKind(w *dialect.Writer, n *node, depth int, seen []string) {
+func (c *schemaConverter) writeKind(w *dialect.Writer, n *schemaNode, depth int, seen []string) {
 	w.Some("type", strings.ToUpper(n.kind))
 	if n.nullable {
 		w.Flag("nullable", true)
 	}
-	for _, m := range copied {
+	for _, m := range sharedKeywords {
 		if v := n.members[m.name]; v.Given() && (m.kind == "" || m.kind == n.kind) {
 			w.Key(m.name).Raw(v)
 		}
@@ -104,15 +104,15 @@ func (c *converter) writeKind(w *dialect.Writer, n *node, depth int, seen []stri
 }
 
 // writeItems writes what an array holds: it must be said.
-func (c *converter) writeItems(w *dialect.Writer, n *node, depth int, seen []string) {
+func (c *schemaConverter) writeItems(w *dialect.Writer, n *schemaNode, depth int, seen []string) {
 	items := dialect.Raw(`{"type":"STRING"}`) // of anything: most of it can be written as text
 	if v := n.members["items"]; v.Kind() == '{' {
-		items = c.schema(v, depth+1, false, seen)
+		items = c.convertSchema(v, depth+1, false, seen)
 	}
 	w.Key("items").Raw(items)
 }
 
-func (c *converter) writeProperties(w *dialect.Writer, n *node, depth int, seen []string) {
+func (c *schemaConverter) writeProperties(w *dialect.Writer, n *schemaNode, depth int, seen []string) {
 	known := map[string]bool{}
 	s := n.members["properties"].Scan()
 	for ok := s.Object(); ok; ok = s.Member() {
@@ -121,7 +121,7 @@ func (c *converter) writeProperties(w *dialect.Writer, n *node, depth int, seen 
 			w.Key("properties").Open('{')
 		}
 		known[key] = true
-		w.Key(key).Raw(c.schema(s.Value(), depth+1, false, seen))
+		w.Key(key).Raw(c.convertSchema(s.Value(), depth+1, false, seen))
 	}
 	if len(known) == 0 {
 		return // an empty list of properties is refused
@@ -144,7 +144,7 @@ func (c *converter) writeProperties(w *dialect.Writer, n *node, depth int, seen 
 
 // writeEnum writes the values that are allowed, and the format. The API takes values of strings
 // only (decolua/9router#380), and of formats of strings two (google-gemini/gemini-cli#3178).
-func (n *node) writeEnum(w *dialect.Writer) {
+func (n *schemaNode) writeEnum(w *dialect.Writer) {
 	format := n.members["format"].Text()
 	var values []dialect.Raw
 	if v := n.members["const"]; v.IsString() {
@@ -169,9 +169,9 @@ func (n *node) writeEnum(w *dialect.Writer) {
 	}
 }
 
-// absorb takes what a schema says into a node, as far as that does not say it itself: its members,
+// absorbSchema takes what a schema says into a node, as far as that does not say it itself: its members,
 // what it refers to, and what all of it must be.
-func (c *converter) absorb(n *node, v dialect.Raw, seen []string) []string {
+func (c *schemaConverter) absorbSchema(n *schemaNode, v dialect.Raw, seen []string) []string {
 	s := v.Scan()
 	for ok := s.Object(); ok; ok = s.Member() {
 		if key := string(s.Key()); n.members[key] == nil {
@@ -179,22 +179,22 @@ func (c *converter) absorb(n *node, v dialect.Raw, seen []string) []string {
 		}
 	}
 	if ref := v.Get("$ref").Text(); ref != "" && !slices.Contains(seen, ref) {
-		seen = c.absorb(n, c.find(ref), append(slices.Clip(seen), ref))
+		seen = c.absorbSchema(n, c.resolveRef(ref), append(slices.Clip(seen), ref))
 	}
 	for part := range v.Get("allOf").Elements() {
-		seen = c.absorb(n, part, seen)
+		seen = c.absorbSchema(n, part, seen)
 	}
 	for _, name := range [...]string{"anyOf", "oneOf"} {
-		if list, null := alternatives(v.Get(name)); len(list) == 1 {
+		if list, null := listAlternatives(v.Get(name)); len(list) == 1 {
 			n.nullable = n.nullable || null
-			seen = c.absorb(n, list[0], seen)
+			seen = c.absorbSchema(n, list[0], seen)
 		}
 	}
 	return seen
 }
 
-// find is the schema a reference into the same document names.
-func (c *converter) find(ref string) dialect.Raw {
+// resolveRef is the schema a reference into the same document names.
+func (c *schemaConverter) resolveRef(ref string) dialect.Raw {
 	path, ok := strings.CutPrefix(ref, "#/")
 	if !ok {
 		return nil
@@ -206,8 +206,8 @@ func (c *converter) find(ref string) dialect.Raw {
 	return v
 }
 
-// types reads which kinds of value a schema is for, or guesses from what else it says.
-func (n *node) types() {
+// readTypes reads which kinds of value a schema is for, or guesses from what else it says.
+func (n *schemaNode) readTypes() {
 	add := func(word string) {
 		switch word = strings.ToLower(word); word {
 		case "null":
@@ -240,16 +240,16 @@ func (n *node) types() {
 	}
 }
 
-// union is the alternatives of a schema.
-func (n *node) union() []dialect.Raw {
-	list, null := alternatives(n.members["anyOf"])
-	more, also := alternatives(n.members["oneOf"])
+// readUnion is the alternatives of a schema.
+func (n *schemaNode) readUnion() []dialect.Raw {
+	list, null := listAlternatives(n.members["anyOf"])
+	more, also := listAlternatives(n.members["oneOf"])
 	n.nullable = n.nullable || null || also
 	return append(list, more...)
 }
 
-// alternatives are the schemas of a list, without that of null, which is no type here.
-func alternatives(list dialect.Raw) (all []dialect.Raw, null bool) {
+// listAlternatives are the schemas of a list, without that of null, which is no type here.
+func listAlternatives(list dialect.Raw) (all []dialect.Raw, null bool) {
 	for v := range list.Elements() {
 		if v.Get("type").Is("null") {
 			null = true

@@ -14,10 +14,10 @@ type chunk struct {
 	candidates dialect.Elements[candidate]
 }
 
-func (c *chunk) bind() {
+func (c *chunk) bindShape() {
 	members := []dialect.Field{
-		dialect.Each("candidates", &c.candidates, (*candidate).fields),
-		dialect.Object("usageMetadata", c.usage.fields()...).Or("usage_metadata").Into(&c.usage.whole),
+		dialect.Each("candidates", &c.candidates, (*candidate).shapeFields),
+		dialect.Object("usageMetadata", c.usage.shapeFields()...).Or("usage_metadata").Into(&c.usage.whole),
 		dialect.Value("modelVersion", &c.model).Or("model_version"),
 		dialect.Value("responseId", &c.id).Or("response_id"),
 		dialect.Value("promptFeedback", &c.feedback).Or("prompt_feedback"),
@@ -37,9 +37,9 @@ type candidate struct {
 	parts dialect.Elements[part]
 }
 
-func (c *candidate) fields() []dialect.Field {
+func (c *candidate) shapeFields() []dialect.Field {
 	return []dialect.Field{
-		dialect.Object("content", dialect.Each("parts", &c.parts, (*part).fields)),
+		dialect.Object("content", dialect.Each("parts", &c.parts, (*part).shapeFields)),
 		dialect.Value("finishReason", &c.finish).Or("finish_reason"),
 		dialect.Value("index", &c.index),
 		dialect.Value("finishMessage", &c.message).Or("finish_message"),
@@ -67,9 +67,9 @@ const (
 	partNew                    // of a kind this version does not know
 )
 
-func (p *part) fields() []dialect.Field {
+func (p *part) shapeFields() []dialect.Field {
 	return []dialect.Field{
-		dialect.Object("functionCall", p.call.fields()...).Or("function_call").Into(&p.values[partCall]),
+		dialect.Object("functionCall", p.call.shapeFields()...).Or("function_call").Into(&p.values[partCall]),
 		dialect.Value("text", &p.text),
 		dialect.Value("thought", &p.thought),
 		dialect.Value("thoughtSignature", &p.signature).Or("thought_signature"),
@@ -83,8 +83,8 @@ func (p *part) fields() []dialect.Field {
 	}
 }
 
-// kind is what the part is, and its value.
-func (p *part) kind() (partKind, dialect.Raw) {
+// kindAndValue is what the part is, and its value.
+func (p *part) kindAndValue() (partKind, dialect.Raw) {
 	for kind, value := range p.values {
 		if value.Kind() == '{' {
 			return partKind(kind), value
@@ -103,9 +103,9 @@ type functionCall struct {
 	patches dialect.Elements[patch]
 }
 
-func (f *functionCall) fields() []dialect.Field {
+func (f *functionCall) shapeFields() []dialect.Field {
 	return []dialect.Field{
-		dialect.Each("partialArgs", &f.patches, (*patch).fields).Or("partial_args"),
+		dialect.Each("partialArgs", &f.patches, (*patch).shapeFields).Or("partial_args"),
 		dialect.Value("willContinue", &f.continues).Or("will_continue"),
 		dialect.Value("name", &f.name),
 		dialect.Value("args", &f.args),
@@ -116,7 +116,7 @@ func (f *functionCall) fields() []dialect.Field {
 // patch is an element of partialArgs.
 type patch struct{ path, value, null, continues dialect.Raw }
 
-func (p *patch) fields() []dialect.Field {
+func (p *patch) shapeFields() []dialect.Field {
 	return []dialect.Field{
 		dialect.Value("jsonPath", &p.path).Or("json_path"),
 		dialect.Value("stringValue", &p.value).Or("string_value", "numberValue", "number_value", "boolValue", "bool_value"),
@@ -132,7 +132,7 @@ type usage struct {
 	prompt, tool, cached, candidates, thoughts, tier, traffic dialect.Raw
 }
 
-func (u *usage) fields() []dialect.Field {
+func (u *usage) shapeFields() []dialect.Field {
 	return []dialect.Field{
 		dialect.Value("promptTokenCount", &u.prompt).Or("prompt_token_count"),
 		dialect.Value("candidatesTokenCount", &u.candidates).Or("candidates_token_count"),
