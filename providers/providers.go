@@ -32,7 +32,7 @@ var All = []dialect.Dialect{
 	openaichat.Dialect(),
 	openairesponses.Dialect(),
 	gemini.Protocol(),
-	geminiinteractions.Dialect(),
+	geminiinteractions.Protocol(),
 	bedrock.Protocol(),
 	ollama.Dialect(),
 	cohere.Protocol(),

@@ -31,7 +31,7 @@ type step struct {
 
 func newDecoder(o *dialect.Out) dialect.Decoder {
 	d := &decoder{Out: o}
-	d.ev.bind()
+	d.ev.bindShape()
 	return d
 }
 
@@ -49,37 +49,37 @@ func (d *decoder) Frame(f stream.Frame) error {
 	kind := ev.kind.Or(f.Event)
 	switch string(kind) {
 	case "step.delta", "content.delta":
-		d.during("step.delta")
-		d.stepDelta(ev.index.Slot())
+		d.ensureTurn("step.delta")
+		d.readDelta(ev.index.Slot())
 	case "step.start", "content.start":
-		d.during("step.start")
+		d.ensureTurn("step.start")
 		d.streamed = true
-		d.take(d.newStep(ev.index.Slot()), ev.index.Slot(), ev.step, true)
+		d.readStep(d.newStep(ev.index.Slot()), ev.index.Slot(), ev.step, true)
 	case "step.stop", "content.stop":
-		d.during("step.stop")
-		d.stepStop(ev.index.Slot())
+		d.ensureTurn("step.stop")
+		d.stopStep(ev.index.Slot())
 	case "interaction.created", "interaction.start":
-		d.created(ev.interaction)
+		d.startInteraction(ev.interaction)
 	case "interaction.status_update", "interaction.completed", "interaction.complete":
-		d.progress(string(kind))
+		d.updateInteraction(string(kind))
 	case "error":
-		d.fail()
+		d.reportError()
 	default:
-		d.other(string(kind), f.Data)
+		d.readNonEvent(string(kind), f.Data)
 	}
 	return nil
 }
 
-// other takes what is no known event: a body, an error, or something new.
-func (d *decoder) other(kind string, data dialect.Raw) {
+// readNonEvent takes what is no known event: a body, an error, or something new.
+func (d *decoder) readNonEvent(kind string, data dialect.Raw) {
 	ev := &d.ev
 	switch {
 	case ev.kind.Given():
 	case ev.object.Is("interaction"), ev.steps.Kind() == '[' && ev.status.IsString():
-		d.body(data)
+		d.readResponse(data)
 		return
 	case ev.err.Given():
-		d.fail()
+		d.reportError()
 		return
 	}
 	if kind == "" {
@@ -88,16 +88,16 @@ func (d *decoder) other(kind string, data dialect.Raw) {
 	d.Unknown(kind)
 }
 
-func (d *decoder) created(interaction dialect.Raw) {
+func (d *decoder) startInteraction(interaction dialect.Raw) {
 	if d.turn.IsOpen() {
 		d.turn.Find(dialect.ResponseRestarted, "another interaction began before this one ended")
 		d.Close()
 	}
-	d.begin(interaction)
+	d.openTurn(interaction)
 }
 
-// begin opens a turn.
-func (d *decoder) begin(whole dialect.Raw) {
+// openTurn opens a turn.
+func (d *decoder) openTurn(whole dialect.Raw) {
 	d.interaction = interaction{
 		turn:  d.Open(stream.Opening{ID: whole.Get("id").Text(), Model: modelOf(whole)}),
 		steps: map[int32]*step{},
@@ -111,11 +111,11 @@ func modelOf(interaction dialect.Raw) string {
 	return interaction.Get("agent").Text()
 }
 
-// during opens a turn for an event that came before the interaction: a stream that was resumed
+// ensureTurn opens a turn for an event that came before the interaction: a stream that was resumed
 // begins in the middle.
-func (d *decoder) during(event string) {
+func (d *decoder) ensureTurn(event string) {
 	if !d.turn.IsOpen() {
-		d.begin(nil)
+		d.openTurn(nil)
 		d.headless = true
 		d.turn.Find(stream.ProtocolViolation.As(stream.Warn), "%s came before interaction.created: the stream was resumed, or its beginning is lost", event)
 	}
@@ -127,8 +127,8 @@ func (d *decoder) newStep(slot int32) *step {
 	return st
 }
 
-// take takes a step: whole, or as it starts.
-func (d *decoder) take(st *step, slot int32, s dialect.Raw, starts bool) {
+// readStep takes a step: whole, or as it starts.
+func (d *decoder) readStep(st *step, slot int32, s dialect.Raw, starts bool) {
 	kind := s.Get("type").Text()
 	switch info, isCall := callOf(kind); {
 	case isCall:
@@ -138,10 +138,10 @@ func (d *decoder) take(st *step, slot int32, s dialect.Raw, starts bool) {
 			st.call.Args(args)
 		}
 	case strings.HasSuffix(kind, "_result"):
-		d.answer(st, s)
+		d.reportResult(st, s)
 	case kind == "text":
 		d.turn.Text(s.Get("text"))
-	case !silent[kind]:
+	case !ignoredTypes[kind]:
 		d.Unknown("step " + kind)
 	}
 	for item := range s.Get("summary").Elements() {
@@ -160,15 +160,15 @@ func (d *decoder) openCall(st *step, slot int32, info stream.CallInfo, s dialect
 	st.call = d.turn.OpenCall(slot, info)
 }
 
-// answer takes the result of a call that the provider ran, whose id a delta need not repeat.
-func (d *decoder) answer(st *step, s dialect.Raw) {
+// reportResult takes the result of a call that the provider ran, whose id a delta need not repeat.
+func (d *decoder) reportResult(st *step, s dialect.Raw) {
 	if id := s.Get("call_id").Text(); id != "" {
 		st.answer = id
 	}
 	d.turn.Answer(st.answer, "", s.Get("is_error").IsTrue())
 }
 
-func (d *decoder) stepDelta(slot int32) {
+func (d *decoder) readDelta(slot int32) {
 	d.streamed = true
 	delta, st := &d.ev.delta, d.steps[slot]
 	switch kind := delta.kind; string(kind.Word()) {
@@ -186,13 +186,13 @@ func (d *decoder) stepDelta(slot int32) {
 			st.call.Meta(stream.CallInfo{Signature: delta.signature.Text()})
 		}
 	default:
-		d.wholeDelta(st, slot, kind.Text())
+		d.readCompleteDelta(st, slot, kind.Text())
 	}
 }
 
-// wholeDelta takes a delta that is a call or a result, as what the provider runs is sent, and in
+// readCompleteDelta takes a delta that is a call or a result, as what the provider runs is sent, and in
 // the older form of the stream all is.
-func (d *decoder) wholeDelta(st *step, slot int32, kind string) {
+func (d *decoder) readCompleteDelta(st *step, slot int32, kind string) {
 	delta := d.ev.delta.whole
 	_, isCall := callOf(kind)
 	isResult := strings.HasSuffix(kind, "_result")
@@ -201,13 +201,13 @@ func (d *decoder) wholeDelta(st *step, slot int32, kind string) {
 	}
 	switch {
 	case isResult:
-		d.answer(st, delta)
+		d.reportResult(st, delta)
 	case !isCall:
-		if !silent[kind] {
+		if !ignoredTypes[kind] {
 			d.Unknown("delta " + kind)
 		}
 	case st.call == nil:
-		d.take(st, slot, delta, false)
+		d.readStep(st, slot, delta, false)
 	default:
 		if news := (stream.CallInfo{ID: delta.Get("id").Text(), Name: delta.Get("name").Text()}); news != (stream.CallInfo{}) {
 			st.call.Meta(news)
@@ -218,7 +218,7 @@ func (d *decoder) wholeDelta(st *step, slot int32, kind string) {
 	}
 }
 
-func (d *decoder) stepStop(slot int32) {
+func (d *decoder) stopStep(slot int32) {
 	st := d.steps[slot]
 	if st == nil {
 		d.turn.Find(stream.ProtocolViolation, "step.stop for step %d, which is not open", slot)

@@ -8,41 +8,41 @@ import (
 	"toolscope/stream"
 )
 
-// progress takes an event about the interaction as a whole. One about an interaction that has ended
+// updateInteraction takes an event about the interaction as a whole. One about an interaction that has ended
 // already says nothing new.
-func (d *decoder) progress(event string) {
+func (d *decoder) updateInteraction(event string) {
 	if d.turn != nil && !d.turn.IsOpen() {
 		d.Heartbeat()
 		return
 	}
-	d.during(event)
+	d.ensureTurn(event)
 	if event == "interaction.status_update" {
-		d.status(d.ev.status)
+		d.reportStatus(d.ev.status)
 		return
 	}
-	d.notStreamed(d.ev.interaction)
-	d.completed(d.ev.interaction)
+	d.readUnstreamedSteps(d.ev.interaction)
+	d.endInteraction(d.ev.interaction)
 	d.Close()
 }
 
-// completed takes an interaction that has ended, or a whole one.
-func (d *decoder) completed(interaction dialect.Raw) {
+// endInteraction takes an interaction that has ended, or a whole one.
+func (d *decoder) endInteraction(interaction dialect.Raw) {
 	t := d.turn
 	if m := modelOf(interaction); m != "" && m != t.Model {
 		t.Model = m
 		t.Meta(stream.Opening{ID: interaction.Get("id").Text(), Model: m})
 	}
-	d.tell(interaction.Get("usage"), interaction.Get("service_tier").Text())
+	d.reportUsage(interaction.Get("usage"), interaction.Get("service_tier").Text())
 	status := interaction.Get("status")
 	if code, known := endings.Codes[status.Text()]; known && code == stream.FinishDone {
 		d.sealRest()
 	}
-	d.status(status)
+	d.reportStatus(status)
 }
 
-// status takes the state of the interaction; what ends it is the nearest this protocol has to a
+// reportStatus takes the state of the interaction; what ends it is the nearest this protocol has to a
 // finish reason.
-func (d *decoder) status(status dialect.Raw) {
+func (d *decoder) reportStatus(status dialect.Raw) {
 	word := status.Text()
 	if word == "" || word == "in_progress" || word == d.finished {
 		d.Heartbeat()
@@ -56,12 +56,12 @@ func (d *decoder) status(status dialect.Raw) {
 	}
 }
 
-// body takes an interaction that was not streamed.
-func (d *decoder) body(data dialect.Raw) {
+// readResponse takes an interaction that was not streamed.
+func (d *decoder) readResponse(data dialect.Raw) {
 	d.Close()
-	d.begin(data)
-	d.whole(d.ev.steps)
-	d.completed(data)
+	d.openTurn(data)
+	d.readSteps(d.ev.steps)
+	d.endInteraction(data)
 	if d.finished == "" {
 		d.finished = "none"
 		d.turn.Find(responseUnfinished, "the interaction is still running: this is what there was of it")
@@ -69,20 +69,20 @@ func (d *decoder) body(data dialect.Raw) {
 	d.Close()
 }
 
-// whole takes the steps of an interaction that come at once.
-func (d *decoder) whole(steps dialect.Raw) {
+// readSteps takes the steps of an interaction that come at once.
+func (d *decoder) readSteps(steps dialect.Raw) {
 	slot := int32(0)
 	for s := range steps.Elements() {
 		st := new(step)
-		if d.take(st, slot, s, false); st.call != nil {
+		if d.readStep(st, slot, s, false); st.call != nil {
 			st.call.Seal()
 		}
 		slot++
 	}
 }
 
-// notStreamed takes the steps of an interaction that has ended when none came before it.
-func (d *decoder) notStreamed(interaction dialect.Raw) {
+// readUnstreamedSteps takes the steps of an interaction that has ended when none came before it.
+func (d *decoder) readUnstreamedSteps(interaction dialect.Raw) {
 	if d.streamed {
 		return
 	}
@@ -90,7 +90,7 @@ func (d *decoder) notStreamed(interaction dialect.Raw) {
 	if steps == nil {
 		steps = interaction.Get("outputs")
 	}
-	if d.whole(steps); d.turn.HasClientCalls() {
+	if d.readSteps(steps); d.turn.HasClientCalls() {
 		d.turn.Find(dialect.ItemNotStreamed,
 			"the calls stand only in the interaction as a whole: clients that go by the steps of the stream miss them")
 	}
@@ -108,10 +108,10 @@ func (d *decoder) sealRest() {
 	clear(d.steps)
 }
 
-// fail takes an error event, or an error that is the whole body.
-func (d *decoder) fail() {
+// reportError takes an error event, or an error that is the whole body.
+func (d *decoder) reportError() {
 	if !d.turn.IsOpen() {
-		d.begin(nil)
+		d.openTurn(nil)
 	}
 	d.turn.Fail(dialect.GoogleErrorOf(d.ev.err))
 }
@@ -125,9 +125,9 @@ func (d *decoder) Close() {
 	}
 }
 
-// tell tells usage. Thoughts and the tokens of tool use are outside of output and input, as the
+// reportUsage tells usage. Thoughts and the tokens of tool use are outside of output and input, as the
 // total shows; where the total says otherwise it is believed.
-func (d *decoder) tell(u dialect.Raw, tier string) {
+func (d *decoder) reportUsage(u dialect.Raw, tier string) {
 	if u.Kind() != '{' {
 		return
 	}

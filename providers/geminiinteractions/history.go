@@ -6,17 +6,17 @@ import (
 	"toolscope/providers/dialect"
 )
 
-// reads says how the input of a request is read: what is new of a conversation that the provider
+// target says how the input of a request is read: what is new of a conversation that the provider
 // keeps, or all of one that it does not.
-var reads = dialect.Target{
+var target = dialect.Target{
 	Name: "gemini-interactions", Title: "Gemini Interactions", Dialect: "gemini-interactions",
 	Form: dialect.ObjectForm, Doubles: true, Maps: true, Merges: true, Answers: true,
 	ErrorFlag: true, Media: true, Unpaired: true,
-	Decode: decode,
+	Decode: decodeHistory,
 }
 
-// decode reads the input of a request, and its system instruction.
-func decode(request []byte) (messages []dialect.Message, err error) {
+// decodeHistory reads the input of a request, and its system instruction.
+func decodeHistory(request []byte) (messages []dialect.Message, err error) {
 	s := dialect.Scan(request)
 	for ok := s.Object(); ok; ok = s.Member() {
 		switch string(s.Key()) {
@@ -26,14 +26,14 @@ func decode(request []byte) (messages []dialect.Message, err error) {
 				messages = append([]dialect.Message{system}, messages...)
 			}
 		case "input":
-			messages = append(messages, read(s.Value())...)
+			messages = append(messages, readMessages(s.Value())...)
 		}
 	}
 	return messages, s.End()
 }
 
-// read reads an input: a text, one piece, or a list of pieces, steps or turns.
-func read(input dialect.Raw) (messages []dialect.Message) {
+// readMessages reads an input: a text, one piece, or a list of pieces, steps or turns.
+func readMessages(input dialect.Raw) (messages []dialect.Message) {
 	add := func(role dialect.Role, parts ...dialect.Part) {
 		if n := len(messages) - 1; n >= 0 && messages[n].Role == role {
 			messages[n].Parts = append(messages[n].Parts, parts...)
@@ -44,13 +44,13 @@ func read(input dialect.Raw) (messages []dialect.Message) {
 	item := func(v dialect.Raw, role dialect.Role) {
 		switch kind := v.Get("type").Text(); {
 		case kind == "user_input":
-			add(dialect.User, contents(v.Get("content"))...)
+			add(dialect.User, readParts(v.Get("content"))...)
 		case kind == "model_output":
-			add(dialect.Assistant, contents(v.Get("content"))...)
+			add(dialect.Assistant, readParts(v.Get("content"))...)
 		case kind == "thought", strings.HasSuffix(kind, "_call"):
-			add(dialect.Assistant, piece(v))
+			add(dialect.Assistant, readPart(v))
 		default:
-			add(role, piece(v))
+			add(role, readPart(v))
 		}
 	}
 	switch input.Kind() {
@@ -83,15 +83,15 @@ func roleOf(turn dialect.Raw) dialect.Role {
 	return dialect.User
 }
 
-func contents(list dialect.Raw) (parts []dialect.Part) {
+func readParts(list dialect.Raw) (parts []dialect.Part) {
 	for v := range list.Elements() {
-		parts = append(parts, piece(v))
+		parts = append(parts, readPart(v))
 	}
 	return parts
 }
 
-// piece reads a call, a result, a thought or a piece of content.
-func piece(v dialect.Raw) dialect.Part {
+// readPart reads a call, a result, a thought or a piece of content.
+func readPart(v dialect.Raw) dialect.Part {
 	p := dialect.Part{Kind: dialect.OtherPart, Signature: v.Get("signature").Text(), Raw: v}
 	kind := v.Get("type").Text()
 	info, isCall := callOf(kind)

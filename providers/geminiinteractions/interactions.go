@@ -15,21 +15,21 @@ import (
 	"toolscope/stream"
 )
 
-// Dialect is the Interactions API.
-func Dialect() dialect.Dialect {
+// Protocol is the Interactions API.
+func Protocol() dialect.Dialect {
 	return dialect.Dialect{
 		Name:     "gemini-interactions",
 		Title:    "Gemini Interactions",
-		Sniff:    sniff,
+		Sniff:    sniffFrame,
 		Findings: findings,
 		New:      newDecoder,
-		Tools:    tools,
-		Model:    model,
-		Reads:    &reads,
+		Tools:    readTools,
+		Model:    readModel,
+		Reads:    &target,
 	}
 }
 
-func sniff(e dialect.Evidence) dialect.Score {
+func sniffFrame(e dialect.Evidence) dialect.Score {
 	var kind, object, status, steps dialect.Raw
 	other := false // version 1 of Cohere's protocol has event types too
 	s := dialect.Scan(e.Data)
@@ -77,8 +77,8 @@ var endings = dialect.Endings{
 	},
 }
 
-// silent are the kinds of steps, contents and deltas that are known and tell nothing by themselves.
-var silent = map[string]bool{
+// ignoredTypes are the kinds of steps, contents and deltas that are known and tell nothing by themselves.
+var ignoredTypes = map[string]bool{
 	"thought": true, "model_output": true, "user_input": true, "image": true, "audio": true, "video": true, "document": true,
 	"thought_signature": true, "text_annotation": true, "text_annotation_delta": true,
 }
@@ -95,17 +95,17 @@ func callOf(kind string) (info stream.CallInfo, ok bool) {
 	return stream.CallInfo{Kind: "server", Server: true, Name: name}, isCall
 }
 
-// model is the model, or the agent, that a request asks for.
-func model(_ string, request []byte) string {
+// readModel is the model, or the agent, that a request asks for.
+func readModel(_ string, request []byte) string {
 	if m := dialect.Raw(request).Get("model").Text(); m != "" {
 		return m
 	}
 	return dialect.Raw(request).Get("agent").Text()
 }
 
-// tools are the tools a request declares, flat, with parameters as JSON Schema; those the provider
+// readTools are the tools a request declares, flat, with parameters as JSON Schema; those the provider
 // runs are called after their type.
-func tools(request []byte) (list []dialect.Tool) {
+func readTools(request []byte) (list []dialect.Tool) {
 	s := dialect.Raw(request).Get("tools").Scan()
 	for ok := s.Array(); ok; ok = s.Element() {
 		tool := s.Value()

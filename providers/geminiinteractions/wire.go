@@ -13,7 +13,7 @@ type event struct {
 	delta struct{ kind, text, arguments, summary, signature, whole dialect.Raw }
 }
 
-func (ev *event) bind() {
+func (ev *event) bindShape() {
 	delta := &ev.delta
 	ev.shape = dialect.ShapeOf(
 		dialect.Value("event_type", &ev.kind),
