@@ -9,17 +9,17 @@ import (
 // regionVariables are where AWS's own clients look for the region.
 var regionVariables = []string{"AWS_REGION", "AWS_DEFAULT_REGION"}
 
-// Where is the address of the host: the one given, or else where the environment says, or else the
+// ResolveAddress is the address of the host: the one given, or else where the environment says, or else the
 // one of the table.
-func (h *Host) Where(given string, getenv func(string) string) (address string, err error) {
+func (h *Host) ResolveAddress(given string, getenv func(string) string) (address string, err error) {
 	switch named := getenv(h.Variable); {
 	case given != "":
-		return checked("--base-url", given)
+		return checkAddress("--base-url", given)
 	case h.Variable != "" && named != "" && h.Name == "ollama":
-		return checked(h.Variable, ollamaAddress(named))
+		return checkAddress(h.Variable, ollamaAddress(named))
 	case h.Variable != "" && named != "":
-		address, err = checked(h.Variable, named)
-		return address + h.Behind, err
+		address, err = checkAddress(h.Variable, named)
+		return address + h.PathSuffix, err
 	case h.Address == "":
 		return "", fmt.Errorf("%s: every customer has an address of their own\n--base-url URL, or %s in the environment", h.Name, h.Variable)
 	case !strings.Contains(h.Address, regionMark):
@@ -39,8 +39,8 @@ func (h *Host) Where(given string, getenv func(string) string) (address string, 
 // vertexRegions are where Google's clients, and Claude Code, look for the region.
 var vertexRegions = []string{"GOOGLE_CLOUD_LOCATION", "CLOUD_ML_REGION"}
 
-// Pass is the address of a host of Passed: with the region that the environment names, if any.
-func (h *Host) Pass(getenv func(string) string) string {
+// PassThroughAddress is the address of a host of Passed: with the region that the environment names, if any.
+func (h *Host) PassThroughAddress(getenv func(string) string) string {
 	for _, name := range vertexRegions {
 		if region := getenv(name); region != "" && region != "global" && isRegion(region) {
 			return strings.ReplaceAll(h.Address, regionMark, region)
@@ -54,8 +54,8 @@ func isRegion(s string) bool { return strings.Trim(s, "abcdefghijklmnopqrstuvwxy
 // regionMark stands for a region in an address.
 const regionMark = "{region}"
 
-// checked is an address without a slash at its end, if it is one.
-func checked(name, address string) (string, error) {
+// checkAddress is an address without a slash at its end, if it is one.
+func checkAddress(name, address string) (string, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
 		return "", fmt.Errorf("%s: not the URL of a host\nwanted is one like https://api.example.com/v1", name)

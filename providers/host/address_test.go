@@ -41,7 +41,7 @@ func TestWhere(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := h.Where(test.given, environment(test.env...))
+		got, err := h.ResolveAddress(test.given, environment(test.env...))
 		switch {
 		case test.wrong != "" && (err == nil || !strings.Contains(err.Error(), test.wrong)):
 			t.Errorf("%s %q %q: %v, wanted it to name %s", test.host, test.given, test.env, err, test.wrong)
@@ -73,23 +73,23 @@ func TestKey(t *testing.T) {
 	for _, test := range []struct {
 		host  string
 		env   []string
-		want  Pair
+		want  HeaderPair
 		wrong string
 	}{
-		{"anthropic", []string{"ANTHROPIC_API_KEY", "k1", "ANTHROPIC_AUTH_TOKEN", "t1"}, Pair{"X-Api-Key", "k1"}, ""},
-		{"anthropic", []string{"ANTHROPIC_AUTH_TOKEN", "t1"}, Pair{"Authorization", "Bearer t1"}, ""},
-		{"anthropic", []string{"ANTHROPIC_API_KEY", "  "}, Pair{}, "ANTHROPIC_API_KEY, then ANTHROPIC_AUTH_TOKEN"},
-		{"anthropic", []string{"ANTHROPIC_API_KEY", "k1\n"}, Pair{"X-Api-Key", "k1"}, ""},
-		{"anthropic", []string{"ANTHROPIC_API_KEY", "k1\nX-Evil: 1"}, Pair{}, "ANTHROPIC_API_KEY"},
-		{"gemini", []string{"GEMINI_API_KEY", "g", "GOOGLE_API_KEY", "first"}, Pair{"X-Goog-Api-Key", "first"}, ""},
-		{"gemini", []string{"GEMINI_API_KEY", "g"}, Pair{"X-Goog-Api-Key", "g"}, ""},
-		{"openai", []string{"OPENAI_API_KEY", "k"}, Pair{"Authorization", "Bearer k"}, ""},
-		{"azure", []string{"AZURE_OPENAI_API_KEY", "k"}, Pair{"Api-Key", "k"}, ""},
-		{"bedrock", []string{"AWS_BEARER_TOKEN_BEDROCK", "k"}, Pair{"Authorization", "Bearer k"}, ""},
-		{"bedrock", nil, Pair{}, "AWS_BEARER_TOKEN_BEDROCK"},
-		{"ollama", nil, Pair{}, ""},
-		{"ollama", []string{"OLLAMA_API_KEY", "k"}, Pair{"Authorization", "Bearer k"}, ""},
-		{"lmstudio", nil, Pair{}, ""},
+		{"anthropic", []string{"ANTHROPIC_API_KEY", "k1", "ANTHROPIC_AUTH_TOKEN", "t1"}, HeaderPair{"X-Api-Key", "k1"}, ""},
+		{"anthropic", []string{"ANTHROPIC_AUTH_TOKEN", "t1"}, HeaderPair{"Authorization", "Bearer t1"}, ""},
+		{"anthropic", []string{"ANTHROPIC_API_KEY", "  "}, HeaderPair{}, "ANTHROPIC_API_KEY, then ANTHROPIC_AUTH_TOKEN"},
+		{"anthropic", []string{"ANTHROPIC_API_KEY", "k1\n"}, HeaderPair{"X-Api-Key", "k1"}, ""},
+		{"anthropic", []string{"ANTHROPIC_API_KEY", "k1\nX-Evil: 1"}, HeaderPair{}, "ANTHROPIC_API_KEY"},
+		{"gemini", []string{"GEMINI_API_KEY", "g", "GOOGLE_API_KEY", "first"}, HeaderPair{"X-Goog-Api-Key", "first"}, ""},
+		{"gemini", []string{"GEMINI_API_KEY", "g"}, HeaderPair{"X-Goog-Api-Key", "g"}, ""},
+		{"openai", []string{"OPENAI_API_KEY", "k"}, HeaderPair{"Authorization", "Bearer k"}, ""},
+		{"azure", []string{"AZURE_OPENAI_API_KEY", "k"}, HeaderPair{"Api-Key", "k"}, ""},
+		{"bedrock", []string{"AWS_BEARER_TOKEN_BEDROCK", "k"}, HeaderPair{"Authorization", "Bearer k"}, ""},
+		{"bedrock", nil, HeaderPair{}, "AWS_BEARER_TOKEN_BEDROCK"},
+		{"ollama", nil, HeaderPair{}, ""},
+		{"ollama", []string{"OLLAMA_API_KEY", "k"}, HeaderPair{"Authorization", "Bearer k"}, ""},
+		{"lmstudio", nil, HeaderPair{}, ""},
 	} {
 		h, err := Find(test.host)
 		if err != nil {

@@ -82,7 +82,7 @@ func TestBodies(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			address, err := h.Where("", environment("AWS_REGION", "eu-west-1"))
+			address, err := h.ResolveAddress("", environment("AWS_REGION", "eu-west-1"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -103,7 +103,7 @@ func TestBodies(t *testing.T) {
 func TestReadBack(t *testing.T) {
 	for i := range All {
 		h := &All[i]
-		to := h.To()
+		to := h.HistoryTarget()
 		if to == nil || to.Request == nil {
 			t.Errorf("%s: no requests to %s", h.Name, h.Target)
 			continue
@@ -142,8 +142,8 @@ func TestReadBack(t *testing.T) {
 		if got, want := outline(messages), "system:Be brief. user:Oslo? assistant:get_weather{\"city\":\"Oslo\"} user:=4 C "; got != want {
 			t.Errorf("%s: the history is %s\nof %s", h.Name, got, body)
 		}
-		if dialectOf(body) != to.Dialect && to.Dialect != "ollama" && to.Dialect != "cohere" { // whose bodies have nothing of their own
-			t.Errorf("%s: recognised as %q: %s", h.Name, dialectOf(body), body)
+		if protocolOf(body) != to.Dialect && to.Dialect != "ollama" && to.Dialect != "cohere" { // whose bodies have nothing of their own
+			t.Errorf("%s: recognised as %q: %s", h.Name, protocolOf(body), body)
 		}
 	}
 }
@@ -210,25 +210,25 @@ func TestTable(t *testing.T) {
 		switch {
 		case seen[h.Name], h.Name == "", strings.ContainsAny(h.Name, "/, "), h.Title == "":
 			t.Errorf("the name %q", h.Name)
-		case h.To() == nil:
+		case h.HistoryTarget() == nil:
 			t.Errorf("%s: no target %s", h.Name, h.Target)
-		case len(h.Keys) == 0 && !h.Open:
+		case len(h.Keys) == 0 && !h.Keyless:
 			t.Errorf("%s: no key", h.Name)
-		case h.Open != (h.Address != "" && Loopback(h.Address)):
+		case h.Keyless != (h.Address != "" && Loopback(h.Address)):
 			t.Errorf("%s: answers without a key from %s", h.Name, h.Address)
 		case h.Address == "" && h.Variable == "":
 			t.Errorf("%s: no address", h.Name)
-		case !h.Open && h.Address != "" && !strings.HasPrefix(h.Address, "https://"):
+		case !h.Keyless && h.Address != "" && !strings.HasPrefix(h.Address, "https://"):
 			t.Errorf("%s: its key would be sent in the clear", h.Name)
 		case h.Model != "" && len(h.Models) > 0 && !h.Has(h.Model):
 			t.Errorf("%s: %s is not one of its models", h.Name, h.Model)
 		}
 		seen[h.Name] = true
-		if h.Model == "" || h.Open {
+		if h.Model == "" || h.Keyless {
 			continue
 		}
 		address, _, _ := strings.Cut(strings.TrimPrefix(h.Address, "https://"), "/")
-		if p := prices.Lookup(h.To().Dialect, strings.ReplaceAll(address, regionMark, "eu-west-1"), h.Model); p.Why != "" {
+		if p := prices.Lookup(h.HistoryTarget().Dialect, strings.ReplaceAll(address, regionMark, "eu-west-1"), h.Model); p.Why != "" {
 			t.Errorf("%s: %s", h.Name, p.Why)
 		}
 	}

@@ -11,23 +11,23 @@ import (
 )
 
 // Capture is the request of an exchange, to be sent again. The error says what is missing.
-func Capture(x *providers.Exchange) (Captured, error) {
+func Capture(x *providers.Exchange) (CapturedRequest, error) {
 	if x == nil || len(x.RequestBody()) == 0 {
-		return Captured{}, errors.New("what this turn was asked was not captured")
+		return CapturedRequest{}, errors.New("what this turn was asked was not captured")
 	}
 	history, from := x.History()
 	if from == nil || len(history) == 0 {
-		return Captured{}, errors.New("the request holds no conversation that can be read")
+		return CapturedRequest{}, errors.New("the request holds no conversation that can be read")
 	}
-	c := Captured{Dialect: x.Dialect, Path: x.Path(), Body: x.RequestBody(), History: history, From: from}
-	if c.Dialect == nil || c.Dialect.Name != from.Dialect { // the request tells more than the answer does
+	c := CapturedRequest{Protocol: x.Dialect, Path: x.Path(), Body: x.RequestBody(), History: history, From: from}
+	if c.Protocol == nil || c.Protocol.Name != from.Dialect { // the request tells more than the answer does
 		d, err := providers.Find(from.Dialect)
 		if err != nil {
-			return Captured{}, err
+			return CapturedRequest{}, err
 		}
-		c.Dialect = d
+		c.Protocol = d
 	}
-	c.model = modelOf(c.Dialect, c.Path, c.Body)
+	c.model = modelOf(c.Protocol, c.Path, c.Body)
 	s := dialect.Scan(c.Body)
 	c.single = s.Value().Kind() == '{' && s.End() == nil
 	return c, nil
@@ -40,9 +40,9 @@ type Result struct {
 	Failed bool
 }
 
-// Answer goes on from a captured request: with the turn that answered it, as a message of the
+// ContinueFrom goes on from a captured request: with the turn that answered it, as a message of the
 // history, and the results of its calls.
-func (c *Captured) Answer(turn dialect.Message, results []Result) {
+func (c *CapturedRequest) ContinueFrom(turn dialect.Message, results []Result) {
 	c.History = append(c.History[:len(c.History):len(c.History)], turn)
 	m := dialect.Message{Role: dialect.User}
 	for _, r := range results {
@@ -57,26 +57,26 @@ func (c *Captured) Answer(turn dialect.Message, results []Result) {
 
 // AsItIs reports whether a host may be sent the captured body as it is: it speaks its protocol, and
 // the body is one request.
-func (h *Host) AsItIs(c Captured) bool {
-	to := h.To()
-	return to != nil && c.Dialect != nil && to.Dialect == c.Dialect.Name && c.single
+func (h *Host) AsItIs(c CapturedRequest) bool {
+	to := h.HistoryTarget()
+	return to != nil && c.Protocol != nil && to.Dialect == c.Protocol.Name && c.single
 }
 
 // Origin is the host that a request was sent to: the one with the address, or else the one its
 // dialect is named after; nil if nobody known speaks that.
-func Origin(c Captured, address string) *Host {
-	if c.Dialect == nil {
+func Origin(c CapturedRequest, address string) *Host {
+	if c.Protocol == nil {
 		return nil
 	}
 	if u, err := url.Parse(address); err == nil && u.Host != "" {
 		for i := range All {
 			h := &All[i]
-			if h.isAt(u) && h.To().Dialect == c.Dialect.Name {
+			if h.isAt(u) && h.HistoryTarget().Dialect == c.Protocol.Name {
 				return h
 			}
 		}
 	}
-	return For(c.Dialect.Name)
+	return For(c.Protocol.Name)
 }
 
 // isAt reports whether a URL is of the host's own address.

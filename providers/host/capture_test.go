@@ -26,8 +26,8 @@ func TestCapture(t *testing.T) {
 	const chat = "https://api.openai.com/v1/chat/completions"
 	answer := `{"id":"1","object":"chat.completion","model":"gpt-4.1","choices":[{"index":0,"message":{"role":"assistant","content":"Hi"},"finish_reason":"stop"}]}`
 	c, err := Capture(seen(t, chat, chatRequest, answer))
-	if err != nil || c.Dialect.Name != "openai-chat" || c.From.Dialect != "openai-chat" || c.Path != "/v1/chat/completions" || string(c.Body) != chatRequest ||
-		len(c.History) == 0 || c.Asks() != "gpt-4.1" {
+	if err != nil || c.Protocol.Name != "openai-chat" || c.From.Dialect != "openai-chat" || c.Path != "/v1/chat/completions" || string(c.Body) != chatRequest ||
+		len(c.History) == 0 || c.Model() != "gpt-4.1" {
 		t.Errorf("%+v, %v", c, err)
 	}
 	for request, says := range map[string]string{
@@ -41,8 +41,8 @@ func TestCapture(t *testing.T) {
 		t.Error("of nothing")
 	}
 	unanswered, err := Capture(seen(t, "", chatRequest, ""))
-	if err != nil || unanswered.Dialect.Name != "openai-chat" {
-		t.Errorf("without an answer: %+v, %v", unanswered.Dialect, err)
+	if err != nil || unanswered.Protocol.Name != "openai-chat" {
+		t.Errorf("without an answer: %+v, %v", unanswered.Protocol, err)
 	}
 }
 
@@ -54,7 +54,7 @@ func TestAsItIs(t *testing.T) {
 	}
 	for i := range All {
 		h := &All[i]
-		if got, want := h.AsItIs(c), h.To().Dialect == "openai-chat"; got != want {
+		if got, want := h.AsItIs(c), h.HistoryTarget().Dialect == "openai-chat"; got != want {
 			t.Errorf("%s: %t", h.Name, got)
 		}
 	}
@@ -85,14 +85,14 @@ func TestOrigin(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := ""
-		if h := Origin(Captured{Dialect: d}, test.url); h != nil {
+		if h := Origin(CapturedRequest{Protocol: d}, test.url); h != nil {
 			got = h.Name
 		}
 		if got != test.want {
 			t.Errorf("%s at %s: %q, want %q", test.dialect, test.url, got, test.want)
 		}
 	}
-	if Origin(Captured{}, "https://api.openai.com/v1") != nil {
+	if Origin(CapturedRequest{}, "https://api.openai.com/v1") != nil {
 		t.Error("of no protocol")
 	}
 }
@@ -109,7 +109,7 @@ func TestAnswer(t *testing.T) {
 	turn := dialect.Message{Role: dialect.Assistant, Parts: []dialect.Part{
 		{Kind: dialect.CallPart, ID: "call_9", Name: "get_weather", Tool: "function", Args: []byte(`{"city":"Lima"}`)},
 	}}
-	c.Answer(turn, []Result{{Call: &stream.Call{ID: "call_9", Name: "get_weather"}, Text: "no \"such\" city", Failed: true}})
+	c.ContinueFrom(turn, []Result{{Call: &stream.Call{ID: "call_9", Name: "get_weather"}, Text: "no \"such\" city", Failed: true}})
 	if len(c.History) != before+2 || len(again.History) != before {
 		t.Fatalf("%d and %d messages of %d", len(c.History), len(again.History), before)
 	}
@@ -121,7 +121,7 @@ func TestAnswer(t *testing.T) {
 			continue
 		}
 		_, body := h.Build(out.Request, "http://host.test")
-		history, err := h.To().Decode(body)
+		history, err := h.HistoryTarget().Decode(body)
 		if err != nil {
 			t.Fatalf("%s: %v", h.Name, err)
 		}

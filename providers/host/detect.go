@@ -10,13 +10,13 @@ import (
 // protocol.
 func Recognise(body []byte) *Host {
 	r := dialect.Raw(body)
-	name := dialectOf(r)
+	name := protocolOf(r)
 	if name == "" {
 		return nil
 	}
 	model := r.Get("model").Text()
 	for i := range All {
-		if t := All[i].To(); t != nil && t.Dialect == name && All[i].Has(model) {
+		if t := All[i].HistoryTarget(); t != nil && t.Dialect == name && All[i].Has(model) {
 			return &All[i]
 		}
 	}
@@ -37,8 +37,8 @@ var signs = []struct {
 	{"cohere", []string{"documents", "citation_options", "safety_mode", "strict_tools"}},
 }
 
-// dialectOf is the dialect of a request by the shape of its body, "" if it has none.
-func dialectOf(body dialect.Raw) string {
+// protocolOf is the dialect of a request by the shape of its body, "" if it has none.
+func protocolOf(body dialect.Raw) string {
 	if body.Kind() != '{' {
 		return ""
 	}
@@ -98,6 +98,6 @@ func (h *Host) RawRequest(body []byte, model, address string) (url, asked string
 	if asked == "" {
 		asked = h.Model
 	}
-	path, _ := h.To().Ask(dialect.Request{Model: asked}, h.Quirks)
+	path, _ := h.HistoryTarget().Ask(dialect.Request{Model: asked}, h.Quirks)
 	return Join(address, path), asked
 }

@@ -26,39 +26,39 @@ type Host struct {
 	Target      string // name of the dialect.Target
 	Quirks      dialect.Quirks
 
-	Address  string // https://api.example.com/v1, as its own clients have it; {region} stands for a region; "" when it has to be given
-	Variable string // of the environment, which names another address; "" for none
-	Behind   string // what is put behind the address that Variable names
+	Address    string // https://api.example.com/v1, as its own clients have it; {region} stands for a region; "" when it has to be given
+	Variable   string // of the environment, which names another address; "" for none
+	PathSuffix string // what is put behind the address that Variable names
 
-	Version string   // what its own clients put behind the address, before all else; "" for none
-	Under   []string // first parts of the paths that stand under that: some clients leave Version out
+	Version        string   // what its own clients put behind the address, before all else; "" for none
+	VersionedPaths []string // first parts of the paths that stand under that: some clients leave Version out
 
-	Keys   []Key // the first that the environment has is used
-	Open   bool  // answers without a key
-	Header []Pair
-	Extra  []Pair // headers whose value is in the environment: the name of the variable, where it is set
-	Sticky string // header that has the requests of a session answered where their beginning is cached; "" for none
+	Keys          []APIKey // the first that the environment has is used
+	Keyless       bool     // answers without a key
+	Header        []HeaderPair
+	Extra         []HeaderPair // headers whose value is in the environment: the name of the variable, where it is set
+	SessionHeader string       // header that has the requests of a session answered where their beginning is cached; "" for none
 
 	Model  string   // asked for where none is named; "" when it has to be given
 	Models []string // how names of its models begin, as far as that tells
 }
 
-// A Pair is a header with its value.
-type Pair struct{ Name, Value string }
+// A HeaderPair is a header with its value.
+type HeaderPair struct{ Name, Value string }
 
-// A Key is a variable of the environment that holds a secret, and the header it goes into.
-type Key struct {
+// A APIKey is a variable of the environment that holds a secret, and the header it goes into.
+type APIKey struct {
 	Variable string
 	Header   string
 	Scheme   string // word before it: "Bearer", or ""
 }
 
-// Pair is the header with the secret.
-func (k Key) Pair(secret string) Pair {
+// HeaderFor is the header with the secret.
+func (k APIKey) HeaderFor(secret string) HeaderPair {
 	if k.Scheme != "" {
 		secret = k.Scheme + " " + secret
 	}
-	return Pair{k.Header, secret}
+	return HeaderPair{k.Header, secret}
 }
 
 // Find is the host of that name; the error lists the names there are.
@@ -74,15 +74,15 @@ func Find(name string) (*Host, error) {
 // has none.
 func For(dialectName string) *Host {
 	for i := range All {
-		if t := All[i].To(); t != nil && t.Dialect == dialectName {
+		if t := All[i].HistoryTarget(); t != nil && t.Dialect == dialectName {
 			return &All[i]
 		}
 	}
 	return nil
 }
 
-// To is the target of the host's protocol.
-func (h *Host) To() *dialect.Target {
+// HistoryTarget is the target of the host's protocol.
+func (h *Host) HistoryTarget() *dialect.Target {
 	t, err := providers.FindTarget(h.Target)
 	if err != nil {
 		return nil // cannot be: a test looks for all of them
@@ -102,27 +102,27 @@ func (h *Host) Has(model string) bool {
 
 // Build is the request as it is sent to the host at an address.
 func (h *Host) Build(r dialect.Request, address string) (url string, body []byte) {
-	path, body := h.To().Ask(r, h.Quirks)
+	path, body := h.HistoryTarget().Ask(r, h.Quirks)
 	return Join(address, path), body
 }
 
 // Headers are those of a request, but for its key.
-func (h *Host) Headers(session string, getenv func(string) string) []Pair {
-	all := append([]Pair{{"Content-Type", "application/json"}}, h.Header...)
+func (h *Host) Headers(session string, getenv func(string) string) []HeaderPair {
+	all := append([]HeaderPair{{"Content-Type", "application/json"}}, h.Header...)
 	for _, p := range h.Extra {
 		if value := getenv(p.Value); value != "" {
-			all = append(all, Pair{p.Name, value})
+			all = append(all, HeaderPair{p.Name, value})
 		}
 	}
-	if h.Sticky != "" && session != "" {
-		all = append(all, Pair{h.Sticky, session})
+	if h.SessionHeader != "" && session != "" {
+		all = append(all, HeaderPair{h.SessionHeader, session})
 	}
 	return all
 }
 
 // Key is the first of the host's keys that the environment has, as a header. The error names the
 // variables; there is none where a key is not needed, and then the header has no name.
-func (h *Host) Key(getenv func(string) string) (Pair, error) {
+func (h *Host) Key(getenv func(string) string) (HeaderPair, error) {
 	var looked []string
 	for _, k := range h.Keys {
 		looked = append(looked, k.Variable)
@@ -132,13 +132,13 @@ func (h *Host) Key(getenv func(string) string) (Pair, error) {
 		}
 		for _, c := range []byte(secret) {
 			if c < ' ' || c > '~' {
-				return Pair{}, fmt.Errorf("%s: the value of %s has a character that no header can carry", h.Name, k.Variable)
+				return HeaderPair{}, fmt.Errorf("%s: the value of %s has a character that no header can carry", h.Name, k.Variable)
 			}
 		}
-		return k.Pair(secret), nil
+		return k.HeaderFor(secret), nil
 	}
-	if h.Open {
-		return Pair{}, nil
+	if h.Keyless {
+		return HeaderPair{}, nil
 	}
-	return Pair{}, fmt.Errorf("%s: no key in the environment\nlooked for %s", h.Name, strings.Join(looked, ", then "))
+	return HeaderPair{}, fmt.Errorf("%s: no key in the environment\nlooked for %s", h.Name, strings.Join(looked, ", then "))
 }

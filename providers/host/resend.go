@@ -8,11 +8,11 @@ import (
 	"toolscope/providers/replay"
 )
 
-// Captured is a request that was seen, to be sent again.
-type Captured struct {
-	Dialect *dialect.Dialect // of the request
-	Path    string           // of its URL, which may name the model
-	Body    []byte
+// CapturedRequest is a request that was seen, to be sent again.
+type CapturedRequest struct {
+	Protocol *dialect.Dialect // of the request
+	Path     string           // of its URL, which may name the model
+	Body     []byte
 
 	// History is the conversation it carries, and what was added to it since: a turn, results. From
 	// is where its protocol sends such. See providers.Exchange.History.
@@ -23,45 +23,45 @@ type Captured struct {
 	single bool   // the body is known to be one JSON object
 }
 
-// Asks is the model that the request asks for.
-func (c *Captured) Asks() string {
+// Model is the model that the request asks for.
+func (c *CapturedRequest) Model() string {
 	if c.model != "" {
 		return c.model
 	}
-	return modelOf(c.Dialect, c.Path, c.Body)
+	return modelOf(c.Protocol, c.Path, c.Body)
 }
 
-// Resent is a captured request as another host is asked it.
-type Resent struct {
-	Request dialect.Request
-	Preview replay.Preview // of its history: what it loses
-	Left    []string       // tools that cannot be declared there, by name
-	Moved   int            // instructions in the middle of the history that stand before it now
+// ResentRequest is a captured request as another host is asked it.
+type ResentRequest struct {
+	Request    dialect.Request
+	Preview    replay.Preview // of its history: what it loses
+	Undeclared []string       // tools that cannot be declared there, by name
+	Moved      int            // instructions in the middle of the history that stand before it now
 }
 
 // Resend translates a captured request for a host: its instructions, its history under a policy,
 // its tools, the limit of its answer. model is asked, or if it is "" the request's own where the
 // host has it, and else the host's. It is a pure function; nothing is sent.
-func (h *Host) Resend(c Captured, model string, policy *replay.Policy) (Resent, error) {
-	to := h.To()
+func (h *Host) Resend(c CapturedRequest, model string, policy *replay.Policy) (ResentRequest, error) {
+	to := h.HistoryTarget()
 	if to == nil || to.Request == nil {
-		return Resent{}, fmt.Errorf("%s: requests are never made to it", h.Name)
+		return ResentRequest{}, fmt.Errorf("%s: requests are never made to it", h.Name)
 	}
-	var out Resent
+	var out ResentRequest
 	r := &out.Request
 	if r.Model = h.ModelOf(c, model); r.Model == "" {
-		return Resent{}, fmt.Errorf("%s: no model is named, and the request's %q may not be one of its", h.Name, c.Asks())
+		return ResentRequest{}, fmt.Errorf("%s: no model is named, and the request's %q may not be one of its", h.Name, c.Model())
 	}
 	var history []dialect.Message
-	r.System, history, out.Moved = instructions(c.History, to)
+	r.System, history, out.Moved = splitInstructions(c.History, to)
 	out.Preview = replay.Conversation(history, c.From).Preview(to, policy)
 	if out.Preview.Refused != "" && len(out.Preview.Body) == 0 {
 		return out, fmt.Errorf("%s: the policy %s sends nothing: %s", h.Name, policy.Name, out.Preview.Refused)
 	}
 	r.Encoded = append(out.Preview.Body, out.Preview.Results...)
-	if c.Dialect != nil && c.Dialect.Tools != nil {
-		tools := Tools{Dialect: c.Dialect.Name, List: c.Dialect.Tools(c.Body), Declared: declaredIn(c.Dialect.Name, c.Body)}
-		out.Left = tools.Declare(r, to)
+	if c.Protocol != nil && c.Protocol.Tools != nil {
+		tools := Tools{Protocol: c.Protocol.Name, List: c.Protocol.Tools(c.Body), Declared: declaredIn(c.Protocol.Name, c.Body)}
+		out.Undeclared = tools.Declare(r, to)
 	}
 	r.MaxTokens = limitOf(c.Body)
 	return out, nil
@@ -69,24 +69,24 @@ func (h *Host) Resend(c Captured, model string, policy *replay.Policy) (Resent, 
 
 // ModelOf is the model a host would be asked for: model, or if that is "" the request's own where
 // the host has it, and else the host's; "" if none is known.
-func (h *Host) ModelOf(c Captured, model string) string {
+func (h *Host) ModelOf(c CapturedRequest, model string) string {
 	if model != "" {
 		return model
 	}
-	own := c.Asks()
-	to := h.To()
+	own := c.Model()
+	to := h.HistoryTarget()
 	switch {
 	case own != "" && h.Has(own):
 		return own
-	case h.Model == "" && len(h.Models) == 0 && c.Dialect != nil && to.Dialect == c.Dialect.Name:
+	case h.Model == "" && len(h.Models) == 0 && c.Protocol != nil && to.Dialect == c.Protocol.Name:
 		return own // a host that has any name, as a server of one's own
 	}
 	return h.Model
 }
 
-// instructions takes what the system says out of a history: what stands before all else, and the
+// splitInstructions takes what the system says out of a history: what stands before all else, and the
 // rest where the target has no place for it between messages.
-func instructions(history []dialect.Message, to *dialect.Target) (system string, rest []dialect.Message, moved int) {
+func splitInstructions(history []dialect.Message, to *dialect.Target) (system string, rest []dialect.Message, moved int) {
 	var said []string
 	inline := len(to.Encode([]dialect.Message{{Role: dialect.System, Parts: []dialect.Part{{Kind: dialect.TextPart, Text: []byte("x")}}}})) > 0
 	for _, m := range history {

@@ -10,7 +10,7 @@ import (
 )
 
 // captured is a request as an exchange has it.
-func captured(t *testing.T, dialectName, path, body string) Captured {
+func captured(t *testing.T, dialectName, path, body string) CapturedRequest {
 	t.Helper()
 	d, err := providers.Find(dialectName)
 	if err != nil {
@@ -21,7 +21,7 @@ func captured(t *testing.T, dialectName, path, body string) Captured {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Captured{Dialect: d, Path: path, Body: []byte(body), History: history, From: from}
+	return CapturedRequest{Protocol: d, Path: path, Body: []byte(body), History: history, From: from}
 }
 
 const chatRequest = `{"model":"gpt-4.1","max_completion_tokens":300,"stream":true,"messages":[
@@ -52,7 +52,7 @@ func TestResend(t *testing.T) {
 			continue
 		}
 		_, body := h.Build(out.Request, "http://host.test")
-		to := h.To()
+		to := h.HistoryTarget()
 		history, err := to.Decode(body)
 		if err != nil {
 			t.Fatalf("%s: %v in %s", h.Name, err, body)
@@ -78,8 +78,8 @@ func TestResend(t *testing.T) {
 		if len(tools) == 0 || tools[0].Name != "get_weather" || tools[0].Description != "W" {
 			t.Errorf("%s: tools %v", h.Name, tools)
 		}
-		if own := h.Target == "openai-chat"; own != (len(out.Left) == 0) || own != strings.Contains(string(body), `"strict":true`) {
-			t.Errorf("%s: left out %v of %s", h.Name, out.Left, body)
+		if own := h.Target == "openai-chat"; own != (len(out.Undeclared) == 0) || own != strings.Contains(string(body), `"strict":true`) {
+			t.Errorf("%s: left out %v of %s", h.Name, out.Undeclared, body)
 		}
 	}
 }
@@ -156,7 +156,7 @@ func TestResendMore(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, body := h.Build(out.Request, "http://host.test")
-		history, _ := h.To().Decode(body)
+		history, _ := h.HistoryTarget().Decode(body)
 		if got, want := outline(history), "user:Weather? assistant:f{} user:=typed in "; got != want {
 			t.Errorf("%s: %s in %s", h.Name, got, body)
 		}

@@ -12,7 +12,7 @@ import (
 
 // Tools are tools as somebody declares them, and how.
 type Tools struct {
-	Dialect  string // whose form they have
+	Protocol string // whose form they have
 	List     []dialect.Tool
 	Declared dialect.Raw // the value that a request of that dialect declares them with
 }
@@ -58,7 +58,7 @@ func ReadTools(text []byte) (Tools, error) {
 	for i := range providers.All { // a whole request, in a form of its own
 		if d := &providers.All[i]; d.Tools != nil {
 			if tools := d.Tools(body); len(tools) > 0 {
-				return Tools{Dialect: d.Name, List: tools}, nil
+				return Tools{Protocol: d.Name, List: tools}, nil
 			}
 		}
 	}
@@ -103,7 +103,7 @@ func shapeOf(list dialect.Raw) string {
 
 // asForm reads a list in a form.
 func asForm(form string, list dialect.Raw) (t Tools) {
-	t.Dialect = form
+	t.Protocol = form
 	if form == mcp {
 		for v := range list.Elements() {
 			t.List = append(t.List, dialect.FunctionTool(v, "inputSchema"))
@@ -142,7 +142,7 @@ func asForm(form string, list dialect.Raw) (t Tools) {
 // have the tools that a provider runs itself.
 func (t *Tools) Declare(r *dialect.Request, to *dialect.Target) (left []string) {
 	r.Tools, r.Declared = t.List, nil
-	if t.Declared != nil && t.Dialect == to.Dialect && to.Name == to.Dialect {
+	if t.Declared != nil && t.Protocol == to.Dialect && to.Name == to.Dialect {
 		r.Declared = t.Declared
 		return nil
 	}

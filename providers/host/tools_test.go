@@ -33,8 +33,8 @@ func TestReadTools(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got.Dialect != test.dialect || len(got.List) != 1 {
-				t.Fatalf("%s: %v", got.Dialect, got.List)
+			if got.Protocol != test.dialect || len(got.List) != 1 {
+				t.Fatalf("%s: %v", got.Protocol, got.List)
 			}
 			f := got.List[0]
 			if f.Name != "f" || f.Description != "D" || f.Kind != "function" || !cmp.Equal(value(t, f.Schema), value(t, []byte(s))) {
@@ -43,7 +43,7 @@ func TestReadTools(t *testing.T) {
 			for i := range All { // and can be declared anywhere
 				h := &All[i]
 				r := dialect.Request{Model: "m", Messages: userSays("x")}
-				if left := got.Declare(&r, h.To()); left != nil {
+				if left := got.Declare(&r, h.HistoryTarget()); left != nil {
 					t.Errorf("%s: left out %v", h.Name, left)
 				}
 				_, body := h.Build(r, "http://host.test")
@@ -75,7 +75,7 @@ func TestDeclare(t *testing.T) {
 	for name, want := range map[string]string{"anthropic": "[] ", "openai": "[web_search] f", "mistral": "[web_search] f", "gemini": "[web_search] f"} {
 		h, _ := Find(name)
 		r := dialect.Request{Model: "m", Messages: userSays("x")}
-		left := tools.Declare(&r, h.To())
+		left := tools.Declare(&r, h.HistoryTarget())
 		_, body := h.Build(r, "http://host.test")
 		if name == "anthropic" {
 			if got := string(dialect.Raw(body).Get("tools")); got != list {

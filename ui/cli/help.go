@@ -92,11 +92,11 @@ func hostsHelp(l lines) {
 		h := &host.All[i]
 		l.linef("")
 		l.linef("  %s: %s", h.Name, h.Title)
-		key := strings.Join(each(h.Keys, func(k host.Key) string { return k.Variable + " as " + k.Header }), ", or ")
-		if h.Open && key != "" {
+		key := strings.Join(each(h.Keys, func(k host.APIKey) string { return k.Variable + " as " + k.Header }), ", or ")
+		if h.Keyless && key != "" {
 			key += ", if set"
 		}
-		for _, line := range [][2]string{{"address", h.Address}, {"variable", h.Variable}, {"speaks", h.To().Title}, {"key", key}, {"model", h.Model}} {
+		for _, line := range [][2]string{{"address", h.Address}, {"variable", h.Variable}, {"speaks", h.HistoryTarget().Title}, {"key", key}, {"model", h.Model}} {
 			if line[1] != "" {
 				l.prose(fmt.Sprintf("    %-9s ", line[0]), line[1])
 			}

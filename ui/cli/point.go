@@ -132,7 +132,7 @@ func others(all []way) (list []string) {
 		})
 	}
 	for _, w := range all {
-		passed := w.host != nil && slices.ContainsFunc(host.Passed, func(h host.Host) bool { return h.Name == w.host.Name })
+		passed := w.host != nil && slices.ContainsFunc(host.PassThrough, func(h host.Host) bool { return h.Name == w.host.Name })
 		if w.prefix != "" && !led[w.prefix] && !passed {
 			list = append(list, w.prefix)
 		}

@@ -63,7 +63,7 @@ func (a *app) queries(args []string, f *connectFlags) ([]query, error) {
 		}
 		mine := r
 		mine.Model = q.model
-		if left := tools.Declare(&mine, q.host.To()); len(left) > 0 {
+		if left := tools.Declare(&mine, q.host.HistoryTarget()); len(left) > 0 {
 			a.notef("%s: not declared, because another provider runs it: %s", q.label, strings.Join(left, ", "))
 		}
 		q.url, q.body = q.host.Build(mine, address)
@@ -107,7 +107,7 @@ func (a *app) rawQueries(args []string, f *connectFlags) ([]query, error) {
 func (f *connectFlags) build(list []query, request func(q *query, address string) error) ([]query, error) {
 	for i := range list {
 		q := &list[i]
-		address, err := q.host.Where(f.baseURL, os.Getenv)
+		address, err := q.host.ResolveAddress(f.baseURL, os.Getenv)
 		if err == nil {
 			err = request(q, address)
 		}
@@ -186,7 +186,7 @@ func (q *query) address(f *connectFlags) error {
 // isKey reports whether a header is where the host's key goes.
 func (q *query) isKey(name string) bool {
 	return strings.EqualFold(name, "Authorization") ||
-		slices.ContainsFunc(q.host.Keys, func(k host.Key) bool { return strings.EqualFold(k.Header, name) })
+		slices.ContainsFunc(q.host.Keys, func(k host.APIKey) bool { return strings.EqualFold(k.Header, name) })
 }
 
 // isHeader reports whether a request can carry a header.

@@ -31,19 +31,19 @@ func ways(to []string, getenv func(string) string) ([]way, error) {
 		if only || wayTo(given, "/"+h.Name) != nil {
 			continue
 		}
-		address, err := h.Where("", foreign(h, getenv))
+		address, err := h.ResolveAddress("", foreign(h, getenv))
 		if err != nil {
 			continue // it has no address without what the environment says
 		}
-		u, err := url.Parse(strings.TrimSuffix(address, h.Behind))
+		u, err := url.Parse(strings.TrimSuffix(address, h.PathSuffix))
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", h.Name, err)
 		}
 		all = append(all, way{"/" + h.Name, h, u, false})
 	}
-	for i := range host.Passed {
-		if h := &host.Passed[i]; !only && wayTo(given, "/"+h.Name) == nil {
-			u, err := url.Parse(h.Pass(getenv))
+	for i := range host.PassThrough {
+		if h := &host.PassThrough[i]; !only && wayTo(given, "/"+h.Name) == nil {
+			u, err := url.Parse(h.PassThroughAddress(getenv))
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", h.Name, err)
 			}
@@ -79,7 +79,7 @@ func givenWays(to []string) (all []way, only bool, err error) {
 
 // hostOf is the host of that name, or at that address; nil if there is none.
 func hostOf(name string, u *url.URL) *host.Host {
-	for _, list := range [][]host.Host{host.All, host.Passed} {
+	for _, list := range [][]host.Host{host.All, host.PassThrough} {
 		for i := range list {
 			if h := &list[i]; name == "/"+h.Name || name == "" && u.String() == h.Address {
 				return h
@@ -142,7 +142,7 @@ func routes(all []way) (list []proxy.Route) {
 			}
 		}
 		if w.host != nil && !isVersion(path.Base(own)) {
-			for _, part := range w.host.Under {
+			for _, part := range w.host.VersionedPaths {
 				u := *w.upstream
 				u.Path = own + "/" + w.host.Version + "/" + part
 				list = append(list, proxy.Route{Prefix: w.prefix + "/" + part, Upstream: &u})

@@ -120,7 +120,7 @@ func sendPlaces(said map[string]*connectFlags) (all []send.Place) {
 		q := query{host: &host.All[i]}
 		f := s.flags(q.host)
 		var err error
-		if q.url, err = q.host.Where(f.baseURL, os.Getenv); err == nil {
+		if q.url, err = q.host.ResolveAddress(f.baseURL, os.Getenv); err == nil {
 			err = q.address(f)
 		}
 		p := send.Place{Host: q.host, Address: q.url}

@@ -20,7 +20,7 @@ type again struct {
 	host          modes.Host
 	means         Means
 	turn          int // its number, as the list counts
-	captured      host.Captured
+	captured      host.CapturedRequest
 	answered      int // results that go with it, which were typed here
 	places        []Place
 	origin        *host.Host          // where it came from, nil if that is nobody known
@@ -81,7 +81,7 @@ func newAgain(h modes.Host, m Means, t *stream.Turn, results []host.Result) (mod
 	if len(results) > 0 {
 		answer := *t // what comes later does not change what is sent
 		answer.Calls = slices.Clone(t.Calls)
-		c.Answer(replay.Message(&answer, providers.TargetOf(t.Dialect)), results)
+		c.ContinueFrom(replay.Message(&answer, providers.TargetOf(t.Dialect)), results)
 	}
 	a.captured = c
 	return a, display.Text{}
@@ -93,7 +93,7 @@ var (
 )
 
 // findOrigin puts the host that the request came from first.
-func (a *again) findOrigin(c host.Captured, x *providers.Exchange) {
+func (a *again) findOrigin(c host.CapturedRequest, x *providers.Exchange) {
 	a.origin = host.Origin(c, x.Head.URL)
 	if named, err := host.Find(x.Head.File); err == nil { // as those are that were asked from here
 		a.origin = named
@@ -190,7 +190,7 @@ func (a *again) isUnchanged() bool { return a.policy == unchanged && a.mayBeUnch
 // that is wanted.
 func (a *again) mayBeUnchanged() bool {
 	h := a.place().Host
-	return a.asItIs[h] && a.models[h] == a.captured.Asks()
+	return a.asItIs[h] && a.models[h] == a.captured.Model()
 }
 
 // step goes on by so many policies, from the last to the first.

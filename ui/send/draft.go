@@ -84,7 +84,7 @@ func (a *again) current() *draft {
 }
 
 // compose makes a request for a host and lays it out.
-func compose(k draftKey, c host.Captured, draw display.Drawer) *draft {
+func compose(k draftKey, c host.CapturedRequest, draw display.Drawer) *draft {
 	d := &draft{key: k}
 	var marks []panes.Span
 	if k.trouble != "" {
@@ -111,7 +111,7 @@ func compose(k draftKey, c host.Captured, draw display.Drawer) *draft {
 
 // resend makes the request from the captured one, and says what that loses. The spans are those of
 // arguments that the model did not write so.
-func (d *draft) resend(c host.Captured, draw display.Drawer) (marks []panes.Span) {
+func (d *draft) resend(c host.CapturedRequest, draw display.Drawer) (marks []panes.Span) {
 	k := d.key
 	out, err := k.host.Resend(c, k.model, &replay.Behaviours[k.policy])
 	if err != nil {
@@ -120,8 +120,8 @@ func (d *draft) resend(c host.Captured, draw display.Drawer) (marks []panes.Span
 		return nil
 	}
 	d.url, d.body = k.host.Build(out.Request, k.address)
-	if len(out.Left) > 0 {
-		d.note(screen.Caution, draw.Format("tools that cannot be declared there: %s", screen.Short(strings.Join(out.Left, ", "))))
+	if len(out.Undeclared) > 0 {
+		d.note(screen.Caution, draw.Format("tools that cannot be declared there: %s", screen.Short(strings.Join(out.Undeclared, ", "))))
 	}
 	if out.Moved > 0 {
 		d.note(screen.Caution, screen.Plural(out.Moved, "instruction").Between("", " from inside the conversation: before it now"))
