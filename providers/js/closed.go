@@ -7,12 +7,12 @@ import (
 	"toolscope/stream/jsonbytes"
 )
 
-// Closed is the parser of Anthropic's library: a text that was cut loses its last token if that is
+// ParseClosed is the parser of Anthropic's library: a text that was cut loses its last token if that is
 // not whole, and everything open is closed. Where it is wrong in another way ok is false: there it
 // throws.
-func Closed(text string) (v Value, ok bool) {
-	if tokens, ok := tokensOf(text); ok {
-		if whole, ok := closeAll(strip(tokens)); ok {
+func ParseClosed(text string) (v Value, ok bool) {
+	if tokens, ok := splitTokens(text); ok {
+		if whole, ok := closeAll(dropIncomplete(tokens)); ok {
 			return Parse(whole)
 		}
 	}
@@ -27,9 +27,9 @@ type token struct {
 	last bool // a number that runs to the end
 }
 
-// tokensOf are the tokens of a text. A string or word that was cut is none; ok is false where there
+// splitTokens are the tokens of a text. A string or word that was cut is none; ok is false where there
 // is anything else.
-func tokensOf(text string) (all []token, ok bool) {
+func splitTokens(text string) (all []token, ok bool) {
 	for i := 0; i < len(text); {
 		c, n := text[i], 1
 		switch {
@@ -53,7 +53,7 @@ func tokensOf(text string) (all []token, ok bool) {
 			word := text[i : i+n]
 			if _, is := words[word]; is {
 				all = append(all, token{sort: 'a', text: word})
-			} else if !beginsWord(word) || strings.Trim(text[i+n:], " \t\n\r") != "" {
+			} else if !isWordPrefix(word) || strings.Trim(text[i+n:], " \t\n\r") != "" {
 				return nil, false
 			}
 		default:
@@ -66,7 +66,7 @@ func tokensOf(text string) (all []token, ok bool) {
 
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
-func beginsWord(s string) bool {
+func isWordPrefix(s string) bool {
 	for word := range words {
 		if strings.HasPrefix(word, s) {
 			return true
@@ -91,10 +91,10 @@ func numberLen(text string) int {
 	return max(n, 1)
 }
 
-var wholeNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$`)
+var numberPattern = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$`)
 
-// strip leaves out, from the end, what may not be whole: a number, a key without a value, a comma.
-func strip(all []token) []token {
+// dropIncomplete leaves out, from the end, what may not be whole: a number, a key without a value, a comma.
+func dropIncomplete(all []token) []token {
 	var open []byte
 	for _, t := range all {
 		switch t.sort {
@@ -108,7 +108,7 @@ func strip(all []token) []token {
 	for n := len(all); n > 0; n-- {
 		switch t := all[n-1]; {
 		case t.sort == ':':
-		case t.sort == '1' && (t.last || !wholeNumber.MatchString(t.text)):
+		case t.sort == '1' && (t.last || !numberPattern.MatchString(t.text)):
 		case t.sort == '"' && inObject && n > 1 && (all[n-2].sort == ',' || all[n-2].sort == '{'):
 		case t.sort == ',':
 			return all[:n-1]

@@ -6,39 +6,39 @@ import (
 	"unicode/utf8"
 )
 
-// Complaint is what JSON.parse of JavaScriptCore, which Bun runs on, says of a text that is no JSON,
+// ParseErrorText is what JSON.parse of JavaScriptCore, which Bun runs on, says of a text that is no JSON,
 // without the words "JSON Parse error: " before it. It is "" where the text is JSON. What the
 // reader of tokens objects to goes before what the reader of values does.
-func Complaint(text string) string {
+func ParseErrorText(text string) string {
 	if _, ok := Parse(text); ok {
 		return ""
 	}
-	c := complainer{parser: parser{text: text}}
-	c.next()
-	c.value(0)
+	c := errorParser{parser: parser{text: text}}
+	c.nextToken()
+	c.checkValue(0)
 	switch {
-	case c.token != "":
-		return c.token
-	case c.said != "":
-		return c.said
+	case c.tokenError != "":
+		return c.tokenError
+	case c.syntaxError != "":
+		return c.syntaxError
 	}
 	return "Unable to parse JSON string"
 }
 
-// complainer reads a text until something is wrong with it.
-type complainer struct {
+// errorParser reads a text until something is wrong with it.
+type errorParser struct {
 	parser
-	kind  byte   // of the token at hand: its first byte, 'v' for a literal, 'i' for a word, 0 at the end, 'x' if it is none
-	word  string // of a word: itself
-	token string // what is wrong with a token
-	said  string // what is wrong with where it stands
-	lost  bool   // an exponent has no digits: nothing is read behind it, and nothing said of that
+	kind        byte   // of the token at hand: its first byte, 'v' for a literal, 'i' for a word, 0 at the end, 'x' if it is none
+	word        string // of a word: itself
+	tokenError  string // what is wrong with a token
+	syntaxError string // what is wrong with where it stands
+	lost        bool   // an exponent has no digits: nothing is read behind it, and nothing said of that
 }
 
-// next reads a token.
-func (c *complainer) next() byte {
-	c.space()
-	switch b := c.byte(); {
+// nextToken reads a token.
+func (c *errorParser) nextToken() byte {
+	c.skipSpace()
+	switch b := c.peekByte(); {
 	case c.lost:
 		c.kind = 'x'
 	case c.at == len(c.text):
@@ -48,29 +48,29 @@ func (c *complainer) next() byte {
 		c.at++
 	case b == '"':
 		c.kind = '"'
-		c.literal()
+		c.checkString()
 	case b == '\'':
-		c.wrong("Single quotes (') are not allowed in JSON")
+		c.setTokenError("Single quotes (') are not allowed in JSON")
 	case b == '-' || b >= '0' && b <= '9':
 		c.kind = 'v'
-		c.numeral()
+		c.checkNumber()
 	case isWord(b):
-		c.identifier()
+		c.checkIdentifier()
 	default:
-		c.wrong("Unrecognized token '" + firstUnits(c.text[c.at:], 1) + "'")
+		c.setTokenError("Unrecognized token '" + firstUnits(c.text[c.at:], 1) + "'")
 	}
 	return c.kind
 }
 
-// byte is the next byte, 0 where there is none.
-func (c *complainer) byte() byte {
+// peekByte is the next byte, 0 where there is none.
+func (c *errorParser) peekByte() byte {
 	if c.at == len(c.text) {
 		return 0
 	}
 	return c.text[c.at]
 }
 
-func (c *complainer) wrong(why string) { c.kind, c.token = 'x', why }
+func (c *errorParser) setTokenError(why string) { c.kind, c.tokenError = 'x', why }
 
 func isWord(b byte) bool {
 	return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b == '_' || b == '$'
@@ -78,8 +78,8 @@ func isWord(b byte) bool {
 
 // firstUnits are the first units of UTF-16 of a text, half a character at the end among them.
 func firstUnits(text string, n int) string {
-	whole := Cut(text, n)
-	if rest := text[len(whole):]; rest != "" && Len(whole) < n {
+	whole := UTF16Prefix(text, n)
+	if rest := text[len(whole):]; rest != "" && UTF16Len(whole) < n {
 		r, _ := utf8.DecodeRuneInString(rest)
 		half, _ := utf16.EncodeRune(r)
 		whole += string([]byte{0xe0 | byte(half>>12), 0x80 | byte(half>>6&0x3f), 0x80 | byte(half&0x3f)})
@@ -87,8 +87,8 @@ func firstUnits(text string, n int) string {
 	return whole
 }
 
-// identifier reads a word: one of JSON's, even if more letters follow, or what stands there.
-func (c *complainer) identifier() {
+// checkIdentifier reads a word: one of JSON's, even if more letters follow, or what stands there.
+func (c *errorParser) checkIdentifier() {
 	rest := c.text[c.at:]
 	for word := range words {
 		if strings.HasPrefix(rest, word) {
@@ -105,68 +105,68 @@ func (c *complainer) identifier() {
 	c.at += end
 }
 
-// numeral reads a number.
-func (c *complainer) numeral() {
-	c.is('-')
-	if !c.is('0') && c.digits() == 0 {
-		c.wrong("Invalid number")
+// checkNumber reads a number.
+func (c *errorParser) checkNumber() {
+	c.acceptByte('-')
+	if !c.acceptByte('0') && c.skipDigits() == 0 {
+		c.setTokenError("Invalid number")
 		return
 	}
-	if c.is('.') && c.digits() == 0 {
-		c.wrong("Invalid digits after decimal point")
+	if c.acceptByte('.') && c.skipDigits() == 0 {
+		c.setTokenError("Invalid digits after decimal point")
 		return
 	}
-	if c.is('e') || c.is('E') {
-		if !c.is('+') {
-			c.is('-')
+	if c.acceptByte('e') || c.acceptByte('E') {
+		if !c.acceptByte('+') {
+			c.acceptByte('-')
 		}
-		if c.digits() == 0 {
+		if c.skipDigits() == 0 {
 			c.lost = true
 		}
 	}
 }
 
-// literal reads a string.
-func (c *complainer) literal() {
+// checkString reads a string.
+func (c *errorParser) checkString() {
 	for c.at++; c.at < len(c.text) && c.text[c.at] >= ' '; c.at++ {
 		switch c.text[c.at] {
 		case '"':
 			c.at++
 			return
 		case '\\':
-			if c.at++; !c.escaped() {
+			if c.at++; !c.checkEscape() {
 				return
 			}
 		}
 	}
-	c.wrong("Unterminated string")
+	c.setTokenError("Unterminated string")
 }
 
-// escaped reads what follows a backslash, but for its last byte.
-func (c *complainer) escaped() bool {
+// checkEscape reads what follows a backslash, but for its last byte.
+func (c *errorParser) checkEscape() bool {
 	rest := c.text[c.at:]
 	switch {
 	case rest == "":
-		c.wrong("Unterminated string")
+		c.setTokenError("Unterminated string")
 		return false
 	case rest[0] == 'u':
-		return c.unicode(rest)
+		return c.checkUnicode(rest)
 	case strings.IndexByte(`"\/bfnrt`, rest[0]) < 0:
-		c.wrong("Invalid escape character " + firstUnits(rest, 1))
+		c.setTokenError("Invalid escape character " + firstUnits(rest, 1))
 		return false
 	}
 	return true
 }
 
-// unicode reads the digits of an escape.
-func (c *complainer) unicode(rest string) bool {
-	if Len(rest) < 5 {
-		c.wrong(`\u must be followed by 4 hex digits`)
+// checkUnicode reads the digits of an escape.
+func (c *errorParser) checkUnicode(rest string) bool {
+	if UTF16Len(rest) < 5 {
+		c.setTokenError(`\u must be followed by 4 hex digits`)
 		return false
 	}
 	for i := 1; i < 5; i++ {
 		if !isHex(rest[i]) {
-			c.wrong(`"\` + firstUnits(rest, 5) + `" is not a valid unicode escape`)
+			c.setTokenError(`"\` + firstUnits(rest, 5) + `" is not a valid unicode escape`)
 			return false
 		}
 	}
@@ -174,71 +174,71 @@ func (c *complainer) unicode(rest string) bool {
 	return true
 }
 
-// value reads what begins with the token at hand, and the token behind it.
-func (c *complainer) value(depth int) bool {
+// checkValue reads what begins with the token at hand, and the token behind it.
+func (c *errorParser) checkValue(depth int) bool {
 	switch {
-	case depth > deepest:
+	case depth > maxNesting:
 		return false
 	case c.kind == '{':
-		return c.object(depth)
+		return c.checkObject(depth)
 	case c.kind == '[':
-		return c.array(depth)
+		return c.checkArray(depth)
 	case c.kind == '"', c.kind == 'v':
-		c.next()
+		c.nextToken()
 		return true
 	case c.kind == 'i':
-		c.said = `Unexpected identifier "` + c.word + `"`
+		c.syntaxError = `Unexpected identifier "` + c.word + `"`
 	case c.kind == 0:
-		c.said = "Unexpected EOF"
+		c.syntaxError = "Unexpected EOF"
 	case c.kind == 'x':
-		c.said = "Could not parse value expression"
+		c.syntaxError = "Could not parse value expression"
 	default:
-		c.said = "Unexpected token '" + string(c.kind) + "'"
+		c.syntaxError = "Unexpected token '" + string(c.kind) + "'"
 	}
 	return false
 }
 
-func (c *complainer) array(depth int) bool {
-	if c.next() == ']' {
-		c.next()
+func (c *errorParser) checkArray(depth int) bool {
+	if c.nextToken() == ']' {
+		c.nextToken()
 		return true
 	}
-	for c.value(depth + 1) {
+	for c.checkValue(depth + 1) {
 		switch {
 		case c.kind != ',':
-			return c.expects(']', "Expected ']'")
-		case c.next() == ']':
-			c.said = "Unexpected comma at the end of array expression"
+			return c.expectToken(']', "Expected ']'")
+		case c.nextToken() == ']':
+			c.syntaxError = "Unexpected comma at the end of array expression"
 			return false
 		}
 	}
 	return false
 }
 
-func (c *complainer) object(depth int) bool {
-	if c.next() != '"' {
-		return c.expects('}', "Expected '}'")
+func (c *errorParser) checkObject(depth int) bool {
+	if c.nextToken() != '"' {
+		return c.expectToken('}', "Expected '}'")
 	}
 	for {
-		if c.next(); !c.expects(':', "Expected ':' before value in object property definition") || !c.value(depth+1) {
+		if c.nextToken(); !c.expectToken(':', "Expected ':' before value in object property definition") || !c.checkValue(depth+1) {
 			return false
 		}
 		if c.kind != ',' {
-			return c.expects('}', "Expected '}'")
+			return c.expectToken('}', "Expected '}'")
 		}
-		if c.next() != '"' {
-			c.said = "Property name must be a string literal"
+		if c.nextToken() != '"' {
+			c.syntaxError = "Property name must be a string literal"
 			return false
 		}
 	}
 }
 
-// expects takes a token, or says what should stand there.
-func (c *complainer) expects(kind byte, otherwise string) bool {
+// expectToken takes a token, or says what should stand there.
+func (c *errorParser) expectToken(kind byte, otherwise string) bool {
 	if c.kind != kind {
-		c.said = otherwise
+		c.syntaxError = otherwise
 		return false
 	}
-	c.next()
+	c.nextToken()
 	return true
 }

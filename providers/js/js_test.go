@@ -49,10 +49,10 @@ func TestParsers(t *testing.T) {
 		}
 		v, ok := Partial(test.text)
 		check("partial", v, ok, test.partial)
-		check("streaming", Streaming(test.text), true, test.streaming)
+		check("streaming", ParseStreaming(test.text), true, test.streaming)
 		v, ok = LangChain(test.text)
 		check("LangChain's", v, ok, test.langChain)
-		v, ok = Closed(test.text)
+		v, ok = ParseClosed(test.text)
 		check("closed", v, ok, test.closed)
 	}
 }
@@ -84,7 +84,7 @@ func TestComplaint(t *testing.T) {
 		`{"a":"\u00 1"`:  `"\u00 1" is not a valid unicode escape`,
 		`truefalse`:      "Unable to parse JSON string",
 	} {
-		if got := Complaint(text); got != want {
+		if got := ParseErrorText(text); got != want {
 			t.Errorf("%s: %s, want %s", text, got, want)
 		}
 	}
@@ -101,12 +101,12 @@ func FuzzParsers(f *testing.F) {
 		if ok != json.Valid([]byte(text)) {
 			t.Fatalf("%q: taken %v", text, ok)
 		}
-		Secure(text)
-		if said := Complaint(text); ok != (said == "") {
+		ParseSecure(text)
+		if said := ParseErrorText(text); ok != (said == "") {
 			t.Fatalf("%q: %s", text, said)
 		}
-		all := []Value{v, Streaming(text)}
-		for _, parse := range []func(string) (Value, bool){Partial, LangChain, Closed} {
+		all := []Value{v, ParseStreaming(text)}
+		for _, parse := range []func(string) (Value, bool){Partial, LangChain, ParseClosed} {
 			if v, ok := parse(text); ok {
 				all = append(all, v)
 			}

@@ -14,79 +14,79 @@ func LangChain(text string) (v Value, ok bool) {
 	if v, ok = Parse(text); ok {
 		return v, true
 	}
-	p := langChain{partial{text: Trim(text)}}
-	v, ok = p.value(0)
-	p.space()
+	p := langChainParser{partialParser{text: Trim(text)}}
+	v, ok = p.parseValue(0)
+	p.skipSpace()
 	return v, ok && p.at >= len(p.text)
 }
 
-type langChain struct{ partial }
+type langChainParser struct{ partialParser }
 
-func (p *langChain) space() {
+func (p *langChainParser) skipSpace() {
 	rest := strings.TrimLeftFunc(p.text[min(p.at, len(p.text)):], isSpace)
 	p.at = len(p.text) - len(rest)
 }
 
-func (p *langChain) ended() bool { return p.at >= len(p.text) }
+func (p *langChainParser) atEnd() bool { return p.at >= len(p.text) }
 
-func (p *langChain) value(depth int) (v Value, ok bool) {
-	if p.space(); p.ended() || depth > deepest {
+func (p *langChainParser) parseValue(depth int) (v Value, ok bool) {
+	if p.skipSpace(); p.atEnd() || depth > maxNesting {
 		return v, false
 	}
 	c := p.text[p.at]
 	switch c {
 	case '{':
-		return p.object(depth)
+		return p.parseObject(depth)
 	case '[':
-		return p.array(depth)
+		return p.parseArray(depth)
 	case '"':
-		s, ok := p.string()
-		return Text(s), ok
+		s, ok := p.parseString()
+		return StringValue(s), ok
 	}
 	for _, word := range []string{"null", "true", "false"} {
-		if n := p.unitsOf(len(word)); strings.HasPrefix(word, n) {
+		if n := p.nextBytes(len(word)); strings.HasPrefix(word, n) {
 			p.at += len(n)
 			return words[word], true
 		}
 	}
 	if c == '-' || c >= '0' && c <= '9' {
-		return p.number()
+		return p.parseNumber()
 	}
 	return v, false
 }
 
-// unitsOf are the next bytes, at most so many.
-func (p *langChain) unitsOf(n int) string { return p.text[p.at:min(p.at+n, len(p.text))] }
+// nextBytes are the next bytes, at most so many.
+func (p *langChainParser) nextBytes(n int) string { return p.text[p.at:min(p.at+n, len(p.text))] }
 
-func (p *langChain) array(depth int) (v Value, ok bool) {
+func (p *langChainParser) parseArray(depth int) (v Value, ok bool) {
 	v.Kind = Array
 	p.at++
-	if p.space(); p.ended() {
+	if p.skipSpace(); p.atEnd() {
 		return v, true
 	}
-	if p.next() == ']' {
+	if p.peekByte() == ']' {
 		p.at++
 		return v, true
 	}
-	for !p.ended() {
-		if p.space(); p.ended() {
+	for !p.atEnd() {
+		if p.skipSpace(); p.atEnd() {
 			break
 		}
-		item, ok := p.value(depth + 1)
+		item, ok := p.parseValue(depth + 1)
 		if !ok {
 			return v, false
 		}
 		v.items = append(v.items, item)
-		if done, ok := p.goesOn(']'); done {
+		if done, ok := p.acceptComma(']'); done {
 			return v, ok
 		}
 	}
 	return v, true
 }
 
-// goesOn takes a comma; done says that the container ends here, closed or not, and ok that it may.
-func (p *langChain) goesOn(closer byte) (done, ok bool) {
-	if p.space(); p.ended() {
+// acceptComma takes a comma; done says that the container ends here, closed or not, and ok that it may.
+func (p *langChainParser) acceptComma(closer byte) (done, ok bool) {
+	if p.skipSpace(); p.atEnd() {
 		return true, true
 	}
 	c := p.text[p.at]
@@ -94,55 +94,55 @@ func (p *langChain) goesOn(closer byte) (done, ok bool) {
 	return c != ',', c == closer
 }
 
-func (p *langChain) object(depth int) (v Value, ok bool) {
+func (p *langChainParser) parseObject(depth int) (v Value, ok bool) {
 	v.Kind = Object
 	p.at++
-	if p.space(); p.ended() {
+	if p.skipSpace(); p.atEnd() {
 		return v, true
 	}
-	if p.next() == '}' {
+	if p.peekByte() == '}' {
 		p.at++
 		return v, true
 	}
-	for !p.ended() {
-		if p.space(); p.ended() {
+	for !p.atEnd() {
+		if p.skipSpace(); p.atEnd() {
 			break
 		}
-		key, ok := p.string()
+		key, ok := p.parseString()
 		if !ok {
 			return v, false
 		}
-		if p.space(); p.ended() {
+		if p.skipSpace(); p.atEnd() {
 			break
 		}
-		if p.next() != ':' {
+		if p.peekByte() != ':' {
 			return v, false
 		}
 		p.at++
-		if p.space(); p.ended() {
+		if p.skipSpace(); p.atEnd() {
 			break
 		}
-		member, ok := p.value(depth + 1)
+		member, ok := p.parseValue(depth + 1)
 		if !ok {
 			return v, false
 		}
-		v.assign(key, member)
-		if done, ok := p.goesOn('}'); done {
+		v.assignMember(key, member)
+		if done, ok := p.acceptComma('}'); done {
 			return v, ok
 		}
 	}
 	return v, true
 }
 
-// string reads a literal that may not have ended. Control characters may stand in it; an escape of
+// parseString reads a literal that may not have ended. Control characters may stand in it; an escape of
 // fewer than four digits at the end becomes its letters.
-func (p *langChain) string() (s string, ok bool) {
-	if p.next() != '"' {
+func (p *langChainParser) parseString() (s string, ok bool) {
+	if p.peekByte() != '"' {
 		return "", false
 	}
 	p.at++
 	var lit []byte // with escapes, to be unquoted at once: halves of pairs find each other
-	for ; !p.ended(); p.at++ {
+	for ; !p.atEnd(); p.at++ {
 		switch c := p.text[p.at]; {
 		case c == '"':
 			p.at++
@@ -150,7 +150,7 @@ func (p *langChain) string() (s string, ok bool) {
 		case c == '\\' && p.at+1 == len(p.text):
 			lit = append(lit, `\\`...)
 		case c == '\\':
-			if lit, ok = p.escape(lit); !ok {
+			if lit, ok = p.parseEscape(lit); !ok {
 				return "", false
 			}
 		default:
@@ -160,8 +160,8 @@ func (p *langChain) string() (s string, ok bool) {
 	return string(jsonbytes.AppendUnquoted(nil, lit)), true
 }
 
-// escape appends the escape that begins here, and stops at its last byte.
-func (p *langChain) escape(lit []byte) ([]byte, bool) {
+// parseEscape appends the escape that begins here, and stops at its last byte.
+func (p *langChainParser) parseEscape(lit []byte) ([]byte, bool) {
 	p.at++
 	c := p.text[p.at]
 	if c != 'u' {
@@ -186,38 +186,38 @@ func (p *langChain) escape(lit []byte) ([]byte, bool) {
 	return append(append(lit, `\u`...), hex...), true
 }
 
-// number reads as much of a number as there is.
-func (p *langChain) number() (v Value, ok bool) {
+// parseNumber reads as much of a number as there is.
+func (p *langChainParser) parseNumber() (v Value, ok bool) {
 	start := p.at
-	if p.next() == '-' {
+	if p.peekByte() == '-' {
 		p.at++
 	}
-	if p.next() == '0' {
-		if p.at++; isDigit(p.next()) {
+	if p.peekByte() == '0' {
+		if p.at++; isDigit(p.peekByte()) {
 			return v, false
 		}
 	}
-	p.digits()
-	if p.next() == '.' {
+	p.skipDigits()
+	if p.peekByte() == '.' {
 		p.at++
-		p.digits()
+		p.skipDigits()
 	}
-	if c := p.next(); c == 'e' || c == 'E' {
+	if c := p.peekByte(); c == 'e' || c == 'E' {
 		p.at++
-		if c := p.next(); c == '+' || c == '-' {
+		if c := p.peekByte(); c == '+' || c == '-' {
 			p.at++
 		}
-		p.digits()
+		p.skipDigits()
 	}
 	text := p.text[start:p.at]
 	if text == "-" {
-		return Double(0), true
+		return NumberValue(0), true
 	}
 	return parseFloat(text)
 }
 
-func (p *langChain) digits() {
-	for isDigit(p.next()) {
+func (p *langChainParser) skipDigits() {
+	for isDigit(p.peekByte()) {
 		p.at++
 	}
 }
@@ -228,7 +228,7 @@ func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 func parseFloat(text string) (v Value, ok bool) {
 	for n := len(text); n > 0; n-- {
 		if f, err := strconv.ParseFloat(text[:n], 64); err == nil || f != 0 {
-			return Double(f), true
+			return NumberValue(f), true
 		}
 	}
 	return v, false

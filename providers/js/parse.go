@@ -8,22 +8,22 @@ import (
 	"toolscope/stream/jsonbytes"
 )
 
-// deepest is how deep a text may nest: JavaScript's stack does not take much more either.
-const deepest = 4000
+// maxNesting is how deep a text may nest: JavaScript's stack does not take much more either.
+const maxNesting = 4000
 
 // Parse is JSON.parse; ok is false where that throws.
 func Parse(text string) (v Value, ok bool) {
 	p := parser{text: text}
-	v, ok = p.value(0)
-	p.space()
+	v, ok = p.parseValue(0)
+	p.skipSpace()
 	return v, ok && p.at == len(text)
 }
 
-// Behind is what stands behind the value that a text begins with; ok is false where it begins with
+// After is what stands behind the value that a text begins with; ok is false where it begins with
 // none.
-func Behind(text string) (rest string, ok bool) {
+func After(text string) (rest string, ok bool) {
 	p := parser{text: text}
-	_, ok = p.value(0)
+	_, ok = p.parseValue(0)
 	return text[p.at:], ok
 }
 
@@ -33,14 +33,14 @@ type parser struct {
 	at   int
 }
 
-func (p *parser) space() {
+func (p *parser) skipSpace() {
 	for p.at < len(p.text) && jsonbytes.IsSpace(p.text[p.at]) {
 		p.at++
 	}
 }
 
-// is takes a byte if it comes next.
-func (p *parser) is(c byte) bool {
+// acceptByte takes a byte if it comes next.
+func (p *parser) acceptByte(c byte) bool {
 	if p.at < len(p.text) && p.text[p.at] == c {
 		p.at++
 		return true
@@ -48,21 +48,21 @@ func (p *parser) is(c byte) bool {
 	return false
 }
 
-func (p *parser) value(depth int) (v Value, ok bool) {
-	p.space()
-	if p.at == len(p.text) || depth > deepest {
+func (p *parser) parseValue(depth int) (v Value, ok bool) {
+	p.skipSpace()
+	if p.at == len(p.text) || depth > maxNesting {
 		return v, false
 	}
 	switch c := p.text[p.at]; {
 	case c == '{':
-		return p.object(depth)
+		return p.parseObject(depth)
 	case c == '[':
-		return p.array(depth)
+		return p.parseArray(depth)
 	case c == '"':
-		s, ok := p.string()
-		return Text(s), ok
+		s, ok := p.parseString()
+		return StringValue(s), ok
 	case c == '-' || c >= '0' && c <= '9':
-		return p.number()
+		return p.parseNumber()
 	}
 	for word, v := range words {
 		if strings.HasPrefix(p.text[p.at:], word) {
@@ -75,57 +75,57 @@ func (p *parser) value(depth int) (v Value, ok bool) {
 
 var words = map[string]Value{"null": {Kind: Null}, "true": {Kind: Bool, yes: true}, "false": {Kind: Bool}}
 
-func (p *parser) object(depth int) (v Value, ok bool) {
+func (p *parser) parseObject(depth int) (v Value, ok bool) {
 	v.Kind = Object
 	p.at++
-	if p.space(); p.is('}') {
+	if p.skipSpace(); p.acceptByte('}') {
 		return v, true
 	}
 	for {
-		p.space()
-		key, ok := p.string()
-		if p.space(); !ok || !p.is(':') {
+		p.skipSpace()
+		key, ok := p.parseString()
+		if p.skipSpace(); !ok || !p.acceptByte(':') {
 			return v, false
 		}
-		member, ok := p.value(depth + 1)
+		member, ok := p.parseValue(depth + 1)
 		if !ok {
 			return v, false
 		}
-		v.define(key, member)
-		if p.space(); p.is('}') {
+		v.defineMember(key, member)
+		if p.skipSpace(); p.acceptByte('}') {
 			return v, true
 		}
-		if !p.is(',') {
+		if !p.acceptByte(',') {
 			return v, false
 		}
 	}
 }
 
-func (p *parser) array(depth int) (v Value, ok bool) {
+func (p *parser) parseArray(depth int) (v Value, ok bool) {
 	v.Kind = Array
 	p.at++
-	if p.space(); p.is(']') {
+	if p.skipSpace(); p.acceptByte(']') {
 		return v, true
 	}
 	for {
-		item, ok := p.value(depth + 1)
+		item, ok := p.parseValue(depth + 1)
 		if !ok {
 			return v, false
 		}
 		v.items = append(v.items, item)
-		if p.space(); p.is(']') {
+		if p.skipSpace(); p.acceptByte(']') {
 			return v, true
 		}
-		if !p.is(',') {
+		if !p.acceptByte(',') {
 			return v, false
 		}
 	}
 }
 
-// string reads a literal: whole, without control characters, and with escapes that there are.
-func (p *parser) string() (s string, ok bool) {
+// parseString reads a literal: whole, without control characters, and with escapes that there are.
+func (p *parser) parseString() (s string, ok bool) {
 	start := p.at
-	if !p.is('"') {
+	if !p.acceptByte('"') {
 		return "", false
 	}
 	for p.at < len(p.text) {
@@ -136,15 +136,15 @@ func (p *parser) string() (s string, ok bool) {
 			return string(jsonbytes.AppendUnquoted(nil, []byte(p.text[start+1:p.at-1]))), true
 		case c < ' ':
 			return "", false
-		case c == '\\' && !p.escape():
+		case c == '\\' && !p.parseEscape():
 			return "", false
 		}
 	}
 	return "", false
 }
 
-// escape takes what follows a backslash.
-func (p *parser) escape() bool {
+// parseEscape takes what follows a backslash.
+func (p *parser) parseEscape() bool {
 	if p.at == len(p.text) {
 		return false
 	}
@@ -166,7 +166,7 @@ func isHex(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
 }
 
-func (p *parser) digits() (n int) {
+func (p *parser) skipDigits() (n int) {
 	for p.at < len(p.text) && p.text[p.at] >= '0' && p.text[p.at] <= '9' {
 		p.at++
 		n++
@@ -174,29 +174,29 @@ func (p *parser) digits() (n int) {
 	return n
 }
 
-func (p *parser) number() (v Value, ok bool) {
+func (p *parser) parseNumber() (v Value, ok bool) {
 	start := p.at
-	p.is('-')
-	if !p.is('0') && p.digits() == 0 {
+	p.acceptByte('-')
+	if !p.acceptByte('0') && p.skipDigits() == 0 {
 		return v, false
 	}
-	if p.is('.') && p.digits() == 0 {
+	if p.acceptByte('.') && p.skipDigits() == 0 {
 		return v, false
 	}
-	if p.is('e') || p.is('E') {
-		if !p.is('+') {
-			p.is('-')
+	if p.acceptByte('e') || p.acceptByte('E') {
+		if !p.acceptByte('+') {
+			p.acceptByte('-')
 		}
-		if p.digits() == 0 {
+		if p.skipDigits() == 0 {
 			return v, false
 		}
 	}
 	f, _ := strconv.ParseFloat(p.text[start:p.at], 64) // infinite where it is beyond every double
-	return Double(f), true
+	return NumberValue(f), true
 }
 
-// Secure is the parser of the AI SDK: Parse, but for objects that name a prototype.
-func Secure(text string) (v Value, ok bool) {
+// ParseSecure is the parser of the AI SDK: Parse, but for objects that name a prototype.
+func ParseSecure(text string) (v Value, ok bool) {
 	v, ok = Parse(text)
 	return v, ok && !v.namesPrototype()
 }

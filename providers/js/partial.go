@@ -13,32 +13,32 @@ func Partial(text string) (v Value, ok bool) {
 	if text == "" {
 		return v, false
 	}
-	p := partial{text: text}
-	return p.value(0)
+	p := partialParser{text: text}
+	return p.parseValue(0)
 }
 
-type partial struct {
+type partialParser struct {
 	text string
 	at   int
 }
 
-func (p *partial) space() {
+func (p *partialParser) skipSpace() {
 	for p.at < len(p.text) && strings.IndexByte(" \n\r\t", p.text[p.at]) >= 0 {
 		p.at++
 	}
 }
 
-// next is the byte at the place, 0 behind the end.
-func (p *partial) next() byte {
+// peekByte is the byte at the place, 0 behind the end.
+func (p *partialParser) peekByte() byte {
 	if p.at < len(p.text) {
 		return p.text[p.at]
 	}
 	return 0
 }
 
-// skip takes one unit of UTF-16: a character, or of one that takes two of them only a part, after
+// skipUnit takes one unit of UTF-16: a character, or of one that takes two of them only a part, after
 // which stands what is no character.
-func (p *partial) skip() {
+func (p *partialParser) skipUnit() {
 	n := 1
 	for p.at+n < len(p.text) && n < 3 && !utf8.RuneStart(p.text[p.at+n]) {
 		n++
@@ -53,21 +53,21 @@ var constants = []struct {
 	value Value
 }{
 	{"null", 1, Value{Kind: Null}}, {"true", 1, Value{Kind: Bool, yes: true}}, {"false", 1, Value{Kind: Bool}},
-	{"Infinity", 1, Double(math.Inf(1))}, {"-Infinity", 2, Double(math.Inf(-1))}, {"NaN", 1, Double(math.NaN())},
+	{"Infinity", 1, NumberValue(math.Inf(1))}, {"-Infinity", 2, NumberValue(math.Inf(-1))}, {"NaN", 1, NumberValue(math.NaN())},
 }
 
-func (p *partial) value(depth int) (v Value, ok bool) {
-	if p.space(); p.at >= len(p.text) || depth > deepest {
+func (p *partialParser) parseValue(depth int) (v Value, ok bool) {
+	if p.skipSpace(); p.at >= len(p.text) || depth > maxNesting {
 		return v, false
 	}
 	switch p.text[p.at] {
 	case '"':
-		s, ok := p.string()
-		return Text(s), ok
+		s, ok := p.parseString()
+		return StringValue(s), ok
 	case '{':
-		return p.object(depth), true
+		return p.parseObject(depth), true
 	case '[':
-		return p.array(depth), true
+		return p.parseArray(depth), true
 	}
 	rest := p.text[p.at:]
 	for _, c := range constants {
@@ -76,33 +76,33 @@ func (p *partial) value(depth int) (v Value, ok bool) {
 			return c.value, true
 		}
 	}
-	return p.number()
+	return p.parseNumber()
 }
 
-// string reads a literal that may not have ended. It takes any byte for the quote that begins it.
-func (p *partial) string() (s string, ok bool) {
+// parseString reads a literal that may not have ended. It takes any byte for the quote that begins it.
+func (p *partialParser) parseString() (s string, ok bool) {
 	start, escape := p.at, false
-	p.skip()
+	p.skipUnit()
 	for p.at < len(p.text) && (p.text[p.at] != '"' || escape && p.text[p.at-1] == '\\') {
 		escape = p.text[p.at] == '\\' && !escape
 		p.at++
 	}
-	if p.next() == '"' {
+	if p.peekByte() == '"' {
 		p.at++
-		return literal(p.slice(start, p.at))
+		return parseLiteral(p.sliceText(start, p.at))
 	}
 	end := p.at
 	if escape {
 		end--
 	}
-	if s, ok = literal(p.slice(start, end) + `"`); ok {
+	if s, ok = parseLiteral(p.sliceText(start, end) + `"`); ok {
 		return s, true
 	}
-	return literal(p.slice(start, strings.LastIndexByte(p.text, '\\')) + `"`)
+	return parseLiteral(p.sliceText(start, strings.LastIndexByte(p.text, '\\')) + `"`)
 }
 
-// slice is substring: its ends may stand in either order.
-func (p *partial) slice(a, b int) string {
+// sliceText is substring: its ends may stand in either order.
+func (p *partialParser) sliceText(a, b int) string {
 	a, b = max(a, 0), max(b, 0)
 	if a > b {
 		a, b = b, a
@@ -110,9 +110,9 @@ func (p *partial) slice(a, b int) string {
 	return p.text[min(a, len(p.text)):min(b, len(p.text))]
 }
 
-// literal is what JSON.parse makes of the text of a string. The quotes of a key are not looked at by
+// parseLiteral is what JSON.parse makes of the text of a string. The quotes of a key are not looked at by
 // who calls, so that it may be any other value there, which becomes a key by its text.
-func literal(text string) (s string, ok bool) {
+func parseLiteral(text string) (s string, ok bool) {
 	v, ok := Parse(text)
 	return v.keyText(), ok
 }
@@ -125,25 +125,25 @@ func (v *Value) keyText() string {
 	return string(v.JSON())
 }
 
-func (p *partial) object(depth int) Value {
-	o := Empty()
+func (p *partialParser) parseObject(depth int) Value {
+	o := EmptyObject()
 	p.at++
-	for p.space(); p.next() != '}'; {
-		if p.space(); p.at >= len(p.text) {
+	for p.skipSpace(); p.peekByte() != '}'; {
+		if p.skipSpace(); p.at >= len(p.text) {
 			return o
 		}
-		key, ok := p.string()
+		key, ok := p.parseString()
 		if !ok {
 			return o
 		}
-		p.space()
-		p.skip() // a colon, or what stands there
-		member, ok := p.value(depth + 1)
+		p.skipSpace()
+		p.skipUnit() // a colon, or what stands there
+		member, ok := p.parseValue(depth + 1)
 		if !ok {
 			return o
 		}
-		o.assign(key, member)
-		if p.space(); p.next() == ',' {
+		o.assignMember(key, member)
+		if p.skipSpace(); p.peekByte() == ',' {
 			p.at++
 		}
 	}
@@ -151,16 +151,16 @@ func (p *partial) object(depth int) Value {
 	return o
 }
 
-func (p *partial) array(depth int) Value {
+func (p *partialParser) parseArray(depth int) Value {
 	a := Value{Kind: Array}
 	p.at++
-	for p.next() != ']' {
-		item, ok := p.value(depth + 1)
+	for p.peekByte() != ']' {
+		item, ok := p.parseValue(depth + 1)
 		if !ok {
 			return a
 		}
 		a.items = append(a.items, item)
-		if p.space(); p.next() == ',' {
+		if p.skipSpace(); p.peekByte() == ',' {
 			p.at++
 		}
 	}
@@ -168,23 +168,23 @@ func (p *partial) array(depth int) Value {
 	return a
 }
 
-func (p *partial) number() (v Value, ok bool) {
+func (p *partialParser) parseNumber() (v Value, ok bool) {
 	lastE := strings.LastIndexByte(p.text, 'e')
 	if p.at == 0 {
 		if v, ok = Parse(p.text); ok || p.text == "-" {
 			return v, ok
 		}
-		return Parse(p.slice(0, lastE))
+		return Parse(p.sliceText(0, lastE))
 	}
 	start := p.at
-	if p.next() == '-' {
+	if p.peekByte() == '-' {
 		p.at++
 	}
 	for p.at < len(p.text) && strings.IndexByte(",]}", p.text[p.at]) < 0 {
 		p.at++
 	}
-	if v, ok = Parse(p.slice(start, p.at)); ok || p.slice(start, p.at) == "-" {
+	if v, ok = Parse(p.sliceText(start, p.at)); ok || p.sliceText(start, p.at) == "-" {
 		return v, ok
 	}
-	return Parse(p.slice(start, lastE))
+	return Parse(p.sliceText(start, lastE))
 }

@@ -5,17 +5,17 @@ import (
 	"strings"
 )
 
-// Streaming is the parser of pi for arguments that may still be arriving: JSON, JSON with its
+// ParseStreaming is the parser of pi for arguments that may still be arriving: JSON, JSON with its
 // strings mended, and what Partial makes of either. There is always a value, {} where nothing is
 // made of the text.
-func Streaming(text string) Value {
+func ParseStreaming(text string) Value {
 	if Trim(text) == "" {
-		return Empty()
+		return EmptyObject()
 	}
 	if v, ok := Parse(text); ok {
 		return v
 	}
-	mended := mend(text)
+	mended := escapeControls(text)
 	if v, ok := Parse(mended); ok && mended != text {
 		return v
 	}
@@ -27,11 +27,11 @@ func Streaming(text string) Value {
 			return v
 		}
 	}
-	return Empty()
+	return EmptyObject()
 }
 
-// mend escapes control characters in strings, and backslashes that escape nothing.
-func mend(text string) string {
+// escapeControls escapes control characters in strings, and backslashes that escape nothing.
+func escapeControls(text string) string {
 	var b strings.Builder
 	in := false
 	for i := 0; i < len(text); i++ {
@@ -41,9 +41,9 @@ func mend(text string) string {
 			in = !in
 			b.WriteByte(c)
 		case in && c == '\\':
-			i += mendEscape(&b, text[i+1:])
+			i += writeEscape(&b, text[i+1:])
 		case in && c < ' ':
-			b.WriteString(control(c))
+			b.WriteString(escapeControl(c))
 		default:
 			b.WriteByte(c)
 		}
@@ -51,8 +51,8 @@ func mend(text string) string {
 	return b.String()
 }
 
-// mendEscape writes a backslash and what it escapes, and tells how much of rest that is.
-func mendEscape(b *strings.Builder, rest string) int {
+// writeEscape writes a backslash and what it escapes, and tells how much of rest that is.
+func writeEscape(b *strings.Builder, rest string) int {
 	switch {
 	case len(rest) >= 5 && rest[0] == 'u' && isHex(rest[1]) && isHex(rest[2]) && isHex(rest[3]) && isHex(rest[4]):
 		b.WriteString(`\` + rest[:5])
@@ -65,7 +65,7 @@ func mendEscape(b *strings.Builder, rest string) int {
 	return 0
 }
 
-func control(c byte) string {
+func escapeControl(c byte) string {
 	if i := strings.IndexByte("\b\f\n\r\t", c); i >= 0 {
 		return `\` + "bfnrt"[i:i+1]
 	}

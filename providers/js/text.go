@@ -31,16 +31,16 @@ func isHalf(text string) bool {
 	return len(text) >= 3 && text[0] == 0xed && text[1] >= 0xa0 && text[1] <= 0xbf && text[2]&0xc0 == 0x80
 }
 
-// Len is the length of a string: its units of UTF-16.
-func Len(text string) (n int) {
+// UTF16Len is the length of a string: its units of UTF-16.
+func UTF16Len(text string) (n int) {
 	for _, units := range unitsOf(text) {
 		n += units
 	}
 	return n
 }
 
-// Cut are the first units of a string, without half a character at the end.
-func Cut(text string, most int) string {
+// UTF16Prefix are the first units of a string, without half a character at the end.
+func UTF16Prefix(text string, most int) string {
 	end := 0
 	for bytes, units := range unitsOf(text) {
 		if most -= units; most < 0 {

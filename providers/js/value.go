@@ -40,25 +40,25 @@ type Value struct {
 	at    map[string]int // where a key is in keys
 }
 
-// Text is a string.
-func Text(s string) Value { return Value{Kind: String, Text: s} }
+// StringValue is a string.
+func StringValue(s string) Value { return Value{Kind: String, Text: s} }
 
-// Double is a number.
-func Double(f float64) Value { return Value{Kind: Number, num: f} }
+// NumberValue is a number.
+func NumberValue(f float64) Value { return Value{Kind: Number, num: f} }
 
-// Empty is an object without members.
-func Empty() Value { return Value{Kind: Object} }
+// EmptyObject is an object without members.
+func EmptyObject() Value { return Value{Kind: Object} }
 
-// With is an object with one member.
-func With(key string, v Value) Value {
-	o := Empty()
-	o.define(key, v)
+// ObjectOf is an object with one member.
+func ObjectOf(key string, v Value) Value {
+	o := EmptyObject()
+	o.defineMember(key, v)
 	return o
 }
 
-// And is the object with one more member.
-func (v Value) And(key string, member Value) Value {
-	v.define(key, member)
+// WithMember is the object with one more member.
+func (v Value) WithMember(key string, member Value) Value {
+	v.defineMember(key, member)
 	return v
 }
 
@@ -89,8 +89,8 @@ func (v Value) Member(key string) (Value, bool) {
 	return v.items[i], true
 }
 
-// define gives an object a member, as JSON.parse does: a key that is there keeps its place.
-func (v *Value) define(key string, member Value) {
+// defineMember gives an object a member, as JSON.parse does: a key that is there keeps its place.
+func (v *Value) defineMember(key string, member Value) {
 	if i, ok := v.at[key]; ok {
 		v.items[i] = member
 		return
@@ -102,18 +102,18 @@ func (v *Value) define(key string, member Value) {
 	v.keys, v.items = append(v.keys, key), append(v.items, member)
 }
 
-// assign is object[key] = member: what is assigned to __proto__ is no member.
-func (v *Value) assign(key string, member Value) {
+// assignMember is object[key] = member: what is assigned to __proto__ is no member.
+func (v *Value) assignMember(key string, member Value) {
 	if key != "__proto__" {
-		v.define(key, member)
+		v.defineMember(key, member)
 	}
 }
 
-// each is the value with do done to all that is in it, and then to itself.
-func (v Value) each(do func(Value) Value) Value {
+// mapNested is the value with do done to all that is in it, and then to itself.
+func (v Value) mapNested(do func(Value) Value) Value {
 	items := make([]Value, len(v.items))
 	for i := range v.items {
-		items[i] = v.items[i].each(do)
+		items[i] = v.items[i].mapNested(do)
 	}
 	v.items = items
 	return do(v)
@@ -121,7 +121,7 @@ func (v Value) each(do func(Value) Value) Value {
 
 // WellFormed is the value with U+FFFD for each half of a surrogate pair in its strings.
 func (v Value) WellFormed() Value {
-	return v.each(func(v Value) Value {
+	return v.mapNested(func(v Value) Value {
 		v.Text = WellFormed(v.Text)
 		return v
 	})
@@ -129,14 +129,14 @@ func (v Value) WellFormed() Value {
 
 // WithoutPrototypes is the value without members of the name __proto__.
 func (v Value) WithoutPrototypes() Value {
-	return v.each(func(v Value) Value {
+	return v.mapNested(func(v Value) Value {
 		if _, named := v.at["__proto__"]; !named {
 			return v
 		}
-		rest := Empty()
+		rest := EmptyObject()
 		for i, key := range v.keys {
 			if key != "__proto__" {
-				rest.define(key, v.items[i])
+				rest.defineMember(key, v.items[i])
 			}
 		}
 		return rest
@@ -166,7 +166,7 @@ func (v Value) Append(dst []byte) []byte {
 		return append(dst, ']')
 	case Object:
 		dst = append(dst, '{')
-		for n, i := range v.order() {
+		for n, i := range v.memberOrder() {
 			if n > 0 {
 				dst = append(dst, ',')
 			}
@@ -181,8 +181,8 @@ func (v Value) Append(dst []byte) []byte {
 // JSON is JSON.stringify.
 func (v Value) JSON() []byte { return v.Append(nil) }
 
-// order are the places of an object's members, in the order in which they are listed.
-func (v *Value) order() []int {
+// memberOrder are the places of an object's members, in the order in which they are listed.
+func (v *Value) memberOrder() []int {
 	var indexes, names []int
 	for i, key := range v.keys {
 		if IsIndex(key) {
@@ -191,7 +191,7 @@ func (v *Value) order() []int {
 			names = append(names, i)
 		}
 	}
-	slices.SortFunc(indexes, func(a, b int) int { return Index(v.keys[a]) - Index(v.keys[b]) })
+	slices.SortFunc(indexes, func(a, b int) int { return ArrayIndex(v.keys[a]) - ArrayIndex(v.keys[b]) })
 	return append(indexes, names...)
 }
 
@@ -208,8 +208,8 @@ func IsIndex(key string) bool {
 	return len(key) < 10 || key < "4294967295"
 }
 
-// Index is the index that a key is.
-func Index(key string) int {
+// ArrayIndex is the index that a key is.
+func ArrayIndex(key string) int {
 	n, _ := strconv.Atoi(key)
 	return n
 }

@@ -161,7 +161,7 @@ func (f *facts) lookAtKey(m *members, lit []byte, start int) {
 		m.named = true
 		return
 	}
-	n := js.Index(key)
+	n := js.ArrayIndex(key)
 	if m.named || n < m.index {
 		f.numeric.note(start, end)
 	}

@@ -29,9 +29,9 @@ func (r *received) input() (text string, ok bool) {
 	if !r.value {
 		return r.args, true
 	}
-	v, ok := js.Secure(r.args)
+	v, ok := js.ParseSecure(r.args)
 	if v.Kind <= js.Null {
-		v = js.Empty()
+		v = js.EmptyObject()
 	}
 	return string(asText(v)), ok
 }
@@ -49,14 +49,14 @@ func (w aiSDK) send(r received, to string) sending {
 	if !ok {
 		return noPrototypes
 	}
-	v, ok := js.Secure(text)
+	v, ok := js.ParseSecure(text)
 	switch {
 	case js.Trim(text) == "":
-		v = js.Empty()
+		v = js.EmptyObject()
 	case !ok && w.page:
-		v = js.Text(text)
+		v = js.StringValue(text)
 	case !ok:
-		v = js.Empty()
+		v = js.EmptyObject()
 	}
 	return sends(w.write(v, to))
 }
@@ -65,7 +65,7 @@ func (w aiSDK) send(r received, to string) sending {
 func (w aiSDK) write(v js.Value, to string) []byte {
 	inside, unwraps := js.Value{}, false // the value in a string
 	if v.Kind == js.String {
-		inside, unwraps = js.Secure(v.Text)
+		inside, unwraps = js.ParseSecure(v.Text)
 	}
 	switch to {
 	case chat:
@@ -97,7 +97,7 @@ func (w aiSDK) write(v js.Value, to string) []byte {
 	if v.IsPlain() {
 		return v.JSON()
 	}
-	return js.With("rawInvalidInput", v).JSON()
+	return js.ObjectOf("rawInvalidInput", v).JSON()
 }
 
 // pi is the way of pi's library of models.
@@ -105,13 +105,13 @@ func pi(r received, to string) sending {
 	v := js.Value{}
 	if r.value {
 		if v = r.parsed(); v.Kind <= js.Null {
-			v = js.Empty()
+			v = js.EmptyObject()
 		}
 	} else {
-		v = js.Streaming(r.args)
+		v = js.ParseStreaming(r.args)
 	}
 	if v.Kind == js.Null && (to == messages || to == gemini) {
-		v = js.Empty()
+		v = js.EmptyObject()
 	}
 	return sends(v.JSON())
 }
@@ -137,7 +137,7 @@ func langChainJS(r received, to string) sending {
 		return sending{throws: "it has a tool_use without a call"}
 	case r.from == messages && to == messages && !valid:
 		if v, ok = js.Parse(r.args); !ok {
-			v = js.Empty()
+			v = js.EmptyObject()
 		}
 	case r.from == chat && (to == r.from || to == responses) && !valid:
 		raw := sends([]byte(r.args)) // what the message keeps of the wire
@@ -178,7 +178,7 @@ func anthropicJS(r received, _ string) sending {
 	if r.args == "" {
 		return sends([]byte("{}"))
 	}
-	v, ok := js.Closed(r.args)
+	v, ok := js.ParseClosed(r.args)
 	if !ok {
 		return sending{throws: "the arguments are not JSON that was cut"}
 	}
@@ -192,8 +192,8 @@ func claudeCode(r received, _ string) sending {
 	case r.args == "", v.Kind == js.Null:
 		return sends([]byte("{}"))
 	case !ok:
-		n := js.Double(float64(js.Len(r.args)))
-		v = js.With("__unparsedToolInput", js.With("raw", js.Text(js.Cut(r.args, 2048))).And("len", n))
+		n := js.NumberValue(float64(js.UTF16Len(r.args)))
+		v = js.ObjectOf("__unparsedToolInput", js.ObjectOf("raw", js.StringValue(js.UTF16Prefix(r.args, 2048))).WithMember("len", n))
 	}
 	return sends(v.WithoutPrototypes().WellFormed().JSON())
 }
@@ -207,29 +207,29 @@ func qwenCode(r received, _ string) sending {
 	case !ok:
 		return notStudied
 	case v.Kind == js.Null:
-		v = js.Empty()
+		v = js.EmptyObject()
 	}
 	return sends(v.JSON())
 }
 
 // opencode is the way of opencode, which runs on Bun.
 func opencode(r received, _ string) sending {
-	v, ok := js.Secure(r.args)
-	rest, begun := js.Behind(r.args)
+	v, ok := js.ParseSecure(r.args)
+	rest, begun := js.After(r.args)
 	switch {
 	case js.Trim(r.args) == "":
-		v = js.Empty()
+		v = js.EmptyObject()
 	case r.from == chat && begun && js.Trim(rest) != "":
 		return notStudied // it takes the call for whole at the first piece that ends in a value
 	case !ok:
 		why := "Object contains forbidden prototype property"
-		if said := js.Complaint(r.args); said != "" {
+		if said := js.ParseErrorText(r.args); said != "" {
 			why = "JSON Parse error: " + said
 		}
 		said := "Invalid input for tool " + r.name + ": JSON parsing failed: Text: " + r.args + ".\nError message: " + why
-		return sending{name: "invalid", args: js.With("tool", js.Text(r.name)).And("error", js.Text(said)).JSON()}
+		return sending{name: "invalid", args: js.ObjectOf("tool", js.StringValue(r.name)).WithMember("error", js.StringValue(said)).JSON()}
 	case !v.IsPlain():
-		v = js.With("value", v)
+		v = js.ObjectOf("value", v)
 	}
 	return sends(v.JSON())
 }
@@ -253,7 +253,7 @@ func llamaIndexTS(r received, _ string) sending {
 	}
 	inside, ok := js.Parse(v.Text)
 	if !ok {
-		inside = js.With("rawInput", v)
+		inside = js.ObjectOf("rawInput", v)
 	}
 	return sends(asText(inside))
 }
@@ -270,7 +270,7 @@ func cline(r received, to string) sending {
 		v, ok = js.Parse(v.Text)
 	}
 	if !ok || v.Kind == js.Null {
-		v = js.Empty()
+		v = js.EmptyObject()
 	}
 	return sends(v.JSON())
 }

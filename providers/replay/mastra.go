@@ -20,7 +20,7 @@ func mastra(r received, to string) sending {
 	case v.Kind == js.Null && to == messages:
 		return sending{shape: `{"type":"tool_use","id":ID,"name":NAME}`}
 	case v.Kind <= js.Null:
-		v = js.Empty()
+		v = js.EmptyObject()
 	}
 	return sends(aiSDK{six: true}.write(v, to))
 }

@@ -147,7 +147,7 @@ func indexesFirst(a, b member) int {
 	x, y := js.IsIndex(a.key), js.IsIndex(b.key)
 	switch {
 	case x && y:
-		return js.Index(a.key) - js.Index(b.key)
+		return js.ArrayIndex(a.key) - js.ArrayIndex(b.key)
 	case x:
 		return -1
 	case y:
