@@ -34,7 +34,7 @@ var All = []dialect.Dialect{
 	gemini.Protocol(),
 	geminiinteractions.Protocol(),
 	bedrock.Protocol(),
-	ollama.Dialect(),
+	ollama.Protocol(),
 	cohere.Protocol(),
 	aistudio.Protocol(),
 	aisdk.Protocol(),

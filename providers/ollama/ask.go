@@ -2,8 +2,8 @@ package ollama
 
 import "toolscope/providers/dialect"
 
-// ask writes a request of Ollama's chat. The counts come with the last line unasked.
-func ask(r dialect.Request, _ dialect.Quirks) (path string, body []byte) {
+// writeRequest writes a request of Ollama's chat. The counts come with the last line unasked.
+func writeRequest(r dialect.Request, _ dialect.Quirks) (path string, body []byte) {
 	var w dialect.Writer
 	w.Open('{').Member("model", r.Model).Flag("stream", true)
 	if r.MaxTokens > 0 {

@@ -32,28 +32,28 @@ func (d *decoder) Frame(f stream.Frame) error {
 		d.Heartbeat() // the last line again
 		return nil
 	}
-	d.stamp(l.created)
+	d.readTimestamp(l.created)
 	done := l.done.IsTrue()
 	switch {
 	case l.err.Given():
-		d.fail(d.during(), l.err)
+		d.reportError(d.ensureTurn(), l.err)
 	case l.message.Kind() != '{' && !l.response.IsString() && l.calls.Kind() != '[' && !done:
 		d.Unknown("a line without an answer")
 	default:
-		d.answer(d.during())
+		d.readContent(d.ensureTurn())
 		if done {
-			d.done(d.turn)
+			d.endTurn(d.turn)
 		}
 	}
-	d.count(f.Data)
+	d.countLine(f.Data)
 	return nil
 }
 
 // Close says that the bytes have ended: without "done":true that is a cut.
 func (d *decoder) Close() { d.turn.Cut(`the lines ended without "done":true`) }
 
-// stamp takes when the line was made.
-func (d *decoder) stamp(created dialect.Raw) {
+// readTimestamp takes when the line was made.
+func (d *decoder) readTimestamp(created dialect.Raw) {
 	var made time.Time
 	if made.UnmarshalText(created.Or(nil)) != nil {
 		return
@@ -64,8 +64,8 @@ func (d *decoder) stamp(created dialect.Raw) {
 	d.Stamp(max(0, made.Sub(d.first)))
 }
 
-// count counts the lines of a turn, and remembers the one that closed it.
-func (d *decoder) count(line []byte) {
+// countLine counts the lines of a turn, and remembers the one that closed it.
+func (d *decoder) countLine(line []byte) {
 	switch d.lines++; {
 	case d.turn.IsOpen():
 		return
@@ -75,8 +75,8 @@ func (d *decoder) count(line []byte) {
 	d.lines = 0
 }
 
-// during is the open turn; one is opened if there is none.
-func (d *decoder) during() *dialect.Turn {
+// ensureTurn is the open turn; one is opened if there is none.
+func (d *decoder) ensureTurn() *dialect.Turn {
 	if !d.turn.IsOpen() {
 		d.turn = d.Open(stream.Opening{Model: d.line.model.Text()})
 		d.turn.FindLeaks()
@@ -84,7 +84,7 @@ func (d *decoder) during() *dialect.Turn {
 	return d.turn
 }
 
-func (d *decoder) answer(t *dialect.Turn) {
+func (d *decoder) readContent(t *dialect.Turn) {
 	l := d.line
 	t.Think(0, l.thinking)
 	t.Text(l.content)
@@ -92,12 +92,12 @@ func (d *decoder) answer(t *dialect.Turn) {
 	for call := range l.calls.Elements() {
 		var w dialect.FunctionCall
 		w.Read(call)
-		tell(t, &w)
+		reportCall(t, &w)
 	}
 }
 
-// tell tells of a call, which is complete where it stands.
-func tell(t *dialect.Turn, w *dialect.FunctionCall) {
+// reportCall tells of a call, which is complete where it stands.
+func reportCall(t *dialect.Turn, w *dialect.FunctionCall) {
 	c := t.NextCall(stream.CallInfo{ID: w.ID.Text(), Name: w.Name.Text(), Kind: "function"})
 	if c.ID == "" {
 		c.Find(dialect.IDMissing.As(stream.Info).Blames(stream.Provider),
@@ -117,8 +117,8 @@ func tell(t *dialect.Turn, w *dialect.FunctionCall) {
 	c.Seal()
 }
 
-// done takes the last line of a response. Cached tokens are in prompt_eval_count.
-func (d *decoder) done(t *dialect.Turn) {
+// endTurn takes the last line of a response. Cached tokens are in prompt_eval_count.
+func (d *decoder) endTurn(t *dialect.Turn) {
 	l := d.line
 	u := stream.Usage{Input: l.promptCount.Count(), CacheRead: l.cachedCount.Count(), Output: l.outCount.Count()}
 	if u != (stream.Usage{}) {
@@ -134,8 +134,8 @@ func (d *decoder) done(t *dialect.Turn) {
 	t.End()
 }
 
-// fail takes an error line or body: it ends the response.
-func (d *decoder) fail(t *dialect.Turn, err dialect.Raw) {
+// reportError takes an error line or body: it ends the response.
+func (d *decoder) reportError(t *dialect.Turn, err dialect.Raw) {
 	message := err.Text()
 	if message == "" {
 		_, message = dialect.ErrorOf(err)

@@ -16,12 +16,12 @@ import (
 	"toolscope/stream"
 )
 
-// Dialect is Ollama's protocol.
-func Dialect() dialect.Dialect {
+// Protocol is Ollama's protocol.
+func Protocol() dialect.Dialect {
 	return dialect.Dialect{
 		Name:  "ollama",
 		Title: "Ollama",
-		Sniff: sniff,
+		Sniff: sniffFrame,
 		New:   newDecoder,
 		Tools: dialect.FunctionTools,
 
@@ -29,7 +29,7 @@ func Dialect() dialect.Dialect {
 	}
 }
 
-func sniff(e dialect.Evidence) dialect.Score {
+func sniffFrame(e dialect.Evidence) dialect.Score {
 	var model, created, response, done, err dialect.Raw
 	message := false
 	s := dialect.Scan(e.Data)

@@ -11,7 +11,7 @@ import (
 // TestNow: a line says when it was made; the first one that does is the start.
 func TestNow(t *testing.T) {
 	out := dialect.NewOut(func(stream.Event) {})
-	d := Dialect().New(out)
+	d := Protocol().New(out)
 	for _, test := range []struct {
 		line string
 		want time.Duration
@@ -53,7 +53,7 @@ func TestSniff(t *testing.T) {
 		{dialect.Evidence{Data: []byte(`{"model":"m","created_at":"2026-01-01T00:00:00Z","mess`)}, 0},
 		{dialect.Evidence{Data: []byte(`{"model":"m","message":{},"done":false`)}, 0},
 	} {
-		if got := sniff(test.evidence); got.Points != test.points || (got.Why == "") != (test.points == 0) {
+		if got := sniffFrame(test.evidence); got.Points != test.points || (got.Why == "") != (test.points == 0) {
 			t.Errorf("%+v: %+v, want %d", test.evidence, got, test.points)
 		}
 	}
@@ -67,7 +67,7 @@ func TestErrorMessage(t *testing.T) {
 		{`{"error":{"code":500}}`, `{"code":500}`},
 	} {
 		got := ""
-		_ = Dialect().New(dialect.NewOut(func(e stream.Event) {
+		_ = Protocol().New(dialect.NewOut(func(e stream.Event) {
 			if e.Kind == stream.Failure {
 				got = e.Text
 			}

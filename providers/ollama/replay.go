@@ -15,12 +15,12 @@ var target = dialect.Target{
 	Refusal: dialect.Refusal{
 		Args: "json: cannot unmarshal string into Go struct field ChatRequest.messages.tool_calls.function.arguments of type api.ToolCallFunctionArguments",
 	},
-	Encode:  encode,
-	Request: ask,
-	Decode:  decode,
+	Encode:  encodeHistory,
+	Request: writeRequest,
+	Decode:  decodeHistory,
 }
 
-func encode(messages []dialect.Message) [][]byte {
+func encodeHistory(messages []dialect.Message) [][]byte {
 	return dialect.WriteMessages(messages, encodeResult, encodeMessage)
 }
 
@@ -76,7 +76,7 @@ func encodeResult(p *dialect.Part) []byte {
 	return w.Some("tool_name", p.Name).Some("tool_call_id", p.ID).Close('}').Text
 }
 
-func decode(request []byte) ([]dialect.Message, error) {
+func decodeHistory(request []byte) ([]dialect.Message, error) {
 	return dialect.ReadChat(request, readResult, readParts)
 }
 

@@ -58,7 +58,7 @@ func TestHistory(t *testing.T) {
 
 // TestCalls: calls are numbered, and what was read keeps its place when a part of it is changed.
 func TestCalls(t *testing.T) {
-	messages, err := decode([]byte(`{"messages":[{"role":"assistant","x":1,"content":"Hm.","tool_calls":[{"function":{"name":"f","arguments":{}}},{"function":{"name":"g","arguments":{}}}],"thinking":"Asked."}]}`))
+	messages, err := decodeHistory([]byte(`{"messages":[{"role":"assistant","x":1,"content":"Hm.","tool_calls":[{"function":{"name":"f","arguments":{}}},{"function":{"name":"g","arguments":{}}}],"thinking":"Asked."}]}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func TestCalls(t *testing.T) {
 	parts[3].ID, parts[3].Raw = "b", nil
 	messages[0].Parts = []dialect.Part{parts[2], parts[3]}
 	const want = `{"role":"assistant","x":1,"content":"","tool_calls":[{"function":{"name":"f","arguments":{}}},{"id":"b","function":{"index":1,"name":"g","arguments":{}}}]}`
-	if got := string(encode(messages)[0]); got != want {
+	if got := string(encodeHistory(messages)[0]); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }
