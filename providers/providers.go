@@ -29,7 +29,7 @@ import (
 // openaichat, not dialects of their own.
 var All = []dialect.Dialect{
 	anthropic.Protocol(),
-	openaichat.Dialect(),
+	openaichat.Protocol(),
 	openairesponses.Dialect(),
 	gemini.Protocol(),
 	geminiinteractions.Protocol(),

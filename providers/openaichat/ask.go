@@ -2,10 +2,10 @@ package openaichat
 
 import "toolscope/providers/dialect"
 
-// ask writes a request of Chat Completions, as its many hosts take it: members that some of them
+// writeRequest writes a request of Chat Completions, as its many hosts take it: members that some of them
 // refuse are there only where the host's quirks say so. The instructions have the role system,
 // which every host knows; OpenAI itself takes them for those of a developer.
-func ask(r dialect.Request, q dialect.Quirks) (path string, body []byte) {
+func writeRequest(r dialect.Request, q dialect.Quirks) (path string, body []byte) {
 	var w dialect.Writer
 	w.Open('{').Some("model", r.Model).Flag("stream", true)
 	if !q.TellsUsage {

@@ -17,13 +17,13 @@ type call struct {
 	sawNull bool // and it was null
 }
 
-// toolCall takes one element of tool_calls, or a function_call.
-func (d *decoder) toolCall(st *choiceState, w *wireCall) {
+// readCall takes one element of tool_calls, or a function_call.
+func (d *decoder) readCall(st *choiceState, w *wireCall) {
 	id := w.id.Text()
 	if id == "null" { // Mistral's SDK fills a missing id with this word
 		id = ""
 	}
-	k := d.find(st, w, id)
+	k := d.findCall(st, w, id)
 	if k == nil {
 		if !w.isNews() && len(st.calls) > 0 {
 			return // metadata only, e.g. a thought signature
@@ -36,12 +36,12 @@ func (d *decoder) toolCall(st *choiceState, w *wireCall) {
 		k.Once(idIsNull, `the id is the word "null": there is no id`)
 	}
 	if w.args != nil {
-		k.arguments(w.args)
+		k.appendArguments(w.args)
 	}
 }
 
-// find is the call that w continues, or nil when w begins one.
-func (d *decoder) find(st *choiceState, w *wireCall, id string) *call {
+// findCall is the call that w continues, or nil when w begins one.
+func (d *decoder) findCall(st *choiceState, w *wireCall, id string) *call {
 	if w.isLegacy() {
 		return st.function
 	}
@@ -66,27 +66,27 @@ func (d *decoder) find(st *choiceState, w *wireCall, id string) *call {
 			st.byIndex[index] = other
 			return other
 		}
-		if k.goesOn(w, name) {
+		if k.isContinuedBy(w, name) {
 			k.Once(dialect.CallIDChanged, "the id changes from fragment to fragment: the first is kept, clients that go by the id see calls that are none")
 			return k
 		}
-		d.reused(index)
+		d.reportReused(index)
 		return nil
 	case id == "" && name != "" && k.Last == '}' && startsObject(w.args):
-		d.reused(index)
+		d.reportReused(index)
 		return nil
 	}
 	return k
 }
 
-func (d *decoder) reused(index int64) {
+func (d *decoder) reportReused(index int64) {
 	d.turn.Once(dialect.IndexReused,
 		"several calls share index %d: clients that go by the index glue their arguments together", index)
 }
 
-// goesOn reports whether w continues call k although it has another id: k's arguments are inside an
+// isContinuedBy reports whether w continues call k although it has another id: k's arguments are inside an
 // object, and w does not begin one.
-func (k *call) goesOn(w *wireCall, name string) bool {
+func (k *call) isContinuedBy(w *wireCall, name string) bool {
 	if k.Last == 0 || k.Last == '}' || k.custom {
 		return false
 	}
@@ -95,7 +95,7 @@ func (k *call) goesOn(w *wireCall, name string) bool {
 
 // findWithoutIndex goes by the id, else takes the latest call unless w names a new one.
 func (d *decoder) findWithoutIndex(st *choiceState, w *wireCall, id string) *call {
-	if st.whole {
+	if st.isBody {
 		return nil // a body lists its calls: there is nothing to continue
 	}
 	d.turn.Once(dialect.IndexMissing, "tool calls have no index: clients that need one lose or merge calls")
@@ -127,9 +127,9 @@ func (d *decoder) openCall(st *choiceState, w *wireCall, id string) *call {
 	k.Call = d.turn.NextCall(stream.CallInfo{
 		ID: id, Name: w.name.Text(), Kind: kind, Freeform: k.custom, Choice: st.index, Signature: thoughtSignature(w.extra).Text(),
 	})
-	st.add(k, w)
+	st.addCall(k, w)
 	d.checkName(k)
-	if st.finally {
+	if st.finished {
 		k.Once(stream.ProtocolViolation, "the call came after the finish reason: clients that stop there never see it")
 	}
 	if k.legacy {
@@ -147,10 +147,10 @@ func (st *choiceState) checkIndex(t *dialect.Turn, w *wireCall) {
 	}
 }
 
-// add keeps a call that begins, for later elements to find.
-func (st *choiceState) add(k *call, w *wireCall) {
+// addCall keeps a call that begins, for later elements to find.
+func (st *choiceState) addCall(k *call, w *wireCall) {
 	st.calls, st.open = append(st.calls, k), append(st.open, k)
-	st.idIs(k, k.ID)
+	st.setID(k, k.ID)
 	if k.legacy {
 		st.function = k
 	} else if index, given := w.index.Int(); given {
@@ -158,8 +158,8 @@ func (st *choiceState) add(k *call, w *wireCall) {
 	}
 }
 
-// idIs lists a call by its id. Of several calls with one id the first counts.
-func (st *choiceState) idIs(k *call, id string) {
+// setID lists a call by its id. Of several calls with one id the first counts.
+func (st *choiceState) setID(k *call, id string) {
 	if first := st.byID[id]; id != "" && (first == nil || first.Slot > k.Slot) {
 		st.byID[id] = k
 	}
@@ -176,8 +176,8 @@ func (d *decoder) continueCall(st *choiceState, k *call, w *wireCall, id string)
 		k.Once(idEmpty, "later fragments carry an empty id: it does not replace the first")
 	case id == "":
 	case k.ID == "":
-		st.idIs(k, id)
-		k.late("id")
+		st.setID(k, id)
+		k.reportLate("id")
 		k.Meta(stream.CallInfo{ID: id})
 	case id == k.ID && !k.legacy:
 		k.Once(idRepeated, "the id is repeated on later fragments: it is not to be appended")
@@ -187,7 +187,7 @@ func (d *decoder) continueCall(st *choiceState, k *call, w *wireCall, id string)
 		k.Once(nameEmptied, "later fragments carry an empty name: it does not replace the first")
 	case name == "":
 	case k.Name == "":
-		k.late("name")
+		k.reportLate("name")
 		k.Meta(stream.CallInfo{Name: name})
 		d.checkName(k)
 	case name == k.Name:
@@ -198,14 +198,14 @@ func (d *decoder) continueCall(st *choiceState, k *call, w *wireCall, id string)
 	}
 }
 
-func (k *call) late(what string) {
+func (k *call) reportLate(what string) {
 	if k.Last != 0 {
 		k.Once(idLate, "the %s came after the first argument bytes: they had to wait for it", what)
 	}
 }
 
-// arguments takes the arguments field of a fragment: normally a string.
-func (k *call) arguments(args dialect.Raw) {
+// appendArguments takes the arguments field of a fragment: normally a string.
+func (k *call) appendArguments(args dialect.Raw) {
 	k.sawArgs = true
 	if !args.Given() {
 		k.sawNull = true
@@ -217,9 +217,9 @@ func (k *call) arguments(args dialect.Raw) {
 	k.Args(args)
 }
 
-// check judges a call whose fragments have all come. cut says that a limit cut it: empty arguments
+// checkCall judges a call whose fragments have all come. cut says that a limit cut it: empty arguments
 // are then not meant to be empty.
-func (k *call) check(cut bool) {
+func (k *call) checkCall(cut bool) {
 	if k.ID == "" && !k.legacy {
 		k.Once(dialect.IDMissing, "no id came: a result has nothing to refer to, clients invent one")
 	}
@@ -240,17 +240,17 @@ func (d *decoder) checkName(k *call) {
 	if k.Name == "" {
 		return
 	}
-	if part := glued(k.Name, d.names); part != "" {
+	if part := splitGluedName(k.Name, d.names); part != "" {
 		k.Once(nameGlued, "%q is several names glued together, %q among them: calls that shared an index were merged", k.Name, part)
 		return
 	}
 	d.names[k.Name] = true
 }
 
-// glued returns the first of the names that name is made of, if it is made of two or more that were
+// splitGluedName returns the first of the names that name is made of, if it is made of two or more that were
 // seen before, or of one repeated.
-func glued(name string, seen map[string]bool) string {
-	if len(name) > longestName || seen[name] {
+func splitGluedName(name string, seen map[string]bool) string {
+	if len(name) > maxNameBytes || seen[name] {
 		return ""
 	}
 	for n := 3; n <= len(name)/2; n++ {
@@ -272,4 +272,4 @@ func glued(name string, seen map[string]bool) string {
 	return from[len(name)]
 }
 
-const longestName = 256 // no provider allows more than 128
+const maxNameBytes = 256 // no provider allows more than 128

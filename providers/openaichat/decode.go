@@ -29,13 +29,13 @@ type choiceState struct {
 	index    int32
 	calls    []*call
 	byIndex  map[int64]*call
-	byID     map[string]*call    // the first of each
-	function *call               // the one that came as function_call
-	open     []*call             // not sealed
-	ran      map[int64]*executed // by index in executed_tools
+	byID     map[string]*call        // the first of each
+	function *call                   // the one that came as function_call
+	open     []*call                 // not sealed
+	ran      map[int64]*executedTool // by index in executed_tools
 	finish   string
-	finally  bool // a finish reason has come
-	whole    bool // what is being read of it is a body
+	finished bool // a finish reason has come
+	isBody   bool // what is being read of it is a body
 }
 
 func newDecoder(o *dialect.Out) dialect.Decoder {
@@ -45,7 +45,7 @@ func newDecoder(o *dialect.Out) dialect.Decoder {
 // Frame reads a chunk, or a body that was not streamed.
 func (d *decoder) Frame(f stream.Frame) error {
 	if dialect.IsDone(f.Data) {
-		d.end()
+		d.endTurn()
 		return nil
 	}
 	c := d.chunk
@@ -59,48 +59,48 @@ func (d *decoder) Frame(f stream.Frame) error {
 	choices := c.choices.Len()
 	switch {
 	case failure.Given() && choices == 0:
-		d.fail(failure)
+		d.reportError(failure)
 		return nil
 	case !c.choices.Given() && !c.usage.Given() && !c.groqUsage.Given():
 		d.Unknown("a chunk without choices")
 		return nil
 	}
 	whole := !d.turn.IsOpen() && choices == 0 && c.object.Is("chat.completion")
-	d.ensure()
+	d.ensureTurn()
 	for i := range choices {
-		body := d.choice(c.choices.At(i))
+		body := d.readChoice(c.choices.At(i))
 		whole = whole || body && !c.object.Is("chat.completion.chunk")
 	}
-	d.usage()
+	d.reportUsage()
 	if failure.Given() {
-		d.fail(failure)
+		d.reportError(failure)
 	}
 	if whole && !d.failed {
-		d.end()
+		d.endTurn()
 	}
 	return nil
 }
 
 // Close says that the bytes have ended.
 func (d *decoder) Close() {
-	if d.turn.IsOpen() && d.finished() && !d.failed {
+	if d.turn.IsOpen() && d.isFinished() && !d.failed {
 		d.turn.Find(stream.NoTerminator.As(stream.Info), "a finish reason came, but no [DONE]: usage may be missing")
-		d.end()
+		d.endTurn()
 	}
 	d.turn.Cut("the stream ended without a finish reason and without [DONE]")
 }
 
-// ensure opens a turn, or takes what a later chunk says of it: Azure's first chunk has neither id
+// ensureTurn opens a turn, or takes what a later chunk says of it: Azure's first chunk has neither id
 // nor model.
-func (d *decoder) ensure() {
+func (d *decoder) ensureTurn() {
 	if d.turn.IsOpen() && d.isNext() {
 		d.turn.Find(dialect.ResponseRestarted, "another response begins in the same body without a terminator between")
-		d.end()
+		d.endTurn()
 	}
 	if d.turn.IsOpen() {
 		d.turn.Learn(d.chunk.id, d.chunk.model)
 	} else {
-		d.begin()
+		d.openTurn()
 	}
 }
 
@@ -108,40 +108,40 @@ func (d *decoder) ensure() {
 // has finished.
 func (d *decoder) isNext() bool {
 	c := d.chunk
-	if d.turn.ID == "" || !c.id.HasText() || c.id.Is(d.turn.ID) || !d.finished() || c.choices.Len() == 0 {
+	if d.turn.ID == "" || !c.id.HasText() || c.id.Is(d.turn.ID) || !d.isFinished() || c.choices.Len() == 0 {
 		return false
 	}
 	first := c.choices.At(0)
-	says, _ := first.says()
+	says, _ := first.content()
 	return says.role.Given() && !first.finish.Given()
 }
 
-func (d *decoder) begin() {
+func (d *decoder) openTurn() {
 	d.response = response{byIndex: map[int32]*choiceState{}}
 	d.turn = d.Open(stream.Opening{ID: d.chunk.id.Text(), Model: d.chunk.model.Text()})
 	d.turn.FindLeaks()
 }
 
-// choice takes a choice. It reports whether that came whole, in a body.
-func (d *decoder) choice(c *choice) (whole bool) {
-	st := d.state(c.index.Slot())
-	says, whole := c.says()
-	st.whole = whole
-	d.answer(says)
-	d.executed(st, says.executed)
+// readChoice takes a choice. It reports whether that came whole, in a body.
+func (d *decoder) readChoice(c *choice) (whole bool) {
+	st := d.ensureChoice(c.index.Slot())
+	says, whole := c.content()
+	st.isBody = whole
+	d.readContent(says)
+	d.readExecuted(st, says.executed)
 	for i := range says.calls.Len() {
-		d.toolCall(st, says.calls.At(i))
+		d.readCall(st, says.calls.At(i))
 	}
 	if says.function.object.Kind() == '{' {
-		d.toolCall(st, &says.function)
+		d.readCall(st, &says.function)
 	}
 	if c.finish.HasText() {
-		d.finish(st, c)
+		d.reportFinish(st, c)
 	}
 	return whole
 }
 
-func (d *decoder) state(index int32) *choiceState {
+func (d *decoder) ensureChoice(index int32) *choiceState {
 	st := d.byIndex[index]
 	if st == nil {
 		st = &choiceState{index: index, byIndex: map[int64]*call{}, byID: map[string]*call{}}
@@ -152,8 +152,8 @@ func (d *decoder) state(index int32) *choiceState {
 	return st
 }
 
-// finish seals the calls of a choice: finish_reason is the only evidence the protocol has.
-func (d *decoder) finish(st *choiceState, c *choice) {
+// reportFinish seals the calls of a choice: finish_reason is the only evidence the protocol has.
+func (d *decoder) reportFinish(st *choiceState, c *choice) {
 	word := c.finish.Text()
 	code, known := finishCodes[word]
 	if native := c.native.Text(); code == stream.FinishDone && cutWords[native] {
@@ -161,13 +161,13 @@ func (d *decoder) finish(st *choiceState, c *choice) {
 		d.turn.Once(finishRewritten,
 			"finish_reason is %q, but the upstream said %q: the gateway rewrote it and the response is cut", word, native)
 	}
-	if !st.finally {
+	if !st.finished {
 		d.running--
 	}
-	st.finally, st.finish = true, word
+	st.finished, st.finish = true, word
 	if code != stream.FinishFailed {
 		for _, k := range st.open {
-			k.check(code == stream.FinishCut)
+			k.checkCall(code == stream.FinishCut)
 			k.Seal()
 		}
 		st.open = nil
@@ -183,10 +183,10 @@ func (d *decoder) finish(st *choiceState, c *choice) {
 	}
 }
 
-// fail takes an error object, inside a stream or as the whole body.
-func (d *decoder) fail(err dialect.Raw) {
+// reportError takes an error object, inside a stream or as the whole body.
+func (d *decoder) reportError(err dialect.Raw) {
 	if !d.turn.IsOpen() {
-		d.begin()
+		d.openTurn()
 	}
 	d.failed = true
 	message := err.Get("message").Text()
@@ -211,11 +211,11 @@ func (d *decoder) fail(err dialect.Raw) {
 	}
 }
 
-// finished reports whether every choice has its finish reason.
-func (d *decoder) finished() bool { return d.running == 0 && len(d.choices) > 0 }
+// isFinished reports whether every choice has its finish reason.
+func (d *decoder) isFinished() bool { return d.running == 0 && len(d.choices) > 0 }
 
-// end ends the turn, if one is open.
-func (d *decoder) end() {
+// endTurn ends the turn, if one is open.
+func (d *decoder) endTurn() {
 	if d.turn.IsOpen() && !d.failed {
 		d.checkChoices()
 	}
@@ -229,10 +229,10 @@ func (d *decoder) checkChoices() {
 		case len(st.calls) == 0 && (st.finish == "tool_calls" || st.finish == "function_call"):
 			d.turn.Once(dialect.FinishWithoutCall,
 				"finish_reason is %s, but no call came: it was dropped on the way", st.finish)
-		case len(st.calls) > 0 && !st.finally:
+		case len(st.calls) > 0 && !st.finished:
 			d.turn.Once(dialect.FinishMissing, "no finish_reason ever came: nothing says that the calls are complete")
 			for _, k := range st.calls {
-				k.check(false)
+				k.checkCall(false)
 			}
 		}
 	}

@@ -5,16 +5,16 @@ import (
 	"toolscope/stream"
 )
 
-// executed is a tool that Groq's compound systems ran themselves (ExecutedTool in groq-python). It
+// executedTool is a tool that Groq's compound systems ran themselves (ExecutedTool in groq-python). It
 // has no id, and no result is to be sent.
-type executed struct {
+type executedTool struct {
 	*dialect.Call
 	answered bool
 }
 
-// executed takes a list of them. An entry comes whole: first with its arguments, and again under
+// readExecuted takes a list of them. An entry comes whole: first with its arguments, and again under
 // its index when there is output.
-func (d *decoder) executed(st *choiceState, list dialect.Raw) {
+func (d *decoder) readExecuted(st *choiceState, list dialect.Raw) {
 	place := int64(-1)
 	for entry := range list.Elements() {
 		place++
@@ -26,7 +26,7 @@ func (d *decoder) executed(st *choiceState, list dialect.Raw) {
 		if x == nil {
 			x = d.openExecuted(st, entry)
 			if st.ran == nil {
-				st.ran = map[int64]*executed{}
+				st.ran = map[int64]*executedTool{}
 			}
 			st.ran[index] = x
 		}
@@ -45,10 +45,10 @@ func (d *decoder) executed(st *choiceState, list dialect.Raw) {
 	}
 }
 
-func (d *decoder) openExecuted(st *choiceState, entry dialect.Raw) *executed {
+func (d *decoder) openExecuted(st *choiceState, entry dialect.Raw) *executedTool {
 	name := entry.Get("name").Text()
 	if name == "" {
 		name = entry.Get("type").Text() // search, python, browser_automation, …
 	}
-	return &executed{Call: d.turn.NextCall(stream.CallInfo{Name: name, Kind: "server", Server: true, Choice: st.index})}
+	return &executedTool{Call: d.turn.NextCall(stream.CallInfo{Name: name, Kind: "server", Server: true, Choice: st.index})}
 }

@@ -10,7 +10,7 @@ import (
 // it, OpenRouter and vLLM, and others.
 var reasoningFields = [...]string{"reasoning_content", "reasoning", "reasoning_text"}
 
-func decode(request []byte) ([]dialect.Message, error) {
+func decodeHistory(request []byte) ([]dialect.Message, error) {
 	return dialect.ReadMessages(request, readMessage)
 }
 

@@ -15,21 +15,21 @@ import (
 	"toolscope/stream"
 )
 
-// Dialect is the Chat Completions protocol.
-func Dialect() dialect.Dialect {
+// Protocol is the Chat Completions protocol.
+func Protocol() dialect.Dialect {
 	return dialect.Dialect{
 		Name:     "openai-chat",
 		Title:    "OpenAI Chat Completions",
-		Sniff:    sniff,
+		Sniff:    sniffFrame,
 		Findings: findings,
 		New:      newDecoder,
-		Tools:    tools,
+		Tools:    readTools,
 
 		Targets: []dialect.Target{openAI, mistral, llamaCPP},
 	}
 }
 
-func sniff(e dialect.Evidence) dialect.Score {
+func sniffFrame(e dialect.Evidence) dialect.Score {
 	var object, errs dialect.Raw
 	choices := false
 	s := dialect.Scan(e.Data)

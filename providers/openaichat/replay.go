@@ -7,7 +7,7 @@ import (
 	"toolscope/providers/dialect"
 )
 
-func encode(messages []dialect.Message) [][]byte {
+func encodeHistory(messages []dialect.Message) [][]byte {
 	return dialect.WriteMessages(messages,
 		func(p *dialect.Part) []byte { return encodeResult(p, false) },
 		func(m *dialect.Message, parts []dialect.Part) []byte { return encodeMessage(m, parts, false) })
@@ -25,12 +25,12 @@ func encodeMessage(m *dialect.Message, parts []dialect.Part, mistral bool) []byt
 	if m.Role == dialect.Assistant {
 		return encodeAssistant(m, parts, mistral)
 	}
-	return dialect.Rewrite(m.Raw, m.RoleMember(), content(m, parts, `""`))
+	return dialect.Rewrite(m.Raw, m.RoleMember(), contentMember(m, parts, `""`))
 }
 
-// content is that of a message. Pieces of text of the model are joined. none stands for content of
+// contentMember is that of a message. Pieces of text of the model are joined. none stands for content of
 // which nothing is left.
-func content(m *dialect.Message, parts []dialect.Part, none string) dialect.Member {
+func contentMember(m *dialect.Message, parts []dialect.Part, none string) dialect.Member {
 	value := dialect.Content(m.Raw.Get("content"), parts, m.Role == dialect.Assistant)
 	if value == nil && (m.Raw == nil || m.Raw.Get("content") != nil) {
 		value = []byte(none)
@@ -55,8 +55,8 @@ func encodeAssistant(m *dialect.Message, parts []dialect.Part, mistral bool) []b
 			thought = append(thought, p)
 		}
 	}
-	members := []dialect.Member{m.RoleMember(), content(m, said, "null")}
-	members = append(members, reasoning(m.Raw, thought)...)
+	members := []dialect.Member{m.RoleMember(), contentMember(m, said, "null")}
+	members = append(members, reasoningMembers(m.Raw, thought)...)
 	members = append(members, callMembers(m.Raw, calls)...)
 	if n := len(said); n > 0 && said[n-1].Kind == dialect.TextPart && said[n-1].Signature != "" && m.Raw.Get("extra_content") == nil {
 		var w dialect.Writer
@@ -77,9 +77,9 @@ func thinkChunk(text []byte) dialect.Raw {
 	return w.Close(']').Close('}').Text
 }
 
-// reasoning is what the model thought: a text in the field it was in, or pieces in
+// reasoningMembers is what the model thought: a text in the field it was in, or pieces in
 // reasoning_details when any of them has more than a text.
-func reasoning(before dialect.Raw, parts []dialect.Part) []dialect.Member {
+func reasoningMembers(before dialect.Raw, parts []dialect.Part) []dialect.Member {
 	detailed := false
 	for _, p := range parts {
 		detailed = detailed || p.Raw.Kind() == '{' || p.Raw == nil && (p.Signature != "" || p.Hidden || p.ID != "")

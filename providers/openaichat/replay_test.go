@@ -197,7 +197,7 @@ func TestChanged(t *testing.T) {
 
 // TestBroken: of a request that breaks off the messages that are whole are read.
 func TestBroken(t *testing.T) {
-	messages, err := decode([]byte(`{"messages":[{"role":"user","content":"a"},7,{"role":"assistant","content":"b`))
+	messages, err := decodeHistory([]byte(`{"messages":[{"role":"user","content":"a"},7,{"role":"assistant","content":"b`))
 	if err == nil || historytest.Lines(messages) != "user\n  text \"a\"\n" {
 		t.Errorf("%s%v", historytest.Lines(messages), err)
 	}

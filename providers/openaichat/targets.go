@@ -19,9 +19,9 @@ var openAI = dialect.Target{
 		LoneCall:   "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: {id}",
 		LoneResult: "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.",
 	},
-	Encode:  encode,
-	Request: ask,
-	Decode:  decode,
+	Encode:  encodeHistory,
+	Request: writeRequest,
+	Decode:  decodeHistory,
 }
 
 // mistral is Mistral's own host, which wants ids of nine letters and digits (error 3280) and as
@@ -39,8 +39,8 @@ var mistral = dialect.Target{
 		LoneResult: "Not the same number of function calls and responses",
 	},
 	Encode:  encodeMistral,
-	Request: ask,
-	Decode:  decode,
+	Request: writeRequest,
+	Decode:  decodeHistory,
 }
 
 // llamaCPP is llama.cpp's server: its chat templates parse the arguments, so a text that is no JSON
@@ -54,7 +54,7 @@ var llamaCPP = dialect.Target{
 	Refusal: dialect.Refusal{
 		Args: "Failed to parse tool call arguments as JSON: [json.exception.parse_error.101] ...",
 	},
-	Encode:  encode,
-	Request: ask,
-	Decode:  decode,
+	Encode:  encodeHistory,
+	Request: writeRequest,
+	Decode:  decodeHistory,
 }

@@ -7,34 +7,34 @@ import (
 	"toolscope/stream"
 )
 
-// answer takes the text and reasoning of a choice.
-func (d *decoder) answer(says *said) {
-	text(d.turn, says.content)
-	text(d.turn, says.refusal)
-	d.reasoning(says)
+// readContent takes the text and reasoning of a choice.
+func (d *decoder) readContent(says *choiceContent) {
+	appendText(d.turn, says.content)
+	appendText(d.turn, says.refusal)
+	d.readReasoning(says)
 	d.turn.Signed(thoughtSignature(says.extra), "", stream.SignedShown)
 }
 
-// text takes a string, or a list of parts.
-func text(t *dialect.Turn, v dialect.Raw) {
+// appendText takes a string, or a list of parts.
+func appendText(t *dialect.Turn, v dialect.Raw) {
 	t.Text(v)
 	for part := range v.Elements() {
-		text(t, part.Get("text"))
-		think(t, part.Get("thinking"))
+		appendText(t, part.Get("text"))
+		appendReasoning(t, part.Get("thinking"))
 	}
 }
 
-// think takes reasoning: a string, or a list of parts.
-func think(t *dialect.Turn, v dialect.Raw) {
+// appendReasoning takes reasoning: a string, or a list of parts.
+func appendReasoning(t *dialect.Turn, v dialect.Raw) {
 	t.Think(0, v)
 	for part := range v.Elements() {
-		think(t, part.Get("text"))
-		think(t, part.Get("thinking"))
+		appendReasoning(t, part.Get("text"))
+		appendReasoning(t, part.Get("thinking"))
 	}
 }
 
-// reasoning shows one of the fields hosts put reasoning in.
-func (d *decoder) reasoning(says *said) {
+// readReasoning shows one of the fields hosts put reasoning in.
+func (d *decoder) readReasoning(says *choiceContent) {
 	told := 0
 	inPieces := false // the list says the same as the field, and each piece is signed by itself
 	for _, field := range [...]dialect.Raw{says.reasoningContent, says.reasoning, says.reasoningText} {
@@ -42,8 +42,8 @@ func (d *decoder) reasoning(says *said) {
 			continue
 		}
 		if told++; told == 1 {
-			if inPieces = repeats(says.reasoningDetails, field); !inPieces {
-				think(d.turn, field)
+			if inPieces = repeatsField(says.reasoningDetails, field); !inPieces {
+				appendReasoning(d.turn, field)
 			}
 		}
 	}
@@ -52,8 +52,8 @@ func (d *decoder) reasoning(says *said) {
 	}
 	for item := range says.reasoningDetails.Elements() {
 		if told == 0 || inPieces {
-			think(d.turn, item.Get("text"))
-			think(d.turn, item.Get("summary"))
+			appendReasoning(d.turn, item.Get("text"))
+			appendReasoning(d.turn, item.Get("summary"))
 		}
 		if item.Get("data").Given() || item.Get("signature").Given() {
 			d.turn.Once(reasoningDetails, "encrypted or signed reasoning came: it must be sent back unmodified")
@@ -62,9 +62,9 @@ func (d *decoder) reasoning(says *said) {
 	}
 }
 
-// repeats reports whether the pieces of reasoning_details are several and together say what field
+// repeatsField reports whether the pieces of reasoning_details are several and together say what field
 // does.
-func repeats(details, field dialect.Raw) bool {
+func repeatsField(details, field dialect.Raw) bool {
 	pieces := 0
 	for range details.Elements() {
 		pieces++

@@ -2,15 +2,15 @@ package openaichat
 
 import "toolscope/providers/dialect"
 
-// tools are what a request declares: tools, or the legacy functions. Hosts have kinds of their own
+// readTools are what a request declares: tools, or the legacy functions. Hosts have kinds of their own
 // beside function and custom, which keep the host's word.
-func tools(request []byte) (all []dialect.Tool) {
+func readTools(request []byte) (all []dialect.Tool) {
 	s := dialect.Scan(request)
 	for ok := s.Object(); ok; ok = s.Member() {
 		switch string(s.Key()) {
 		case "tools":
 			for ok := s.Array(); ok; ok = s.Element() {
-				if t := tool(s.Value()); t.Kind != "" {
+				if t := readTool(s.Value()); t.Kind != "" {
 					all = append(all, t)
 				}
 			}
@@ -23,8 +23,8 @@ func tools(request []byte) (all []dialect.Tool) {
 	return all
 }
 
-// tool reads one tool; one without type and function is of another protocol.
-func tool(t dialect.Raw) dialect.Tool {
+// readTool reads one tool; one without type and function is of another protocol.
+func readTool(t dialect.Raw) dialect.Tool {
 	kind, inner := t.Get("type").Text(), t.Get("function")
 	switch custom := t.Get("custom"); {
 	case kind == "custom", kind == "" && custom.Given():

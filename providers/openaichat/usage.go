@@ -8,9 +8,9 @@ import (
 	"toolscope/stream"
 )
 
-// usage takes token counts from wherever hosts put them. The last value wins; summing would count
+// reportUsage takes token counts from wherever hosts put them. The last value wins; summing would count
 // hosts that repeat totals several times.
-func (d *decoder) usage() {
+func (d *decoder) reportUsage() {
 	c := d.chunk
 	if c.tier.IsString() && !c.tier.Is(d.tier) {
 		d.tier = c.tier.Text()
@@ -32,11 +32,11 @@ func (d *decoder) usage() {
 		d.turn.Once(usageCumulative, "usage is repeated on many chunks: the last one counts, summing over-counts")
 	}
 	t := readTotals(told)
-	n := t.normal()
+	n := t.asUsage()
 	n.Tier = d.tier
 	n.CostUSD, n.CostTold = ownCost(told)
-	why := t.unclear()
-	if why == "" && c.groqUsage.Kind() == '{' && !t.same(readTotals(c.groqUsage)) {
+	why := t.describeConflict()
+	if why == "" && c.groqUsage.Kind() == '{' && !t.equalCounts(readTotals(c.groqUsage)) {
 		why = "usage and x_groq.usage are not the same"
 	}
 	if why != "" {
@@ -49,47 +49,47 @@ func (d *decoder) usage() {
 	d.turn.Usage(n)
 }
 
-// totals are the wire's own counts.
-type totals struct{ prompt, completion, total, read, write, reasoning stream.Count }
+// tokenTotals are the wire's own counts.
+type tokenTotals struct{ prompt, completion, total, read, write, reasoning stream.Count }
 
-func readTotals(u dialect.Raw) totals {
+func readTotals(u dialect.Raw) tokenTotals {
 	in, out := u.Get("prompt_tokens_details"), u.Get("completion_tokens_details")
-	return totals{
+	return tokenTotals{
 		prompt: u.Get("prompt_tokens").Count(), completion: u.Get("completion_tokens").Count(), total: u.Get("total_tokens").Count(),
-		read:      first(in.Get("cached_tokens"), u.Get("prompt_cache_hit_tokens"), u.Get("cached_tokens")),
-		write:     first(in.Get("cache_write_tokens"), u.Get("cache_creation_input_tokens")),
-		reasoning: first(out.Get("reasoning_tokens"), u.Get("reasoning_tokens")),
+		read:      firstCount(in.Get("cached_tokens"), u.Get("prompt_cache_hit_tokens"), u.Get("cached_tokens")),
+		write:     firstCount(in.Get("cache_write_tokens"), u.Get("cache_creation_input_tokens")),
+		reasoning: firstCount(out.Get("reasoning_tokens"), u.Get("reasoning_tokens")),
 	}
 }
 
-// outside reports whether reasoning is beside completion_tokens, as at xAI, and not inside, as at
+// hasSeparateReasoning reports whether reasoning is beside completion_tokens, as at xAI, and not inside, as at
 // most hosts: the total tells. Without one, reasoning that is more than the completion cannot be
 // inside it.
-func (t totals) outside() bool {
+func (t tokenTotals) hasSeparateReasoning() bool {
 	if t.total.Told {
 		return t.reasoning.N > 0 && t.prompt.N+t.completion.N+t.reasoning.N == t.total.N
 	}
 	return t.reasoning.N > t.completion.N
 }
 
-// normal is the counts as stream.Usage. Cached tokens are inside prompt_tokens, those written to
+// asUsage is the counts as stream.Usage. Cached tokens are inside prompt_tokens, those written to
 // the cache too.
-func (t totals) normal() stream.Usage {
+func (t tokenTotals) asUsage() stream.Usage {
 	n := stream.Usage{Input: t.prompt, CacheRead: t.read, CacheWrite: t.write, Output: t.completion, Reasoning: t.reasoning}
-	if t.outside() {
+	if t.hasSeparateReasoning() {
 		n.Output = stream.Tokens(t.completion.N + t.reasoning.N)
 	}
 	return n
 }
 
-// unclear says how the counts contradict each other, "" if they do not.
-func (t totals) unclear() string {
+// describeConflict says how the counts contradict each other, "" if they do not.
+func (t tokenTotals) describeConflict() string {
 	switch {
 	case t.prompt.Told && t.read.N+t.write.N > t.prompt.N:
 		return fmt.Sprintf("%d tokens read from and written to the cache are more than the prompt, %d", t.read.N+t.write.N, t.prompt.N)
 	case !t.total.Told && t.reasoning.N > t.completion.N:
 		return fmt.Sprintf("%d reasoning tokens are more than the completion, %d, and no total says whether they are beside it", t.reasoning.N, t.completion.N)
-	case !t.total.Told || !t.prompt.Told || !t.completion.Told || t.prompt.N+t.completion.N == t.total.N || t.outside():
+	case !t.total.Told || !t.prompt.Told || !t.completion.Told || t.prompt.N+t.completion.N == t.total.N || t.hasSeparateReasoning():
 		return ""
 	case t.reasoning.N > 0:
 		return fmt.Sprintf("total_tokens is %d, but prompt and completion are %d, with reasoning %d", t.total.N, t.prompt.N+t.completion.N, t.prompt.N+t.completion.N+t.reasoning.N)
@@ -97,7 +97,7 @@ func (t totals) unclear() string {
 	return fmt.Sprintf("total_tokens is %d, but prompt and completion are %d", t.total.N, t.prompt.N+t.completion.N)
 }
 
-func (t totals) same(other totals) bool {
+func (t tokenTotals) equalCounts(other tokenTotals) bool {
 	return t.prompt == other.prompt && t.completion == other.completion && t.total == other.total
 }
 
@@ -111,7 +111,7 @@ func ownCost(u dialect.Raw) (usd float64, told bool) {
 	return math.Round(ticks) / 1e10, told
 }
 
-func first(fields ...dialect.Raw) stream.Count {
+func firstCount(fields ...dialect.Raw) stream.Count {
 	for _, f := range fields {
 		if n := f.Count(); n.Told {
 			return n

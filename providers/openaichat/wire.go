@@ -16,11 +16,11 @@ type chunk struct {
 type choice struct {
 	index, finish, native, usage dialect.Raw
 
-	delta, message said
+	delta, message choiceContent
 }
 
-// said is what a choice says.
-type said struct {
+// choiceContent is what a choice says.
+type choiceContent struct {
 	object, role, content, refusal             dialect.Raw
 	reasoningContent, reasoning, reasoningText dialect.Raw
 	reasoningDetails                           dialect.Raw
@@ -45,7 +45,7 @@ func newChunk() *chunk {
 		dialect.Value("object", &c.object),
 		dialect.Value("model", &c.model),
 		dialect.Value("service_tier", &c.tier),
-		dialect.Each("choices", &c.choices, (*choice).fields),
+		dialect.Each("choices", &c.choices, (*choice).shapeFields),
 		dialect.Value("usage", &c.usage),
 		dialect.Object("x_groq", dialect.Value("usage", &c.groqUsage)),
 		dialect.Value("error", &c.err),
@@ -53,18 +53,18 @@ func newChunk() *chunk {
 	return c
 }
 
-func (c *choice) fields() []dialect.Field {
+func (c *choice) shapeFields() []dialect.Field {
 	return []dialect.Field{
 		dialect.Value("index", &c.index),
-		dialect.Object("delta", c.delta.fields()...).Into(&c.delta.object),
-		dialect.Object("message", c.message.fields()...).Into(&c.message.object),
+		dialect.Object("delta", c.delta.shapeFields()...).Into(&c.delta.object),
+		dialect.Object("message", c.message.shapeFields()...).Into(&c.message.object),
 		dialect.Value("finish_reason", &c.finish),
 		dialect.Value("native_finish_reason", &c.native),
 		dialect.Value("usage", &c.usage),
 	}
 }
 
-func (s *said) fields() []dialect.Field {
+func (s *choiceContent) shapeFields() []dialect.Field {
 	return []dialect.Field{
 		dialect.Value("role", &s.role),
 		dialect.Value("content", &s.content),
@@ -75,33 +75,33 @@ func (s *said) fields() []dialect.Field {
 		dialect.Value("reasoning_details", &s.reasoningDetails),
 		dialect.Value("extra_content", &s.extra),
 		dialect.Value("executed_tools", &s.executed),
-		dialect.Each("tool_calls", &s.calls, (*wireCall).fields),
-		dialect.Object("function_call", s.function.function()...).Into(&s.function.object),
+		dialect.Each("tool_calls", &s.calls, (*wireCall).shapeFields),
+		dialect.Object("function_call", s.function.functionFields()...).Into(&s.function.object),
 	}
 }
 
-func (w *wireCall) fields() []dialect.Field {
+func (w *wireCall) shapeFields() []dialect.Field {
 	return []dialect.Field{
 		dialect.Value("index", &w.index),
 		dialect.Value("id", &w.id),
 		dialect.Value("type", &w.kind),
-		dialect.Object("function", w.function()...),
-		dialect.Object("custom", w.function()...).Into(&w.custom),
+		dialect.Object("function", w.functionFields()...),
+		dialect.Object("custom", w.functionFields()...).Into(&w.custom),
 		dialect.Value("extra_content", &w.extra),
 	}
 }
 
-// function is the part that holds name and arguments (input, for custom tools).
-func (w *wireCall) function() []dialect.Field {
+// functionFields is the part that holds name and arguments (input, for custom tools).
+func (w *wireCall) functionFields() []dialect.Field {
 	return []dialect.Field{
 		dialect.Value("name", &w.name),
 		dialect.Value("arguments", &w.args).Or("input"),
 	}
 }
 
-// says is what the choice says, and whether that is all of it. A message beside a delta repeats it,
+// content is what the choice says, and whether that is all of it. A message beside a delta repeats it,
 // as Writer's does.
-func (c *choice) says() (s *said, whole bool) {
+func (c *choice) content() (s *choiceContent, whole bool) {
 	if c.delta.object.Kind() != '{' && c.message.object.Kind() == '{' {
 		return &c.message, true
 	}
