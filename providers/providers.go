@@ -30,7 +30,7 @@ import (
 var All = []dialect.Dialect{
 	anthropic.Protocol(),
 	openaichat.Protocol(),
-	openairesponses.Dialect(),
+	openairesponses.Protocol(),
 	gemini.Protocol(),
 	geminiinteractions.Protocol(),
 	bedrock.Protocol(),

@@ -7,41 +7,41 @@ import (
 	"toolscope/stream"
 )
 
-// theDeltas names the first copy of the arguments: the others are named after the event that brings
+// deltasCopy names the first copy of the arguments: the others are named after the event that brings
 // them.
-const theDeltas = "the deltas"
+const deltasCopy = "the deltas"
 
-// argsDelta takes a delta of a call's arguments.
-func (d *decoder) argsDelta(it *item) {
+// readArgsDelta takes a delta of a call's arguments.
+func (d *decoder) readArgsDelta(it *item) {
 	came := len(it.args)
 	if d.ev.delta.Given() {
 		it.args = d.ev.delta.Append(it.args)
 	}
 	it.call.ArgsText(it.args[came:], nil)
-	it.from = theDeltas
+	it.from = deltasCopy
 }
 
-// argsDone takes the event that repeats the deltas.
-func (d *decoder) argsDone(it *item) {
+// readArgsDone takes the event that repeats the deltas.
+func (d *decoder) readArgsDone(it *item) {
 	if d.ev.whole.Given() {
-		it.copied(d.ev.whole, "", d.from())
+		it.addCopy(d.ev.whole, "", d.eventName())
 	}
 }
 
-func (d *decoder) codeDone(it *item) {
+func (d *decoder) readCodeDone(it *item) {
 	if d.ev.code.Given() {
-		it.copied(d.ev.code, "", d.from())
+		it.addCopy(d.ev.code, "", d.eventName())
 	}
 }
 
-// add appends to the arguments; source is the wire's form of text that was derived, or nil.
-func (it *item) add(text, source []byte) {
+// appendArguments appends to the arguments; source is the wire's form of text that was derived, or nil.
+func (it *item) appendArguments(text, source []byte) {
 	it.args = append(it.args, text...)
 	it.call.ArgsText(text, source)
 }
 
-// copied takes the arguments as an item has them.
-func (it *item) copied(value dialect.Raw, wrap, from string) {
+// addCopy takes the arguments as an item has them.
+func (it *item) addCopy(value dialect.Raw, wrap, from string) {
 	switch {
 	case from != itemAdded:
 	case len(it.args) > 0:
@@ -55,21 +55,21 @@ func (it *item) copied(value dialect.Raw, wrap, from string) {
 	}
 	if wrap == "" {
 		it.turn.buf = value.Append(it.turn.buf[:0])
-		it.compare(it.turn.buf, from, nil)
+		it.compareCopy(it.turn.buf, from, nil)
 		return
 	}
 	var list dialect.Writer
-	it.compare(list.Open('{').Key(wrap).Raw(value).Close('}').Text, from, value)
+	it.compareCopy(list.Open('{').Key(wrap).Raw(value).Close('}').Text, from, value)
 }
 
-// compare takes one more copy of the whole arguments. Before the seal the latest copy counts,
+// compareCopy takes one more copy of the whole arguments. Before the seal the latest copy counts,
 // because it has to be sent back. After the seal a copy is only compared.
-func (it *item) compare(text []byte, from string, source []byte) {
+func (it *item) compareCopy(text []byte, from string, source []byte) {
 	growing := it.grow.begun && !it.done
 	switch {
 	case len(it.args) == 0 && !it.done:
 		if len(text) > 0 {
-			it.add(text, source)
+			it.appendArguments(text, source)
 			it.from = from
 		}
 		return
@@ -80,16 +80,16 @@ func (it *item) compare(text []byte, from string, source []byte) {
 		}
 		return
 	case growing && bytes.HasPrefix(text, it.args):
-		it.add(text[len(it.args):], nil)
+		it.appendArguments(text[len(it.args):], nil)
 		return
 	}
 	came := it.args
 	if growing {
-		came = it.grow.closed(came)
+		came = it.grow.closeText(came)
 	}
 	equal := !it.callKind.freeform && dialect.Same(dialect.JoinHalves(came), text)
 	if !equal || !it.grow.begun && it.callKind.word != "server" {
-		it.mismatch(text, from, equal)
+		it.reportMismatch(text, from, equal)
 	}
 	if len(text) > 0 && !it.done {
 		it.args, it.from, it.same = append(it.args[:0], text...), from, 0
@@ -98,8 +98,8 @@ func (it *item) compare(text []byte, from string, source []byte) {
 	}
 }
 
-// mismatch says which copies differ, and where.
-func (it *item) mismatch(text []byte, from string, equal bool) {
+// reportMismatch says which copies differ, and where.
+func (it *item) reportMismatch(text []byte, from string, equal bool) {
 	before := it.from
 	if before == "" {
 		before = itemDone

@@ -6,15 +6,15 @@ import (
 	"toolscope/providers/dialect"
 )
 
-// ask writes a request of Responses. Nothing is stored, so that reasoning has to come encrypted to
+// writeRequest writes a request of Responses. Nothing is stored, so that reasoning has to come encrypted to
 // be sent back; the history is in the input.
-func ask(r dialect.Request, q dialect.Quirks) (path string, body []byte) {
+func writeRequest(r dialect.Request, q dialect.Quirks) (path string, body []byte) {
 	var w dialect.Writer
 	w.Open('{').Some("model", r.Model).Flag("stream", true).Flag("store", false)
 	if r.MaxTokens > 0 {
-		w.Key("max_output_tokens").Int(max(r.MaxTokens, leastTokens))
+		w.Key("max_output_tokens").Int(max(r.MaxTokens, minOutputTokens))
 	}
-	if q.Encrypted && reasons(r.Model) {
+	if q.Encrypted && isReasoningModel(r.Model) {
 		w.Key("include").Open('[').String("reasoning.encrypted_content").Close(']')
 	}
 	r.WriteCacheKey(&w, q)
@@ -23,12 +23,12 @@ func ask(r dialect.Request, q dialect.Quirks) (path string, body []byte) {
 	return "/responses", w.Close('}').Text
 }
 
-// leastTokens is the smallest max_output_tokens that is taken (OpenAI's published API description).
-const leastTokens = 16
+// minOutputTokens is the smallest max_output_tokens that is taken (OpenAI's published API description).
+const minOutputTokens = 16
 
-// reasons reports whether a model of OpenAI's reasons: others refuse to be asked for encrypted
+// isReasoningModel reports whether a model of OpenAI's reasons: others refuse to be asked for encrypted
 // reasoning.
-func reasons(model string) bool {
+func isReasoningModel(model string) bool {
 	model = model[strings.LastIndexByte(model, '/')+1:]
 	if strings.Contains(model, "-chat") {
 		return false

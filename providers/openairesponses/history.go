@@ -9,9 +9,9 @@ import (
 	"toolscope/stream"
 )
 
-// decode reads the input of a request, and its instructions. Over a WebSocket a client sends many
+// decodeHistory reads the input of a request, and its instructions. Over a WebSocket a client sends many
 // requests: one that names the response before it goes on where the others ended.
-func decode(request []byte) (messages []dialect.Message, err error) {
+func decodeHistory(request []byte) (messages []dialect.Message, err error) {
 	read := func(f stream.Frame) {
 		if f.Kind == stream.FrameResidue {
 			err = errors.New(f.Why)
@@ -19,10 +19,10 @@ func decode(request []byte) (messages []dialect.Message, err error) {
 		}
 		var h history
 		s := dialect.Scan(bytes.Clone(f.Data)) // parts keep what they were read from
-		h.request(&s)
+		h.readRequest(&s)
 		err = s.End()
 		switch {
-		case h.goesOn:
+		case h.isContinued:
 			messages = append(messages, h.messages...)
 		case len(h.messages) > 0: // others ask for something else
 			messages = h.messages
@@ -36,20 +36,20 @@ func decode(request []byte) (messages []dialect.Message, err error) {
 
 // history is the history of one request, as far as it is read.
 type history struct {
-	messages []dialect.Message
-	calls    []dialect.Part
-	open     bool // what comes next may belong to the last message
-	goesOn   bool // the request names the response before it
-	wire     wireItem
+	messages    []dialect.Message
+	calls       []dialect.Part
+	open        bool // what comes next may belong to the last message
+	isContinued bool // the request names the response before it
+	wire        wireItem
 }
 
-func (h *history) request(s *dialect.Scanner) {
+func (h *history) readRequest(s *dialect.Scanner) {
 	for ok := s.Object(); ok; ok = s.Member() {
 		switch string(s.Key()) {
 		case "response": // some clients put the request into it
-			h.request(s)
+			h.readRequest(s)
 		case "previous_response_id":
-			h.goesOn = s.Value().IsString()
+			h.isContinued = s.Value().IsString()
 		case "instructions":
 			if v := s.Value(); v.IsString() {
 				system := dialect.Part{Text: v.Append(nil), Raw: v}
@@ -57,20 +57,20 @@ func (h *history) request(s *dialect.Scanner) {
 			}
 		case "input":
 			if s.Kind() == '"' {
-				h.add(dialect.User, false, dialect.Part{Text: s.Value().Append(nil)})
+				h.addParts(dialect.User, false, dialect.Part{Text: s.Value().Append(nil)})
 			}
 			for ok := s.Array(); ok; ok = s.Element() {
 				if v := s.Value(); v != nil { // of one that breaks off nothing is left
-					h.item(v)
+					h.readItem(v)
 				}
 			}
 		}
 	}
 }
 
-// add adds parts to the last message if they may stand there: items of the model follow each other
+// addParts adds parts to the last message if they may stand there: items of the model follow each other
 // in one message, and so do results.
-func (h *history) add(role dialect.Role, joins bool, parts ...dialect.Part) {
+func (h *history) addParts(role dialect.Role, joins bool, parts ...dialect.Part) {
 	n := len(h.messages) - 1
 	if n >= 0 && joins && h.open && h.messages[n].Role == role {
 		h.messages[n].Parts = append(h.messages[n].Parts, parts...)
@@ -80,31 +80,31 @@ func (h *history) add(role dialect.Role, joins bool, parts ...dialect.Part) {
 	h.open = joins
 }
 
-func (h *history) item(v dialect.Raw) {
+func (h *history) readItem(v dialect.Raw) {
 	w := &h.wire
 	w.read(v)
 	switch kind := w.kind.Text(); {
 	case kind == "message", kind == "" && v.Get("role") != nil:
 		role, parts := readMessage(v, w)
-		h.add(role, role == dialect.Assistant, parts...)
+		h.addParts(role, role == dialect.Assistant, parts...)
 	case kind == "additional_tools":
-		h.add(dialect.System, false, dialect.Part{Kind: dialect.OtherPart, Raw: v})
+		h.addParts(dialect.System, false, dialect.Part{Kind: dialect.OtherPart, Raw: v})
 	case kind == "reasoning":
-		h.add(dialect.Assistant, true, readReasoning(w))
+		h.addParts(dialect.Assistant, true, readReasoning(w))
 	case strings.HasSuffix(kind, "_output"), kind == "mcp_approval_response":
 		p := h.readResult(w)
 		role := dialect.User
 		if p.Server {
 			role = dialect.Assistant
 		}
-		h.add(role, true, p)
+		h.addParts(role, true, p)
 	default:
 		p := dialect.Part{Kind: dialect.OtherPart, Raw: v}
 		if c, ok := callOf(kind, w); ok {
 			p = readCall(w, c)
 			h.calls = append(h.calls, p)
 		}
-		h.add(dialect.Assistant, true, p)
+		h.addParts(dialect.Assistant, true, p)
 	}
 }
 
@@ -169,7 +169,7 @@ func readCall(w *wireItem, c callKind) dialect.Part {
 	if p.Name == "" && c.word == "server" {
 		p.Name = w.kind.Text()
 	}
-	value, wrap := w.arguments()
+	value, wrap := w.callArguments()
 	if !value.Given() {
 		return p
 	}

@@ -25,10 +25,10 @@ type item struct {
 	args []byte // as they were told
 	same int    // copies that said the same after the first
 	from string // the copy they are from, "" before any came
-	grow growing
+	grow growingObject
 
-	told   map[part]bool // which parts of its text have come
-	signed bool          // its signature was told
+	textSeen map[part]bool // which parts of its text have come
+	signed   bool          // its signature was told
 }
 
 const (
@@ -42,26 +42,26 @@ const (
 	itemDone  = "output_item.done"
 )
 
-// indexed is the event's output_index, or noIndex.
-func (ev *event) indexed() (index int64, ok bool) {
+// outputIndex is the event's output_index, or noIndex.
+func (ev *event) outputIndex() (index int64, ok bool) {
 	if index, ok = ev.index.Int(); !ok {
 		index = noIndex
 	}
 	return index, ok
 }
 
-// about is the item of that kind that an event is about, which may have come before
+// ensureItem is the item of that kind that an event is about, which may have come before
 // output_item.added.
-func (t *turn) about(ev *event, kind string) *item {
-	it := t.find(ev, kind)
+func (t *turn) ensureItem(ev *event, kind string) *item {
+	it := t.findItem(ev, kind)
 	if it == nil {
-		index, _ := ev.indexed()
-		it = t.add(&wireItem{id: ev.itemID}, index)
+		index, _ := ev.outputIndex()
+		it = t.addItem(&wireItem{id: ev.itemID}, index)
 	}
 	if it.call == nil {
 		if call, ok := callKinds[kind]; ok {
 			it.kind = kind
-			it.open(new(wireItem), call)
+			it.openCall(new(wireItem), call)
 			it.call.Find(stream.ProtocolViolation, "arguments came before output_item.added")
 		}
 	}
@@ -72,21 +72,21 @@ func (t *turn) about(ev *event, kind string) *item {
 func (d *decoder) itemAdded(t *turn) {
 	w := &d.item
 	w.read(d.ev.item)
-	index, indexed := d.ev.indexed()
+	index, indexed := d.ev.outputIndex()
 	if !indexed {
 		t.Once(dialect.IndexMissing, "items have no output_index: they are told apart by their ids")
 	}
 	var it *item
 	if there := t.items.at[index]; indexed && len(there) > 0 {
-		if it = t.items.announced(w, index); it != there[0] {
+		if it = t.items.findAnnounced(w, index); it != there[0] {
 			t.Once(dialect.IndexReused,
 				"several items share output_index %d: clients that go by it glue them together", index)
 		}
 	}
 	if it == nil {
-		it = t.add(w, index)
+		it = t.addItem(w, index)
 	}
-	it.update(w, itemAdded)
+	it.updateItem(w, itemAdded)
 }
 
 // itemDone takes response.output_item.done, which is the last word on an item.
@@ -94,28 +94,28 @@ func (d *decoder) itemDone(t *turn) {
 	w := &d.item
 	w.read(d.ev.item)
 	d.ev.itemID = w.id
-	it := t.find(&d.ev, w.kind.Text())
-	index, indexed := d.ev.indexed()
+	it := t.findItem(&d.ev, w.kind.Text())
+	index, indexed := d.ev.outputIndex()
 	if it != nil && (it.kind != "" && !w.kind.Is(it.kind) || (it.done || !indexed) && it.id != "" && !w.id.Is(it.id)) {
 		it = nil // another item, under an index that is used twice or without one
 	}
 	if it == nil {
-		it = t.add(w, index)
+		it = t.addItem(w, index)
 		if it.call != nil {
 			it.call.Find(stream.ProtocolViolation.As(stream.Warn), "output_item.done came without output_item.added before it")
 		}
 	}
-	it.end(w, itemDone)
+	it.endItem(w, itemDone)
 }
 
-// open begins the call that the item proposes.
-func (it *item) open(w *wireItem, kind callKind) {
+// openCall begins the call that the item proposes.
+func (it *item) openCall(w *wireItem, kind callKind) {
 	it.callKind = kind
-	it.turn.items.callIs(it, w.callID.Text())
+	it.turn.items.setCallID(it, w.callID.Text())
 	if it.kind == "tool_search_call" {
 		it.turn.search = it
 	}
-	info := it.news(w, itemAdded)
+	info := it.newInfo(w, itemAdded)
 	info.ID, info.Name, info.Kind = it.resultID(), w.name.Text(), kind.word
 	if info.Name == "" && kind.word == "server" {
 		info.Name = it.kind
@@ -126,18 +126,18 @@ func (it *item) open(w *wireItem, kind callKind) {
 	it.call = it.turn.OpenCall(it.slot, info)
 }
 
-// news is what is new of what the call has to be replayed with. On hosts that change ids from event
+// newInfo is what is new of what the call has to be replayed with. On hosts that change ids from event
 // to event the first one stays until the item is done: then it has the id that it was stored under.
-func (it *item) news(w *wireItem, from string) (news stream.CallInfo) {
+func (it *item) newInfo(w *wireItem, from string) (news stream.CallInfo) {
 	id := it.idOf(w)
 	if it.callID != "" && id != it.callID && id != it.kept.Item && (it.kept.Item == "" || from == itemDone && !it.done) {
 		it.kept.Item, news.Item = id, id
 	}
 	if it.kept.Space == "" || !it.done {
-		news.Space = learn(&it.kept.Space, w.space)
+		news.Space = updateString(&it.kept.Space, w.space)
 	}
 	if it.kept.Signature == "" || !it.done {
-		news.Signature = learn(&it.kept.Signature, w.fingerprint)
+		news.Signature = updateString(&it.kept.Signature, w.fingerprint)
 	}
 	return news
 }
@@ -158,41 +158,41 @@ func (it *item) resultID() string {
 	return it.id
 }
 
-// update takes what a later copy of an item says of it.
-func (it *item) update(w *wireItem, from string) {
+// updateItem takes what a later copy of an item says of it.
+func (it *item) updateItem(w *wireItem, from string) {
 	if it.kind == "" {
 		it.kind = w.kind.Text()
 	}
 	if id := w.id.Text(); id != "" && id != it.id {
 		if it.id != "" {
-			it.turn.rotated()
+			it.turn.reportRotatedID()
 		}
 		if !it.done {
-			it.turn.items.idIs(it, id)
+			it.turn.items.setID(it, id)
 		}
 	}
 	if it.call == nil {
 		return
 	}
-	it.meta(w, from)
-	if value, wrap := w.arguments(); value.Given() {
-		it.copied(value, wrap, from)
+	it.updateCall(w, from)
+	if value, wrap := w.callArguments(); value.Given() {
+		it.addCopy(value, wrap, from)
 	}
 }
 
-// meta takes the ids and the name of a call from a later copy. Once the call is sealed they are
+// updateCall takes the ids and the name of a call from a later copy. Once the call is sealed they are
 // only compared.
-func (it *item) meta(w *wireItem, from string) {
+func (it *item) updateCall(w *wireItem, from string) {
 	if id := w.callID.Text(); id != "" && id != it.callID {
 		if it.callID != "" {
 			it.call.Find(dialect.CallIDChanged.As(stream.Info),
 				"%s gives the call the id %q, before it was %q: the one of output_item.done counts", from, id, it.callID)
 		}
 		if it.callID == "" || !it.done {
-			it.turn.items.callIs(it, id)
+			it.turn.items.setCallID(it, id)
 		}
 	}
-	news := it.news(w, from)
+	news := it.newInfo(w, from)
 	if name, before := w.name.Text(), it.call.Name; name != "" && name != before {
 		if before != "" && before != it.kind {
 			it.call.Find(nameChanged, "%s names the call %q, before it was %q", from, name, before)
@@ -209,11 +209,11 @@ func (it *item) meta(w *wireItem, from string) {
 	}
 }
 
-// end takes an item as it finally is.
-func (it *item) end(w *wireItem, from string) {
-	it.update(w, from)
-	it.restOfText(w)
-	it.sign(w)
+// endItem takes an item as it finally is.
+func (it *item) endItem(w *wireItem, from string) {
+	it.updateItem(w, from)
+	it.appendMissingText(w)
+	it.signReasoning(w)
 	again := it.done
 	it.done = true
 	switch {
@@ -221,7 +221,7 @@ func (it *item) end(w *wireItem, from string) {
 	case it.call != nil:
 		it.endCall(w)
 	case strings.HasSuffix(it.kind, "_output"):
-		it.turn.result(w)
+		it.turn.reportResult(w)
 	}
 }
 
@@ -234,10 +234,10 @@ func (it *item) endCall(w *wireItem) {
 	if len(it.args) == 0 && kind.member == "arguments" && w.args[0].Kind() == 'n' {
 		it.call.Find(dialect.ArgsNull, "the arguments are null: meant as {}")
 	}
-	if kind.runner == byProvider && (w.failed() || w.status.Is("completed") || w.output.Given()) {
-		it.turn.Answer(it.resultID(), "", w.failed())
+	if kind.runner == byProvider && (w.hasFailed() || w.status.Is("completed") || w.output.Given()) {
+		it.turn.Answer(it.resultID(), "", w.hasFailed())
 	}
 }
 
-// failed reports whether the item says that its call failed.
-func (w *wireItem) failed() bool { return w.err.Given() || w.status.Is("failed") }
+// hasFailed reports whether the item says that its call failed.
+func (w *wireItem) hasFailed() bool { return w.err.Given() || w.status.Is("failed") }

@@ -19,21 +19,21 @@ func (s *items) add(it *item) {
 	it.place = len(s.all)
 	s.all = append(s.all, it)
 	s.at[it.index] = append(s.at[it.index], it)
-	rename(s.byID, it, "", it.id)
+	moveItem(s.byID, it, "", it.id)
 }
 
-func (s *items) idIs(it *item, id string) {
-	rename(s.byID, it, it.id, id)
+func (s *items) setID(it *item, id string) {
+	moveItem(s.byID, it, it.id, id)
 	it.id = id
 }
 
-func (s *items) callIs(it *item, id string) {
-	rename(s.byCall, it, it.callID, id)
+func (s *items) setCallID(it *item, id string) {
+	moveItem(s.byCall, it, it.callID, id)
 	it.callID = id
 }
 
-// rename moves an item from one list to another; nothing is listed under "".
-func rename(lists map[string][]*item, it *item, from, to string) {
+// moveItem moves an item from one list to another; nothing is listed under "".
+func moveItem(lists map[string][]*item, it *item, from, to string) {
 	if i := slices.Index(lists[from], it); i >= 0 {
 		lists[from] = slices.Delete(lists[from], i, i+1)
 	}
@@ -42,8 +42,8 @@ func rename(lists map[string][]*item, it *item, from, to string) {
 	}
 }
 
-// latest is the last item of a list for which that is so, or nil.
-func latest(list []*item, is func(*item) bool) *item {
+// latestWhere is the last item of a list for which that is so, or nil.
+func latestWhere(list []*item, is func(*item) bool) *item {
 	for _, it := range slices.Backward(list) {
 		if is(it) {
 			return it
@@ -52,19 +52,19 @@ func latest(list []*item, is func(*item) bool) *item {
 	return nil
 }
 
-// find is the item of that kind that an event is about, or nil: the one that has both its
+// findItem is the item of that kind that an event is about, or nil: the one that has both its
 // output_index and its item id, or else the one that has its id, as on hosts that count wrong, or
 // else the one that has its index, as on hosts that change ids. An event that has neither is about
 // the item that is open.
-func (t *turn) find(ev *event, kind string) *item {
+func (t *turn) findItem(ev *event, kind string) *item {
 	may := func(it *item) bool { return it.kind == "" || it.kind == kind }
 	n, indexed := ev.index.Int()
 	id := ev.itemID.Or(nil)
 	named := t.items.byID[string(id)]
-	if it := latest(named, func(it *item) bool { return it.index == n && may(it) }); indexed && it != nil {
+	if it := latestWhere(named, func(it *item) bool { return it.index == n && may(it) }); indexed && it != nil {
 		return it
 	}
-	if it := latest(named, may); it != nil {
+	if it := latestWhere(named, may); it != nil {
 		if indexed {
 			t.Once(indexWrong, "an event has the id of one item and the output_index of another: clients that go by the index glue items together")
 		}
@@ -72,36 +72,36 @@ func (t *turn) find(ev *event, kind string) *item {
 	}
 	var it *item
 	if indexed {
-		it = latest(t.items.at[n], may)
+		it = latestWhere(t.items.at[n], may)
 	} else {
-		it = latest(t.items.all, func(it *item) bool { return !it.done && may(it) })
+		it = latestWhere(t.items.all, func(it *item) bool { return !it.done && may(it) })
 	}
 	if it != nil && it.id != "" && len(id) > 0 {
-		t.rotated()
+		t.reportRotatedID()
 	}
 	return it
 }
 
-func (t *turn) rotated() {
+func (t *turn) reportRotatedID() {
 	t.Once(itemIDRotated,
 		"the id of an item changes from event to event: only output_index says what belongs together, clients that go by item_id lose deltas")
 }
 
-// announced is the item that output_item.added announces although there is one at its index: a
+// findAnnounced is the item that output_item.added announces although there is one at its index: a
 // delta of it was first, or it is said twice. It is nil for another item at the same index.
-func (s *items) announced(w *wireItem, index int64) *item {
-	if it := latest(s.byID[w.id.Text()], func(it *item) bool { return it.index == index }); it != nil {
+func (s *items) findAnnounced(w *wireItem, index int64) *item {
+	if it := latestWhere(s.byID[w.id.Text()], func(it *item) bool { return it.index == index }); it != nil {
 		return it
 	}
-	it := latest(s.at[index], func(it *item) bool { return it.kind == "" || w.kind.Is(it.kind) })
+	it := latestWhere(s.at[index], func(it *item) bool { return it.kind == "" || w.kind.Is(it.kind) })
 	if it != nil && (it.kind == "" || it.id == "" && !it.done) {
 		return it
 	}
 	return nil
 }
 
-// match is the item that the response as a whole repeats as its i-th, or nil.
-func (s *items) match(w *wireItem, i int64) (found *item) {
+// matchItem is the item that the response as a whole repeats as its i-th, or nil.
+func (s *items) matchItem(w *wireItem, i int64) (found *item) {
 	same := func(it *item) bool { return w.kind.Is(it.kind) }
 	for _, list := range [...][]*item{s.byID[w.id.Text()], s.byCall[w.callID.Text()]} {
 		n := slices.IndexFunc(list, same)
@@ -110,7 +110,7 @@ func (s *items) match(w *wireItem, i int64) (found *item) {
 		}
 	}
 	if found == nil {
-		found = latest(s.at[i], same)
+		found = latestWhere(s.at[i], same)
 	}
 	return found
 }

@@ -46,7 +46,7 @@ func TestManyItems(t *testing.T) {
 				feed(`{"type":"response.output_item.added"%s,"item":{"type":"function_call",%s,"call_id":"c_%d","name":"f","arguments":""}}`, at, id, i)
 				feed(`{"type":"response.function_call_arguments.delta"%s,"item_id":"%s","delta":"{}"}`, at, again)
 				feed(`{"type":"response.output_item.done"%s,"item":{"type":"function_call",%s,"call_id":"c_%d","name":"f","arguments":"{}"}}`, at, id, i)
-				items := &d.lanes[0].items
+				items := &d.turns[0].items
 				for k := range len(items.all) - 1 {
 					items.all[k] = nil // whoever looks at it now panics
 				}

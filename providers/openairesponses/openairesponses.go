@@ -16,21 +16,21 @@ import (
 	"toolscope/stream"
 )
 
-// Dialect is the Responses protocol.
-func Dialect() dialect.Dialect {
+// Protocol is the Responses protocol.
+func Protocol() dialect.Dialect {
 	return dialect.Dialect{
 		Name:     "openai-responses",
 		Title:    "OpenAI Responses",
-		Sniff:    sniff,
+		Sniff:    sniffFrame,
 		Findings: findings,
 		New:      newDecoder,
-		Tools:    tools,
+		Tools:    readTools,
 
 		Targets: []dialect.Target{target},
 	}
 }
 
-func sniff(e dialect.Evidence) dialect.Score {
+func sniffFrame(e dialect.Evidence) dialect.Score {
 	var kind, object, err, number, lane, status, message, id, output dialect.Raw
 	_ = dialect.Read(e.Data, // data that breaks off has the members before
 		dialect.Value("type", &kind), dialect.Value("object", &object), dialect.Value("error", &err),
@@ -72,18 +72,18 @@ type callKind struct {
 	word     string // kind of the call
 	member   string // the one that holds its arguments
 	freeform bool   // they are a program or a text, not JSON
-	runner   runner
+	runner   runBy
 }
 
-// runner says who runs the calls of a kind.
-type runner uint8
+// runBy says who runs the calls of a kind.
+type runBy uint8
 
 const (
-	byClient        runner = iota
-	byProvider             // the item also tells how that ended
-	byProviderApart        // the result is an item of its own
-	byEnvironment          // the provider, if in a container of its own
-	byExecution            // whom the item names
+	byClient        runBy = iota
+	byProvider            // the item also tells how that ended
+	byProviderApart       // the result is an item of its own
+	byEnvironment         // the provider, if in a container of its own
+	byExecution           // whom the item names
 )
 
 // byProvider reports whether the provider runs a call of this kind.

@@ -28,7 +28,7 @@ func TestTools(t *testing.T) {
 		{"nothing", ``, ``},
 	} {
 		var got []string
-		for _, tool := range tools([]byte(test.request)) {
+		for _, tool := range readTools([]byte(test.request)) {
 			got = append(got, fmt.Sprintf("%s %s %s", tool.Name, tool.Kind, tool.Schema))
 		}
 		if got := strings.Join(got, "; "); got != test.want {

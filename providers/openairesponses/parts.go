@@ -8,11 +8,11 @@ import (
 	"toolscope/providers/dialect"
 )
 
-// growing is how the object of a patch or shell call becomes text while one of its members still
+// growingObject is how the object of a patch or shell call becomes text while one of its members still
 // comes in deltas: everything before that member as it was announced, then the member. Each delta
 // is a string of its own, so what it has between its quotes can stand in the object's text as it
 // is. The item that is done has the object's exact bytes.
-type growing struct {
+type growingObject struct {
 	object dialect.Raw // as announced, the growing member empty
 	begun  bool
 	off    bool   // parts come in no order that can be appended: the item has to tell
@@ -22,43 +22,45 @@ type growing struct {
 	tail   []byte // what is to follow the last part
 }
 
-// member is a growing member: a text, or a list of them.
-type member struct {
+// growingMember is a growing member: a text, or a list of them.
+type growingMember struct {
 	name string
 	path string // in the item
 	list bool
 }
 
 var (
-	patchDiff     = member{"diff", "operation.diff", false}
-	shellCommands = member{"commands", "action.commands", true}
+	patchDiff     = growingMember{"diff", "operation.diff", false}
+	shellCommands = growingMember{"commands", "action.commands", true}
 )
 
-func (d *decoder) diffDelta(it *item)     { it.partDelta(patchDiff, 0, d.ev.delta) }
-func (d *decoder) diffDone(it *item)      { it.partDone(patchDiff, 0, d.ev.whole, d.from()) }
-func (d *decoder) commandBegins(it *item) { it.partDelta(shellCommands, d.part(), d.ev.whole) }
-func (d *decoder) commandDelta(it *item)  { it.partDelta(shellCommands, d.part(), d.ev.delta) }
-func (d *decoder) commandDone(it *item)   { it.partDone(shellCommands, d.part(), d.ev.whole, d.from()) }
+func (d *decoder) readDiffDelta(it *item)    { it.partDelta(patchDiff, 0, d.ev.delta) }
+func (d *decoder) readDiffDone(it *item)     { it.partDone(patchDiff, 0, d.ev.whole, d.eventName()) }
+func (d *decoder) readCommandAdded(it *item) { it.partDelta(shellCommands, d.partNumber(), d.ev.whole) }
+func (d *decoder) readCommandDelta(it *item) { it.partDelta(shellCommands, d.partNumber(), d.ev.delta) }
+func (d *decoder) readCommandDone(it *item) {
+	it.partDone(shellCommands, d.partNumber(), d.ev.whole, d.eventName())
+}
 
-// part is the number of a part; some hosts leave out that of the first.
-func (d *decoder) part() int64 {
+// partNumber is the number of a part; some hosts leave out that of the first.
+func (d *decoder) partNumber() int64 {
 	n, _ := d.ev.part.Int()
 	return n
 }
 
 // partDelta takes a delta of part n of a growing member.
-func (it *item) partDelta(m member, n int64, delta dialect.Raw) {
+func (it *item) partDelta(m growingMember, n int64, delta dialect.Raw) {
 	came := len(it.args)
 	if delta.IsString() && it.openPart(m, n) {
 		it.args = append(it.args, delta[1:len(delta)-1]...)
-		it.call.ArgsText(it.args[came:], it.source(m, n, delta))
-		it.from = theDeltas
+		it.call.ArgsText(it.args[came:], it.wireSource(m, n, delta))
+		it.from = deltasCopy
 	}
 }
 
 // openPart appends the text before part n, unless that is open. It reports whether the part can
 // grow.
-func (it *item) openPart(m member, n int64) bool {
+func (it *item) openPart(m growingMember, n int64) bool {
 	g := &it.grow
 	switch {
 	case g.off || it.done:
@@ -72,7 +74,7 @@ func (it *item) openPart(m member, n int64) bool {
 		it.args = append(it.args, ',')
 	default:
 		var head []byte
-		if head, g.tail, g.begun = m.cut(g.object); !g.begun {
+		if head, g.tail, g.begun = m.splitObject(g.object); !g.begun {
 			g.off = true
 			return false
 		}
@@ -84,7 +86,7 @@ func (it *item) openPart(m member, n int64) bool {
 }
 
 // partDone takes the whole text of part n.
-func (it *item) partDone(m member, n int64, text dialect.Raw, from string) {
+func (it *item) partDone(m growingMember, n int64, text dialect.Raw, from string) {
 	g := &it.grow
 	if !g.inside {
 		it.partDelta(m, n, text)
@@ -95,9 +97,9 @@ func (it *item) partDone(m member, n int64, text dialect.Raw, from string) {
 	came := dialect.Raw(`"` + string(it.args[g.start:]) + `"`)
 	if text.IsString() && !came.Is(text.Text()) {
 		fixed := append(it.args[:g.start:g.start], text[1:len(text)-1]...)
-		it.mismatch(fixed, from, false)
+		it.reportMismatch(fixed, from, false)
 		it.args, it.from = fixed, from
-		it.call.Rewrite(fixed, it.source(m, n, text))
+		it.call.Rewrite(fixed, it.wireSource(m, n, text))
 	}
 	g.inside = false
 	g.next++
@@ -105,11 +107,11 @@ func (it *item) partDone(m member, n int64, text dialect.Raw, from string) {
 	if !m.list {
 		end, g.tail = append(end, g.tail...), nil
 	}
-	it.add(end, nil)
+	it.appendArguments(end, nil)
 }
 
-// closed is text as if the announced rest of the object followed it.
-func (g *growing) closed(text []byte) []byte {
+// closeText is text as if the announced rest of the object followed it.
+func (g *growingObject) closeText(text []byte) []byte {
 	text = bytes.Clone(text)
 	if g.inside {
 		text = append(text, '"')
@@ -117,8 +119,8 @@ func (g *growing) closed(text []byte) []byte {
 	return append(text, g.tail...)
 }
 
-// source is a delta of part n as the wire has it.
-func (it *item) source(m member, n int64, delta dialect.Raw) []byte {
+// wireSource is a delta of part n as the wire has it.
+func (it *item) wireSource(m growingMember, n int64, delta dialect.Raw) []byte {
 	buf := append(it.turn.buf[:0], m.path...)
 	if m.list {
 		buf = append(strconv.AppendInt(append(buf, '['), n, 10), ']')
@@ -127,9 +129,9 @@ func (it *item) source(m member, n int64, delta dialect.Raw) []byte {
 	return it.turn.buf
 }
 
-// cut parts an object where the member grows: behind all others if it was not announced. ok is
+// splitObject parts an object where the member grows: behind all others if it was not announced. ok is
 // false if it is not empty.
-func (m member) cut(object dialect.Raw) (head, tail []byte, ok bool) {
+func (m growingMember) splitObject(object dialect.Raw) (head, tail []byte, ok bool) {
 	value := object.Get(m.name)
 	if value != nil {
 		at := cap(object) - cap(value) // both are of the same bytes

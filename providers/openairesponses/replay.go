@@ -28,13 +28,13 @@ var target = dialect.Target{
 		LoneResult:  "No tool call found for function call output with call_id {id}.",
 		NoReasoning: "Item 'fc_...' of type 'function_call' was provided without its required 'reasoning' item: 'rs_...'.",
 	},
-	Encode:  encode,
-	Request: ask,
-	Decode:  decode,
+	Encode:  encodeHistory,
+	Request: writeRequest,
+	Decode:  decodeHistory,
 }
 
-// encode writes the items of a history.
-func encode(messages []dialect.Message) (out [][]byte) {
+// encodeHistory writes the items of a history.
+func encodeHistory(messages []dialect.Message) (out [][]byte) {
 	calls := map[string]*dialect.Part{}
 	for _, m := range messages {
 		for i := range m.Parts {

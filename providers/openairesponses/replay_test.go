@@ -21,16 +21,16 @@ func input(t *testing.T, request []byte) (list any) {
 func TestHistories(t *testing.T) {
 	for _, test := range histories {
 		body := []byte(`{"input":[` + test.input + `]}`)
-		messages, err := decode(body)
+		messages, err := decodeHistory(body)
 		if got := historytest.Lines(messages); err != nil || got != test.want {
 			t.Errorf("%s: %v\ngot  %s\nwant %s", test.name, err, got, test.want)
 			continue
 		}
-		if got := historytest.Request(&target, encode(messages)); !reflect.DeepEqual(input(t, got), input(t, body)) {
+		if got := historytest.Request(&target, encodeHistory(messages)); !reflect.DeepEqual(input(t, got), input(t, body)) {
 			t.Errorf("%s: not written as it was:\n%s", test.name, got)
 		}
-		anew := historytest.Request(&target, encode(historytest.WithoutRaw(messages)))
-		again, err := decode(anew)
+		anew := historytest.Request(&target, encodeHistory(historytest.WithoutRaw(messages)))
+		again, err := decodeHistory(anew)
 		want := test.want
 		if lost, ok := strings.CutPrefix(test.again, "-"); ok {
 			want = strings.ReplaceAll(want, lost, "")
@@ -61,13 +61,13 @@ func TestDecode(t *testing.T) {
 		{"something behind it", `{"input":"a"} x`, "user\n  text \"a\"\n"},
 		{"nothing", ``, ""},
 	} {
-		messages, _ := decode([]byte(test.request))
+		messages, _ := decodeHistory([]byte(test.request))
 		if got := historytest.Lines(messages); got != test.want {
 			t.Errorf("%s:\ngot  %s\nwant %s", test.name, got, test.want)
 		}
 	}
-	messages, _ := decode([]byte(`{"input":"hi","instructions":"Be brief."}`))
-	if got := encode(messages); len(got) != 1 {
+	messages, _ := decodeHistory([]byte(`{"input":"hi","instructions":"Be brief."}`))
+	if got := encodeHistory(messages); len(got) != 1 {
 		t.Errorf("the instructions stand beside the input: %s", got)
 	}
 }
@@ -102,7 +102,7 @@ func TestEncode(t *testing.T) {
 		{"a result without its call", dialect.Part{Kind: dialect.ResultPart, ID: "c", Text: []byte("x")},
 			`{"type":"function_call_output","call_id":"c","output":"x"}`},
 	} {
-		got := encode([]dialect.Message{{Role: dialect.Assistant, Parts: []dialect.Part{test.in}}})
+		got := encodeHistory([]dialect.Message{{Role: dialect.Assistant, Parts: []dialect.Part{test.in}}})
 		if len(got) != 1 || string(got[0]) != test.want {
 			t.Errorf("%s:\ngot  %s\nwant %s", test.name, got, test.want)
 		}

@@ -18,10 +18,10 @@ var builtIn = map[string]string{
 	"tool_search": "tool_search_call", "programmatic_tool_calling": "program",
 }
 
-// tools are the tools of a request body, or of the messages a client sent over a WebSocket. What the
+// readTools are the tools of a request body, or of the messages a client sent over a WebSocket. What the
 // input adds, and what a tool search of the client found, counts as declared; the tools of an MCP
 // server come in the response.
-func tools(request []byte) (all []dialect.Tool) {
+func readTools(request []byte) (all []dialect.Tool) {
 	read := func(f stream.Frame) {
 		body := dialect.Raw(bytes.Clone(f.Data)) // schemas are kept
 		if nested := body.Get("response"); nested.Kind() == '{' {

@@ -10,20 +10,20 @@ import (
 // turn is one response.
 type turn struct {
 	*dialect.Turn
-	lane    string // stream_id, "" for the one lane that needs none
-	items   items
-	last    *item // whose text came last, nil if a call did
-	search  *item // the latest call of the provider's own tool search
-	whole   bool  // a body: everything comes at once
-	waiting bool  // a snapshot: the end of the bytes is no cut
-	buf     []byte
+	streamID string // stream_id, "" for the one lane that needs none
+	items    items
+	last     *item // whose text came last, nil if a call did
+	search   *item // the latest call of the provider's own tool search
+	isBody   bool  // a body: everything comes at once
+	waiting  bool  // a snapshot: the end of the bytes is no cut
+	buf      []byte
 
 	failed  bool // an error was reported
 	failure string
 }
 
-// is reports whether r is this turn's response.
-func (t *turn) is(r *wireResponse) bool { return t.Turn != nil && t.ID != "" && r.id.Is(t.ID) }
+// isFor reports whether r is this turn's response.
+func (t *turn) isFor(r *wireResponse) bool { return t.Turn != nil && t.ID != "" && r.id.Is(t.ID) }
 
 // close ends a turn that is open; missing is what did not come, "" if everything did.
 func (t *turn) close(missing string) {
@@ -35,8 +35,8 @@ func (t *turn) close(missing string) {
 	t.items, t.last, t.search = items{}, nil, nil
 }
 
-// learn keeps what the wire says, and returns it if that is news.
-func learn(known *string, said dialect.Raw) string {
+// updateString keeps what the wire says, and returns it if that is news.
+func updateString(known *string, said dialect.Raw) string {
 	text := said.Text()
 	if text == "" || text == *known {
 		return ""
@@ -45,20 +45,20 @@ func learn(known *string, said dialect.Raw) string {
 	return text
 }
 
-// meta takes what a later copy of the response object says of it. Copilot changes even the id of
+// updateTurn takes what a later copy of the response object says of it. Copilot changes even the id of
 // the response from event to event.
-func (t *turn) meta(r *wireResponse) {
-	news := stream.Opening{ID: learn(&t.ID, r.id), Model: learn(&t.Model, r.model)}
+func (t *turn) updateTurn(r *wireResponse) {
+	news := stream.Opening{ID: updateString(&t.ID, r.id), Model: updateString(&t.Model, r.model)}
 	if news != (stream.Opening{}) {
 		t.Meta(news)
 	}
 }
 
-// finish ends a turn with the response as a whole, which repeats its items. word is the status that
+// finishTurn ends a turn with the response as a whole, which repeats its items. word is the status that
 // the event implies.
-func (d *decoder) finish(t *turn, r *wireResponse, from, word string) {
-	t.meta(r)
-	d.output(t, r, from)
+func (d *decoder) finishTurn(t *turn, r *wireResponse, from, word string) {
+	t.updateTurn(r)
+	d.compareOutput(t, r, from)
 	code, known := finishCodes[word]
 	switch told, ok := finishCodes[r.status.Text()]; {
 	case ok && told != stream.FinishDone:
@@ -69,9 +69,9 @@ func (d *decoder) finish(t *turn, r *wireResponse, from, word string) {
 	if code == stream.FinishDone {
 		t.sealRest(from)
 	}
-	t.usage(r)
+	t.reportUsage(r)
 	if r.err.Given() && !t.failed {
-		t.fail(r.err, r.err.Get("message"), r.err.Get("code"))
+		t.reportError(r.err, r.err.Get("message"), r.err.Get("code"))
 	}
 	if reason := r.reason.Text(); reason != "" {
 		t.Find(finishIncomplete, "the response is incomplete: %s", reason)
@@ -85,32 +85,32 @@ func (d *decoder) finish(t *turn, r *wireResponse, from, word string) {
 	t.close("")
 }
 
-// output compares the items of the response as a whole with those that came. It is empty or absent
+// compareOutput compares the items of the response as a whole with those that came. It is empty or absent
 // on hosts that keep nothing.
-func (d *decoder) output(t *turn, r *wireResponse, from string) {
+func (d *decoder) compareOutput(t *turn, r *wireResponse, from string) {
 	streamed := len(t.items.all) > 0
 	w, list := &d.item, r.output.Scan()
 	for i, ok := int64(0), list.Array(); ok; i, ok = i+1, list.Element() {
 		w.read(list.Value())
 		var it *item
 		if streamed {
-			it = t.items.match(w, i)
+			it = t.items.matchItem(w, i)
 		}
 		fresh := it == nil
 		if fresh {
-			it = t.add(w, i)
+			it = t.addItem(w, i)
 		}
 		if fresh && streamed && it.call != nil {
 			it.call.Find(dialect.ItemNotStreamed,
 				"the call stands only in the response as a whole: clients that go by the items of the stream miss it")
 		}
 		if fresh && !(t.waiting && w.status.Is("in_progress")) {
-			it.end(w, from)
+			it.endItem(w, from)
 		} else {
-			it.update(w, from)
+			it.updateItem(w, from)
 		}
 		if !fresh {
-			it.sign(w)
+			it.signReasoning(w)
 		}
 	}
 }
@@ -122,7 +122,7 @@ func (t *turn) sealRest(from string) {
 			continue
 		}
 		it.done = true
-		if !t.whole {
+		if !t.isBody {
 			it.call.Find(dialect.ItemDoneMissing,
 				"no response.output_item.done came for the call: only %s says that it is complete", from)
 		}
@@ -130,9 +130,9 @@ func (t *turn) sealRest(from string) {
 	}
 }
 
-// usage takes the token counts, which contain the cached and the reasoning tokens, and the tier
+// reportUsage takes the token counts, which contain the cached and the reasoning tokens, and the tier
 // that answered.
-func (t *turn) usage(r *wireResponse) {
+func (t *turn) reportUsage(r *wireResponse) {
 	u := r.usage
 	if u.Kind() != '{' {
 		return
@@ -150,8 +150,8 @@ func (t *turn) usage(r *wireResponse) {
 	t.Usage(n)
 }
 
-func (t *turn) fail(err, message, code dialect.Raw) {
-	t.failed, t.failure = true, words(err, message)
+func (t *turn) reportError(err, message, code dialect.Raw) {
+	t.failed, t.failure = true, errorText(err, message)
 	id := ""
 	if code.Given() {
 		id = string(code.Append(nil))
@@ -159,26 +159,26 @@ func (t *turn) fail(err, message, code dialect.Raw) {
 	t.Fail(id, t.failure)
 }
 
-// words are what an error says, or the error itself if it has no message.
-func words(err, message dialect.Raw) string {
+// errorText are what an error says, or the error itself if it has no message.
+func errorText(err, message dialect.Raw) string {
 	if text := message.Text(); text != "" {
 		return text
 	}
 	return string(err.Append(nil))
 }
 
-// result takes an item that is the result of a call; one of a tool search in the provider does not
+// reportResult takes an item that is the result of a call; one of a tool search in the provider does not
 // say of which.
-func (t *turn) result(w *wireItem) {
+func (t *turn) reportResult(w *wireItem) {
 	id := w.callID.Text()
 	if id == "" && w.kind.Is("tool_search_output") && t.search != nil {
 		id = t.search.resultID()
 	}
-	t.Answer(id, "", w.failed())
+	t.Answer(id, "", w.hasFailed())
 }
 
-// add begins an item, and a call if it proposes one.
-func (t *turn) add(w *wireItem, index int64) *item {
+// addItem begins an item, and a call if it proposes one.
+func (t *turn) addItem(w *wireItem, index int64) *item {
 	it := &item{turn: t, index: index, id: w.id.Text(), kind: w.kind.Text(), slot: int32(index)}
 	if index < 0 || index >= int64(extraSlot) || len(t.items.at[index]) > 0 {
 		it.slot = extraSlot + int32(len(t.items.all))
@@ -188,7 +188,7 @@ func (t *turn) add(w *wireItem, index int64) *item {
 		t.Unknown("item " + it.kind)
 	}
 	if kind, ok := callOf(it.kind, w); ok {
-		it.open(w, kind)
+		it.openCall(w, kind)
 	}
 	return it
 }

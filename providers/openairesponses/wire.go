@@ -10,22 +10,22 @@ import (
 type event struct {
 	shape *dialect.Shape
 
-	kind, object, lane, response dialect.Raw
-	output                       dialect.Raw // of a body
-	index, itemID, part, item    dialect.Raw // part: content_index, summary_index or command_index
-	delta, whole                 dialect.Raw // whole is what a .done event repeats: arguments, input, diff, command
-	text                         dialect.Raw // what one of text or refusal repeats
-	err, message, code           dialect.Raw // code is that of an error, or what a code interpreter runs
+	kind, object, streamID, response dialect.Raw
+	output                           dialect.Raw // of a body
+	index, itemID, part, item        dialect.Raw // part: content_index, summary_index or command_index
+	delta, whole                     dialect.Raw // whole is what a .done event repeats: arguments, input, diff, command
+	text                             dialect.Raw // what one of text or refusal repeats
+	err, message, code               dialect.Raw // code is that of an error, or what a code interpreter runs
 }
 
-func (ev *event) bind() {
+func (ev *event) bindShape() {
 	ev.shape = dialect.ShapeOf(
 		dialect.Value("type", &ev.kind),
 		dialect.Value("item_id", &ev.itemID),
 		dialect.Value("output_index", &ev.index),
 		dialect.Value("content_index", &ev.part).Or("summary_index", "command_index"),
 		dialect.Value("delta", &ev.delta),
-		dialect.Value("stream_id", &ev.lane),
+		dialect.Value("stream_id", &ev.streamID),
 		dialect.Value("item", &ev.item),
 		dialect.Value("arguments", &ev.whole).Or("input", "diff", "command"),
 		dialect.Value("text", &ev.text).Or("refusal"),
@@ -56,13 +56,13 @@ var argMembers = [...]string{"arguments", "input", "code", "action", "operation"
 // read reads an item, and the next one into the same place.
 func (w *wireItem) read(raw dialect.Raw) {
 	if w.shape == nil {
-		w.bind()
+		w.bindShape()
 	}
 	w.raw = raw
 	_ = w.shape.Read(raw) // what is no object has no members
 }
 
-func (w *wireItem) bind() {
+func (w *wireItem) bindShape() {
 	fields := []dialect.Field{
 		dialect.Value("type", &w.kind),
 		dialect.Value("id", &w.id),
@@ -88,9 +88,9 @@ func (w *wireItem) bind() {
 	w.shape = dialect.ShapeOf(fields...)
 }
 
-// arguments are what the call is to be run with. Where the protocol keeps them in a list, wrap is
+// callArguments are what the call is to be run with. Where the protocol keeps them in a list, wrap is
 // the name of the member of an object that stands for it.
-func (w *wireItem) arguments() (value dialect.Raw, wrap string) {
+func (w *wireItem) callArguments() (value dialect.Raw, wrap string) {
 	call, _ := callOf(w.kind.Text(), nil)
 	if i := slices.Index(argMembers[:], call.member); i >= 0 {
 		value = w.args[i]

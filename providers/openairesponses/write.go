@@ -38,7 +38,7 @@ func encodeCall(p *dialect.Part) []byte {
 	c, _ := callOf(kind, nil)
 	var w dialect.Writer
 	w.Open('{').Member("type", kind)
-	if nameless[kind] || searchedInside(p) {
+	if nameless[kind] || isProviderSearch(p) {
 		w.Some("id", p.ID)
 	} else {
 		w.Some("id", itemID(kind, p.Item)).Member("call_id", p.ID)
@@ -62,7 +62,7 @@ func encodeCall(p *dialect.Part) []byte {
 	case "computer_call":
 		w.Key("pending_safety_checks").Open('[').Close(']')
 	case "tool_search_call":
-		w.Member("execution", execution(p))
+		w.Member("execution", executionOf(p))
 	}
 	if finished[kind] {
 		w.Member("status", "completed")
@@ -70,13 +70,13 @@ func encodeCall(p *dialect.Part) []byte {
 	return w.Close('}').Text
 }
 
-// searchedInside reports whether a call is a tool search of the provider's, whose id is the item's:
+// isProviderSearch reports whether a call is a tool search of the provider's, whose id is the item's:
 // it has no other.
-func searchedInside(p *dialect.Part) bool {
+func isProviderSearch(p *dialect.Part) bool {
 	return p.Name == "tool_search_call" && p.Server && p.Item == ""
 }
 
-func execution(p *dialect.Part) string {
+func executionOf(p *dialect.Part) string {
 	if p.Server {
 		return "server"
 	}
@@ -119,7 +119,7 @@ func encodeResult(p, call *dialect.Part) []byte {
 			Key("stdout").Bytes(p.Text).Member("stderr", "").
 			Key("outcome").Open('{').Member("type", "exit").Key("exit_code").Int(code).Close('}').Close('}').Close(']')
 	case "apply_patch_call":
-		w.Member("type", "apply_patch_call_output").Member("call_id", p.ID).Member("status", status(p, "failed")).
+		w.Member("type", "apply_patch_call_output").Member("call_id", p.ID).Member("status", statusOf(p, "failed")).
 			Key("output").Bytes(p.Text)
 	case "computer_call":
 		w.Member("type", "computer_call_output").Member("call_id", p.ID).
@@ -128,7 +128,7 @@ func encodeResult(p, call *dialect.Part) []byte {
 		writeFound(&w, p, call)
 	case "program":
 		w.Member("type", "program_output").Some("id", p.Item).Member("call_id", p.ID).Key("result").Bytes(p.Text).
-			Member("status", status(p, "incomplete"))
+			Member("status", statusOf(p, "incomplete"))
 	case "mcp_approval_request":
 		approve := "true"
 		if p.Failed {
@@ -142,7 +142,7 @@ func encodeResult(p, call *dialect.Part) []byte {
 	return w.Close('}').Text
 }
 
-func status(p *dialect.Part, failed string) string {
+func statusOf(p *dialect.Part, failed string) string {
 	if p.Failed {
 		return failed
 	}
@@ -152,10 +152,10 @@ func status(p *dialect.Part, failed string) string {
 // writeFound writes the tools that a tool search found, which are its result.
 func writeFound(w *dialect.Writer, p, call *dialect.Part) {
 	w.Member("type", "tool_search_output")
-	if !searchedInside(call) {
+	if !isProviderSearch(call) {
 		w.Member("call_id", p.ID)
 	}
-	w.Member("execution", execution(call)).Member("status", "completed").Key("tools")
+	w.Member("execution", executionOf(call)).Member("status", "completed").Key("tools")
 	if tools := dialect.Raw(p.Text); tools.Kind() == '[' {
 		w.Value(tools)
 	} else {
