@@ -52,7 +52,7 @@ func (f Figure) String() string {
 func (t *Table) Turn(turn *stream.Turn, head stream.Head) Figure {
 	var p Price
 	if !turn.Usage.CostTold {
-		p = t.of(turn, head)
+		p = t.priceOf(turn, head)
 	}
 	f := Cost(turn.Usage, p)
 	if f.Source != FromTable && f.Source != FromProvider {
@@ -60,24 +60,24 @@ func (t *Table) Turn(turn *stream.Turn, head stream.Head) Figure {
 	}
 	switch {
 	case !turn.Closed():
-		f.doubt("so far")
+		f.markApproximate("so far")
 	case turn.Phase() == stream.TurnAborted:
-		f.doubt("it broke off: usage may be missing")
+		f.markApproximate("it broke off: usage may be missing")
 	case turn.Unseen():
-		f.doubt("bytes of it were not seen: usage may be missing")
+		f.markApproximate("bytes of it were not seen: usage may be missing")
 	}
 	return f
 }
 
-// of is the price that a turn is counted at.
-func (t *Table) of(turn *stream.Turn, head stream.Head) Price {
-	return t.Lookup(turn.Dialect, hostOf(head.URL), turn.Model).on(dayOf(head), turn.Usage.Input.N, strings.ToLower(turn.Usage.Tier))
+// priceOf is the price that a turn is counted at.
+func (t *Table) priceOf(turn *stream.Turn, head stream.Head) Price {
+	return t.Lookup(turn.Dialect, hostOf(head.URL), turn.Model).onDay(dayOf(head), turn.Usage.Input.N, strings.ToLower(turn.Usage.Tier))
 }
 
 // Rates are what the tokens of a turn are counted at, in dollars for a million of them, where Turn is a
 // figure from the table.
 func (t *Table) Rates(turn *stream.Turn, head stream.Head) (r Rates) {
-	r, factor, _ := t.of(turn, head).rates(turn.Usage.Input.N, strings.ToLower(turn.Usage.Tier))
+	r, factor, _ := t.priceOf(turn, head).ratesFor(turn.Usage.Input.N, strings.ToLower(turn.Usage.Tier))
 	for _, rate := range []*Rate{&r.Input, &r.Output, &r.CacheRead, &r.CacheWrite, &r.CacheWriteHour} {
 		rate.USD *= factor
 	}
@@ -108,28 +108,28 @@ func Cost(u stream.Usage, p Price) Figure {
 	case u.Input.N == 0 && u.Output.N == 0:
 		return Figure{Why: "the usage told is no tokens at all"}
 	}
-	r, factor, ok := p.rates(u.Input.N, strings.ToLower(u.Tier))
+	r, factor, ok := p.ratesFor(u.Input.N, strings.ToLower(u.Tier))
 	if !ok {
 		return Figure{Why: fmt.Sprintf("nothing says what service tier %q costs", u.Tier)}
 	}
 	f := Figure{Source: FromTable, AsOf: p.AsOf}
-	f.USD = micro(f.sum(u, r) * factor)
-	f.doubt(p.Doubt)
-	f.doubt(u.Doubt)
+	f.USD = roundMicros(f.sumMicros(u, r) * factor)
+	f.markApproximate(p.Doubt)
+	f.markApproximate(u.Doubt)
 	switch {
 	case !u.Input.Told:
-		f.doubt("the wire told no input tokens")
+		f.markApproximate("the wire told no input tokens")
 	case !u.Output.Told:
-		f.doubt("the wire told no output tokens")
+		f.markApproximate("the wire told no output tokens")
 	}
 	return f
 }
 
-// micro is dollars from millionths of them, without the noise of the last bits.
-func micro(sum float64) float64 { return math.Round(sum*1e6) / 1e12 }
+// roundMicros is dollars from millionths of them, without the noise of the last bits.
+func roundMicros(sum float64) float64 { return math.Round(sum*1e6) / 1e12 }
 
-// sum is the tokens at their rates, in millionths of a dollar.
-func (f *Figure) sum(u stream.Usage, r Rates) float64 {
+// sumMicros is the tokens at their rates, in millionths of a dollar.
+func (f *Figure) sumMicros(u stream.Usage, r Rates) float64 {
 	count := func(c stream.Count) float64 { return float64(max(0, c.N)) }
 	read, write := count(u.CacheRead), count(u.CacheWrite)
 	if u.SeenInput.Told {
@@ -138,33 +138,33 @@ func (f *Figure) sum(u stream.Usage, r Rates) float64 {
 	hour := min(count(u.CacheWriteHour), write)
 	plain := count(u.Input) - read - write
 	if plain < 0 {
-		f.doubt(fmt.Sprintf("%.0f tokens read from and written to the cache are more than the input, %.0f", read+write, count(u.Input)))
+		f.markApproximate(fmt.Sprintf("%.0f tokens read from and written to the cache are more than the input, %.0f", read+write, count(u.Input)))
 		plain = 0
 	}
 	return plain*r.Input.USD +
-		read*f.rate(read, "reading the cache", r.CacheRead, r.Input) +
-		(write-hour)*f.rate(write-hour, "writing the cache", r.CacheWrite, r.Input) +
-		hour*f.rate(hour, "writing the cache for an hour", r.CacheWriteHour, r.CacheWrite, r.Input) +
+		read*f.firstRate(read, "reading the cache", r.CacheRead, r.Input) +
+		(write-hour)*f.firstRate(write-hour, "writing the cache", r.CacheWrite, r.Input) +
+		hour*f.firstRate(hour, "writing the cache for an hour", r.CacheWriteHour, r.CacheWrite, r.Input) +
 		count(u.Output)*r.Output.USD
 }
 
-// rate is the first of the rates that is known. If that is not the first of all, the figure is
+// firstRate is the first of the rates that is known. If that is not the first of all, the figure is
 // approximate; of no tokens it does not matter.
-func (f *Figure) rate(tokens float64, what string, rates ...Rate) float64 {
+func (f *Figure) firstRate(tokens float64, what string, rates ...Rate) float64 {
 	for i, r := range rates {
 		if !r.Known {
 			continue
 		}
 		if i > 0 && tokens > 0 {
-			f.doubt("the price of " + what + " is not known: another is used")
+			f.markApproximate("the price of " + what + " is not known: another is used")
 		}
 		return r.USD
 	}
 	return 0
 }
 
-// doubt makes the figure approximate, unless why is "".
-func (f *Figure) doubt(why string) {
+// markApproximate makes the figure approximate, unless why is "".
+func (f *Figure) markApproximate(why string) {
 	if why == "" {
 		return
 	}

@@ -156,7 +156,7 @@ func TestTotal(t *testing.T) {
 		{[]Figure{free, unknown}, "free + 1 unknown", ""},
 		{[]Figure{unknown}, "", ""},
 	} {
-		var total Total
+		var total Sum
 		for _, f := range test.figures {
 			total.Add(f)
 		}

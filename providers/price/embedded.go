@@ -33,23 +33,23 @@ type embeddedTier struct {
 }
 
 type embeddedRates struct {
-	Input      known
-	Output     known
-	CacheRead  known `json:"cache_read"`
-	CacheWrite known `json:"cache_write"`
-	Hour       known `json:"cache_write_hour"`
+	Input      jsonRate
+	Output     jsonRate
+	CacheRead  jsonRate `json:"cache_read"`
+	CacheWrite jsonRate `json:"cache_write"`
+	Hour       jsonRate `json:"cache_write_hour"`
 }
 
-// known is a rate that is known where it stands in the text.
-type known Rate
+// jsonRate is a rate that is known where it stands in the text.
+type jsonRate Rate
 
 // UnmarshalJSON is for encoding/json.
-func (k *known) UnmarshalJSON(text []byte) error {
+func (k *jsonRate) UnmarshalJSON(text []byte) error {
 	k.Known = true
 	return json.Unmarshal(text, &k.USD)
 }
 
-func (r embeddedRates) rates() Rates {
+func (r embeddedRates) asRates() Rates {
 	return Rates{Rate(r.Input), Rate(r.Output), Rate(r.CacheRead), Rate(r.CacheWrite), Rate(r.Hour)}
 }
 
@@ -58,9 +58,9 @@ func embeddedPrices() (list []Price, err error) {
 	err = json.Unmarshal(embedded, &rows)
 	list = make([]Price, 0, len(rows))
 	for _, r := range rows {
-		p := Price{Provider: r.Provider, ID: r.ID, Rates: r.rates(), Tiers: tiersOf(r.Tiers), Names: r.Names, AsOf: r.AsOf, Doubt: r.Doubt}
+		p := Price{Provider: r.Provider, ID: r.ID, Rates: r.asRates(), Tiers: tiersOf(r.Tiers), Names: r.Names, AsOf: r.AsOf, Doubt: r.Doubt}
 		for _, s := range r.Since {
-			p.Since = append(p.Since, Since{s.Day, s.rates(), tiersOf(s.Tiers)})
+			p.Since = append(p.Since, Change{s.Day, s.asRates(), tiersOf(s.Tiers)})
 		}
 		list = append(list, p)
 	}
@@ -69,7 +69,7 @@ func embeddedPrices() (list []Price, err error) {
 
 func tiersOf(list []embeddedTier) (tiers []Tier) {
 	for _, t := range list {
-		tiers = append(tiers, Tier{t.Over, t.Service, t.rates()})
+		tiers = append(tiers, Tier{t.Over, t.Service, t.asRates()})
 	}
 	return tiers
 }

@@ -19,7 +19,7 @@ const rightAny = "a list as 'toolscope help prices' shows, LiteLLM's model_price
 // by its shape. day is that of the prices where the list does not tell.
 func Read(text []byte, day string) ([]Price, error) {
 	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
-	f := foreign{text: text, day: day}
+	f := listReader{text: text, day: day}
 	switch trimmed := bytes.TrimSpace(text); {
 	case bytes.HasPrefix(trimmed, []byte("{")):
 		return f.readObject()
@@ -32,8 +32,8 @@ func Read(text []byte, day string) ([]Price, error) {
 	return Parse(text)
 }
 
-// foreign is a price list of others that is being read.
-type foreign struct {
+// listReader is a price list of others that is being read.
+type listReader struct {
 	text []byte
 	day  string
 	rows []Price
@@ -41,7 +41,7 @@ type foreign struct {
 	name string
 }
 
-func (f *foreign) readObject() ([]Price, error) {
+func (f *listReader) readObject() ([]Price, error) {
 	var all map[string]json.RawMessage
 	if err := json.Unmarshal(f.text, &all); err != nil {
 		return nil, syntaxError(f.text, err)
@@ -61,9 +61,9 @@ func (f *foreign) readObject() ([]Price, error) {
 	return nil, &ParseError{Line: 1, Problem: "this object is no price list that is known", Right: rightAny}
 }
 
-// model is where errors are from now on: the line of that name. Names of a list stand in it in
+// enterModel is where errors are from now on: the line of that name. Names of a list stand in it in
 // order, those of an object anywhere.
-func (f *foreign) model(name string, ordered bool) {
+func (f *listReader) enterModel(name string, ordered bool) {
 	quoted, _ := json.Marshal(name)
 	from := int64(0)
 	if ordered {
@@ -75,26 +75,26 @@ func (f *foreign) model(name string, ordered bool) {
 	f.name = name
 }
 
-func (f *foreign) wrong(field, problem, right string) error {
+func (f *listReader) parseError(field, problem, right string) error {
 	return &ParseError{lineAt(f.text, f.at), f.name + ": " + field, problem, right}
 }
 
-// add takes a model that has prices; one without them is left out.
-func (f *foreign) add(p Price) {
+// addPriced takes a model that has prices; one without them is left out.
+func (f *listReader) addPriced(p Price) {
 	if p.Input.Known && p.Output.Known {
 		p.AsOf = f.day
 		f.rows = append(f.rows, p)
 	}
 }
 
-// dollars is a price of so many tokens as dollars for a million.
-func (f *foreign) dollars(to *Rate, field string, value json.RawMessage, tokens float64) error {
+// perMillion is a price of so many tokens as dollars for a million.
+func (f *listReader) perMillion(to *Rate, field string, value json.RawMessage, tokens float64) error {
 	if len(value) == 0 || string(value) == "null" {
 		return nil
 	}
 	var usd float64
 	if err := json.Unmarshal(value, &usd); err != nil || usd < 0 || math.IsInf(usd, 0) {
-		return f.wrong(field, short(value)+" is no price", "US dollars, 0 or more")
+		return f.parseError(field, shortValue(value)+" is no price", "US dollars, 0 or more")
 	}
 	const digits = 1e9 // what a price per token is written with
 	*to = Rate{math.Round(usd*1e6/tokens*digits) / digits, true}
@@ -134,7 +134,7 @@ func tierOver(tiers *[]Tier, over int64, service string) *Tier {
 	return &(*tiers)[len(*tiers)-1]
 }
 
-// mistyped is an error of what is no object, or not such a one.
-func (f *foreign) mistyped(err error) error {
-	return f.wrong("model", fmt.Sprintf("cannot be read: %v", err), rightAny)
+// typeError is an error of what is no object, or not such a one.
+func (f *listReader) typeError(err error) error {
+	return f.parseError("model", fmt.Sprintf("cannot be read: %v", err), rightAny)
 }

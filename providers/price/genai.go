@@ -34,27 +34,27 @@ type genAIPrice struct {
 	Prices map[string]json.RawMessage
 }
 
-func (f *foreign) readGenAI() ([]Price, error) {
+func (f *listReader) readGenAI() ([]Price, error) {
 	var all []genAI
 	if err := json.Unmarshal(f.text, &all); err != nil {
 		return nil, syntaxError(f.text, err)
 	}
 	for _, provider := range all {
-		f.model(provider.ID, true)
+		f.enterModel(provider.ID, true)
 		for _, m := range provider.Models {
-			f.model(m.ID, true)
+			f.enterModel(m.ID, true)
 			p := Price{Provider: sellerCalled(provider.ID), ID: m.ID}
-			m.Match.names(&p)
+			m.Match.addNames(&p)
 			if err := f.genAIPrices(&p, m.Prices); err != nil {
 				return nil, err
 			}
-			f.add(p)
+			f.addPriced(p)
 		}
 	}
 	return f.rows, nil
 }
 
-func (m genAIMatch) names(p *Price) {
+func (m genAIMatch) addNames(p *Price) {
 	for _, one := range [...]struct{ name, before, behind string }{{m.Equals, "", ""}, {m.Starts, "", "*"}, {m.Contains, "*", "*"}} {
 		name := one.before + one.name + one.behind
 		if one.name != "" && !strings.EqualFold(name, p.ID) && !slices.Contains(p.Names, name) {
@@ -62,22 +62,22 @@ func (m genAIMatch) names(p *Price) {
 		}
 	}
 	for _, other := range m.Or {
-		other.names(p)
+		other.addNames(p)
 	}
 }
 
 // genAIPrices reads one price, or several of which the last that applies counts.
-func (f *foreign) genAIPrices(p *Price, raw json.RawMessage) error {
+func (f *listReader) genAIPrices(p *Price, raw json.RawMessage) error {
 	var one map[string]json.RawMessage
 	if json.Unmarshal(raw, &one) == nil {
 		return f.genAIRates(&p.Rates, &p.Tiers, one)
 	}
 	var list []genAIPrice
 	if err := json.Unmarshal(raw, &list); err != nil {
-		return f.mistyped(err)
+		return f.typeError(err)
 	}
 	for _, price := range list {
-		s := Since{Day: price.Constraint.StartDate}
+		s := Change{Day: price.Constraint.StartDate}
 		if err := f.genAIRates(&s.Rates, &s.Tiers, price.Prices); err != nil {
 			return err
 		}
@@ -91,12 +91,12 @@ func (f *foreign) genAIPrices(p *Price, raw json.RawMessage) error {
 			p.Rates, p.Tiers = s.Rates, s.Tiers
 		}
 	}
-	slices.SortFunc(p.Since, func(a, b Since) int { return strings.Compare(a.Day, b.Day) })
+	slices.SortFunc(p.Since, func(a, b Change) int { return strings.Compare(a.Day, b.Day) })
 	return nil
 }
 
 // genAIRates reads prices, each a number or one with others from so many tokens on.
-func (f *foreign) genAIRates(r *Rates, tiers *[]Tier, prices map[string]json.RawMessage) error {
+func (f *listReader) genAIRates(r *Rates, tiers *[]Tier, prices map[string]json.RawMessage) error {
 	rate := func(r *Rates) []*Rate { return []*Rate{&r.Input, &r.Output, &r.CacheRead, &r.CacheWrite} }
 	for n, name := range []string{"input_mtok", "output_mtok", "cache_read_mtok", "cache_write_mtok"} {
 		var tiered struct {
@@ -110,11 +110,11 @@ func (f *foreign) genAIRates(r *Rates, tiers *[]Tier, prices map[string]json.Raw
 		if json.Unmarshal(value, &tiered) == nil && tiered.Base != nil {
 			value = tiered.Base
 		}
-		if err := f.dollars(rate(r)[n], name, value, 1e6); err != nil {
+		if err := f.perMillion(rate(r)[n], name, value, 1e6); err != nil {
 			return err
 		}
 		for _, t := range tiered.Tiers {
-			if err := f.dollars(rate(&tierOver(tiers, t.Start, "").Rates)[n], name, t.Price, 1e6); err != nil {
+			if err := f.perMillion(rate(&tierOver(tiers, t.Start, "").Rates)[n], name, t.Price, 1e6); err != nil {
 				return err
 			}
 		}

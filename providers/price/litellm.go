@@ -25,13 +25,13 @@ var liteLLMFields = []struct {
 // services are the service tiers that LiteLLM has prices of.
 var services = map[string]string{"_flex": "flex", "_priority": "priority", "_batches": "batch"}
 
-func (f *foreign) readLiteLLM(all map[string]json.RawMessage) ([]Price, error) {
+func (f *listReader) readLiteLLM(all map[string]json.RawMessage) ([]Price, error) {
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		f.at = 0
-		f.model(name, false)
+		f.enterModel(name, false)
 		var model map[string]json.RawMessage
 		if err := json.Unmarshal(all[name], &model); err != nil {
-			return nil, f.mistyped(err)
+			return nil, f.typeError(err)
 		}
 		var seller string
 		if json.Unmarshal(model["litellm_provider"], &seller) != nil || name == "sample_spec" {
@@ -44,10 +44,10 @@ func (f *foreign) readLiteLLM(all map[string]json.RawMessage) ([]Price, error) {
 			}
 		}
 		if p.Provider != subscription {
-			f.add(p)
+			f.addPriced(p)
 		}
 	}
-	return unique(f.rows), nil
+	return uniqueRows(f.rows), nil
 }
 
 // liteLLMName is a model without the name of its seller before it: "groq/x", "azure/us/x",
@@ -65,7 +65,7 @@ func liteLLMName(name, seller string) string {
 	return rest
 }
 
-func (f *foreign) liteLLMPrice(p *Price, field string, value json.RawMessage) error {
+func (f *listReader) liteLLMPrice(p *Price, field string, value json.RawMessage) error {
 	for _, known := range liteLLMFields {
 		rest, ok := strings.CutPrefix(field, known.name)
 		if !ok {
@@ -87,15 +87,15 @@ func (f *foreign) liteLLMPrice(p *Price, field string, value json.RawMessage) er
 		if string(value) == "null" {
 			return nil
 		}
-		return f.dollars(known.rate(to), field, value, 1)
+		return f.perMillion(known.rate(to), field, value, 1)
 	}
 	return nil
 }
 
-// unique is the rows without those of a model that another row of the seller's has: the regions of
+// uniqueRows is the rows without those of a model that another row of the seller's has: the regions of
 // a cloud. The first stays.
-func unique(rows []Price) []Price {
-	seen := map[key]bool{}
+func uniqueRows(rows []Price) []Price {
+	seen := map[rowKey]bool{}
 	return slices.DeleteFunc(rows, func(p Price) bool {
 		again := seen[p.key()]
 		seen[p.key()] = true

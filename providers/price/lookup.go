@@ -28,15 +28,15 @@ func isReseller(provider string) bool {
 // huggingface passes requests on to other sellers, which the model's name tells: org/model:novita.
 const huggingface = "huggingface"
 
-// passing are sellers that ask the maker's price for models that only their maker runs. vertex has
+// passThrough are sellers that ask the maker's price for models that only their maker runs. vertex has
 // no rows of its own.
-var passing = map[string]bool{"amazon-bedrock": true, "openrouter": true, "azure": true, "vertex": true}
+var passThrough = map[string]bool{"amazon-bedrock": true, "openrouter": true, "azure": true, "vertex": true}
 
-// A place is who sells at a host: the host itself, or any name under it, or any that ends so where
+// A sellerPattern is who sells at a host: the host itself, or any name under it, or any that ends so where
 // the pattern begins with a dash.
-type place struct{ host, provider string }
+type sellerPattern struct{ host, provider string }
 
-var places = []place{
+var sellerPatterns = []sellerPattern{
 	{"api.anthropic.com", "anthropic"},
 	{"api.openai.com", "openai"},
 	{"openai.azure.com", "azure"},
@@ -83,7 +83,7 @@ func sellerAt(host string) string {
 	if strings.HasPrefix(host, "bedrock-runtime") && strings.Contains(host, ".amazonaws.com") {
 		return "amazon-bedrock"
 	}
-	for _, p := range places {
+	for _, p := range sellerPatterns {
 		if host == p.host || strings.HasSuffix(host, "."+p.host) || p.host[0] == '-' && strings.HasSuffix(host, p.host) {
 			return p.provider
 		}
@@ -119,81 +119,81 @@ const ollamaPort = "11434"
 // be meant there is no price. A model of which only the preview is in the table has its price, in
 // doubt.
 func (t *Table) Lookup(dialect, host, model string) Price {
-	t.once.Do(t.read)
+	t.once.Do(t.buildIndex)
 	t.asking.Lock()
 	defer t.asking.Unlock()
-	q := question{dialect, host, model}
-	p, known := t.asked[q]
+	q := lookupKey{dialect, host, model}
+	p, known := t.cached[q]
 	if known {
 		return p
 	}
-	if p = t.answer(q); t.asked == nil || len(t.asked) >= mostAsked {
-		t.asked = map[question]Price{}
+	if p = t.findWithPreview(q); t.cached == nil || len(t.cached) >= maxAsked {
+		t.cached = map[lookupKey]Price{}
 	}
-	t.asked[q] = p
+	t.cached[q] = p
 	return p
 }
 
-func (t *Table) answer(q question) Price {
-	p := t.find(q.dialect, q.host, q.model)
+func (t *Table) findWithPreview(q lookupKey) Price {
+	p := t.findPrice(q.dialect, q.host, q.model)
 	if p.Why == "" || q.model == "" {
 		return p
 	}
-	if preview := t.find(q.dialect, q.host, q.model+"-preview"); preview.Why == "" && !preview.Free {
+	if preview := t.findPrice(q.dialect, q.host, q.model+"-preview"); preview.Why == "" && !preview.Free {
 		preview.Doubt = "this is the price of " + preview.ID
 		return preview
 	}
 	return p
 }
 
-func (t *Table) find(dialect, host, model string) Price {
+func (t *Table) findPrice(dialect, host, model string) Price {
 	u := url.URL{Host: strings.ToLower(host)}
 	host = u.Hostname()
 	seller := sellerAt(host)
 	names := namesFor(model)
 	switch {
 	case t.hosts[u.Host]:
-		return t.at(u.Host, names, model)
+		return t.priceAt(u.Host, names, model)
 	case t.hosts[host]:
-		return t.at(host, names, model)
+		return t.priceAt(host, names, model)
 	case seller == "" && (dialect == "ollama" || u.Port() == ollamaPort):
-		return t.ollama(names, model)
+		return t.ollamaPrice(names, model)
 	case model == "":
 		return Price{Why: "the wire does not tell the model"}
 	case seller == subscription:
 		return Price{Why: host + " is paid by subscription, not by the token"}
 	case seller != "":
-		return t.at(seller, names, model)
+		return t.priceAt(seller, names, model)
 	}
-	p := t.anywhere(vendors[dialect], names, model, isLocal(host))
+	p := t.byModel(vendors[dialect], names, model, isLocal(host))
 	if host != "" && !isLocal(host) && p.Why == "" {
-		return p.lent(host)
+		return p.asEstimate(host)
 	}
 	return p
 }
 
-// at is the price of a model where the seller is known.
-func (t *Table) at(seller string, names []string, model string) Price {
+// priceAt is the price of a model where the seller is known.
+func (t *Table) priceAt(seller string, names []string, model string) Price {
 	if seller == huggingface {
 		if i := strings.LastIndexByte(model, ':'); i >= 0 {
 			seller, names = huggingface+"/"+strings.ToLower(model[i+1:]), namesFor(model[:i])
 		}
 	}
-	if p, ok := t.row(seller, names); ok {
+	if p, ok := t.findRow(seller, names); ok {
 		return p
 	}
-	if passing[seller] {
-		if p, ok := t.passed(model); ok {
-			return p.lent(seller)
+	if passThrough[seller] {
+		if p, ok := t.makersPrice(model); ok {
+			return p.asEstimate(seller)
 		}
 		for _, maker := range closedMakers { // named without its maker, it still has only one
-			if p, ok := t.row(maker, names); ok {
-				return p.lent(seller)
+			if p, ok := t.findRow(maker, names); ok {
+				return p.asEstimate(seller)
 			}
 		}
 	}
 	if seller == "openrouter" {
-		return t.variant(model)
+		return t.openRouterVariant(model)
 	}
 	return Price{Why: fmt.Sprintf("no price is known for %s of %s", model, seller)}
 }
@@ -202,14 +202,14 @@ func (t *Table) at(seller string, names []string, model string) Price {
 // look up first. https://openrouter.ai/docs/guides/routing/model-variants
 var routing = map[string]bool{"nitro": true, "floor": true, "exacto": true, "online": true}
 
-// variant is OpenRouter's price of a model that is named with such a word, or with ":free".
-func (t *Table) variant(model string) Price {
+// openRouterVariant is OpenRouter's price of a model that is named with such a word, or with ":free".
+func (t *Table) openRouterVariant(model string) Price {
 	name, word, _ := strings.Cut(model, ":")
 	switch {
 	case word == "free":
 		return Price{Provider: "openrouter", ID: model, Free: true}
 	case routing[word]:
-		if p := t.at("openrouter", namesFor(name), name); p.Why == "" {
+		if p := t.priceAt("openrouter", namesFor(name), name); p.Why == "" {
 			p.Doubt = fmt.Sprintf("this is the price of %s: with :%s it may be another", name, word)
 			return p
 		}
@@ -221,34 +221,34 @@ func (t *Table) variant(model string) Price {
 // the maker's price.
 var closedMakers = []string{"anthropic", "openai", "google", "xai", "cohere"}
 
-// passed is the maker's own price of a model that is named with its maker.
-func (t *Table) passed(model string) (Price, bool) {
+// makersPrice is the maker's own price of a model that is named with its maker.
+func (t *Table) makersPrice(model string) (Price, bool) {
 	maker, names := madeBy(model)
-	return t.row(maker, names)
+	return t.findRow(maker, names)
 }
 
-// anywhere is the price of a model whose seller is not known: that of the protocol's vendor, or
+// byModel is the price of a model whose seller is not known: that of the protocol's vendor, or
 // else of the only seller that has it. What answers on this machine is no seller: it is a proxy in
 // front of one, or runs a model of its own.
-func (t *Table) anywhere(vendor string, names []string, model string, local bool) Price {
-	if p, ok := t.row(vendor, names); ok {
+func (t *Table) byModel(vendor string, names []string, model string, local bool) Price {
+	if p, ok := t.findRow(vendor, names); ok {
 		return p
 	}
-	p, sellers := t.only(names)
+	p, sellers := t.uniqueRow(names)
 	if len(sellers) == 1 && !local {
 		if !isReseller(p.Provider) {
 			return p
 		}
-		if own, ok := t.passed(model); ok {
+		if own, ok := t.makersPrice(model); ok {
 			p = own
 		}
-		return p.lent("who answered")
+		return p.asEstimate("who answered")
 	}
-	if p, ok := t.ofMaker(sellers, names); ok && !local {
-		return p.lent("who answered")
+	if p, ok := t.makersRow(sellers, names); ok && !local {
+		return p.asEstimate("who answered")
 	}
-	if p, ok := t.passed(model); ok {
-		return p.lent("who answered")
+	if p, ok := t.makersPrice(model); ok {
+		return p.asEstimate("who answered")
 	}
 	switch {
 	case len(sellers) > 3:
@@ -261,18 +261,18 @@ func (t *Table) anywhere(vendor string, names []string, model string, local bool
 	return Price{Why: "no price is known for " + model}
 }
 
-// ofMaker is the price of the one seller among several that runs nobody else's models.
-func (t *Table) ofMaker(sellers, names []string) (p Price, ok bool) {
+// makersRow is the price of the one seller among several that runs nobody else's models.
+func (t *Table) makersRow(sellers, names []string) (p Price, ok bool) {
 	makers := slices.DeleteFunc(slices.Clone(sellers), isReseller)
 	if makers = slices.Compact(makers); len(makers) != 1 {
 		return p, false
 	}
-	return t.row(makers[0], names)
+	return t.findRow(makers[0], names)
 }
 
-// lent is the price with the doubt that another seller may ask another. Google asks the same on
+// asEstimate is the price with the doubt that another seller may ask another. Google asks the same on
 // both its hosts.
-func (p Price) lent(to string) Price {
+func (p Price) asEstimate(to string) Price {
 	if p.Provider == "google" && to == "vertex" {
 		return p
 	}
@@ -280,9 +280,9 @@ func (p Price) lent(to string) Price {
 	return p
 }
 
-// ollama is the price of a model that Ollama runs: none, unless it runs in its maker's cloud.
-func (t *Table) ollama(names []string, model string) Price {
-	if p, ok := t.row("ollama", names); ok {
+// ollamaPrice is the price of a model that Ollama runs: none, unless it runs in its maker's cloud.
+func (t *Table) ollamaPrice(names []string, model string) Price {
+	if p, ok := t.findRow("ollama", names); ok {
 		return p
 	}
 	if strings.HasSuffix(model, "-cloud") || strings.HasSuffix(model, ":cloud") {

@@ -186,7 +186,7 @@ func TestEmbedded(t *testing.T) {
 	if n := strings.Count(string(embedded), "\n"); n != len(rows)+2 {
 		t.Errorf("%d lines", n)
 	}
-	for _, place := range places {
+	for _, place := range sellerPatterns {
 		if !providers[place.provider] {
 			t.Errorf("%s sells nothing", place.provider)
 		}

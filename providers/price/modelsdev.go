@@ -13,24 +13,24 @@ type modelsDev struct {
 	}
 }
 
-func (f *foreign) readModelsDev(all map[string]json.RawMessage) ([]Price, error) {
+func (f *listReader) readModelsDev(all map[string]json.RawMessage) ([]Price, error) {
 	for _, seller := range slices.Sorted(maps.Keys(all)) {
 		f.at = 0
-		f.model(seller, false)
+		f.enterModel(seller, false)
 		var provider modelsDev
 		if err := json.Unmarshal(all[seller], &provider); err != nil {
-			return nil, f.mistyped(err)
+			return nil, f.typeError(err)
 		}
 		from := f.at
 		for _, id := range slices.Sorted(maps.Keys(provider.Models)) {
 			f.at = from
-			f.model(id, true)
+			f.enterModel(id, true)
 			p := Price{Provider: sellerCalled(seller), ID: id}
 			if err := f.modelsDevCost(&p, provider.Models[id].Cost); err != nil {
 				return nil, err
 			}
 			if p.Provider != subscription {
-				f.add(p)
+				f.addPriced(p)
 			}
 		}
 	}
@@ -40,7 +40,7 @@ func (f *foreign) readModelsDev(all map[string]json.RawMessage) ([]Price, error)
 // overContext is from how many tokens on a model's context_over_200k costs.
 const overContext = 200_000
 
-func (f *foreign) modelsDevCost(p *Price, cost map[string]json.RawMessage) error {
+func (f *listReader) modelsDevCost(p *Price, cost map[string]json.RawMessage) error {
 	if err := f.modelsDevRates(&p.Rates, cost); err != nil {
 		return err
 	}
@@ -59,16 +59,16 @@ func (f *foreign) modelsDevCost(p *Price, cost map[string]json.RawMessage) error
 	if more := cost["context_over_200k"]; len(more) > 0 && len(p.Tiers) == 0 {
 		var rates map[string]json.RawMessage
 		if err := json.Unmarshal(more, &rates); err != nil {
-			return f.wrong("context_over_200k", short(more)+" is no object", "prices of longer requests")
+			return f.parseError("context_over_200k", shortValue(more)+" is no object", "prices of longer requests")
 		}
 		return f.modelsDevRates(&tierOver(&p.Tiers, overContext, "").Rates, rates)
 	}
 	return nil
 }
 
-func (f *foreign) modelsDevRates(r *Rates, cost map[string]json.RawMessage) error {
+func (f *listReader) modelsDevRates(r *Rates, cost map[string]json.RawMessage) error {
 	for name, to := range map[string]*Rate{"input": &r.Input, "output": &r.Output, "cache_read": &r.CacheRead, "cache_write": &r.CacheWrite} {
-		if err := f.dollars(to, "cost."+name, cost[name], 1e6); err != nil {
+		if err := f.perMillion(to, "cost."+name, cost[name], 1e6); err != nil {
 			return err
 		}
 	}

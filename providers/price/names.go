@@ -9,7 +9,7 @@ import (
 // the price is left out: a resource path, a date, a region, a version of the host's. A variant such
 // as ":free" or ":thinking" is another model, and so is a name that merely begins alike.
 func namesFor(model string) (ids []string) {
-	id := bare(model)
+	id := withoutPath(model)
 	for _, stem := range [...]string{id, withoutRegion(id)} {
 		for _, s := range [...]string{stem, withoutVersion(stem)} {
 			for _, name := range [...]string{s, withoutDate(s)} {
@@ -22,9 +22,9 @@ func namesFor(model string) (ids []string) {
 	return ids
 }
 
-// bare is a model without the path of its resource: "models/x" of Gemini,
+// withoutPath is a model without the path of its resource: "models/x" of Gemini,
 // "publishers/anthropic/models/x" of Vertex, a Bedrock ARN.
-func bare(model string) string {
+func withoutPath(model string) string {
 	id := strings.ToLower(strings.TrimSpace(model))
 	if strings.HasPrefix(id, "arn:") {
 		return id[strings.LastIndexByte(id, '/')+1:]
@@ -54,7 +54,7 @@ func withoutVersion(id string) string {
 		return id
 	}
 	major, minor, ok := strings.Cut(id[i+2:], ":")
-	if !ok || !digits(major) || !digits(minor) {
+	if !ok || !isDigits(major) || !isDigits(minor) {
 		return id
 	}
 	return id[:i]
@@ -69,7 +69,7 @@ func isSnapshot(rest string) bool {
 		number := strings.TrimPrefix(part, "v")
 		switch {
 		case part == "latest" || part == "preview" || part == "exp" || part == "default":
-		case !digits(number):
+		case !isDigits(number):
 			return false
 		case number != part:
 			version = true
@@ -114,7 +114,7 @@ func isDate(s, form string) bool {
 	return string(day[:2]) == "20" && "01" <= month && month <= "12" && "01" <= date && date <= "31"
 }
 
-func digits(s string) bool {
+func isDigits(s string) bool {
 	for _, c := range []byte(s) {
 		if c < '0' || c > '9' {
 			return false
@@ -132,7 +132,7 @@ var makers = map[string]string{
 // madeBy takes the maker from a name such as "anthropic/claude-opus-4.8" of OpenRouter or
 // "us.anthropic.claude-opus-4-8-v1:0" of Bedrock; "" if it has none.
 func madeBy(model string) (maker string, ids []string) {
-	id := withoutRegion(bare(model))
+	id := withoutRegion(withoutPath(model))
 	prefix := id[:max(0, strings.IndexAny(id, "/."))]
 	if maker = makers[prefix]; maker == "" {
 		return "", nil

@@ -46,9 +46,9 @@ func Parse(text []byte) ([]Price, error) {
 	r := reader{text: text, in: json.NewDecoder(bytes.NewReader(text))}
 	_, _ = r.in.Token() // the bracket; what follows is known to be JSON
 	var rows []Price
-	at := map[key]int{}
+	at := map[rowKey]int{}
 	for r.in.More() {
-		p, line, err := r.row()
+		p, line, err := r.readRow()
 		if err != nil {
 			return nil, err
 		}
@@ -90,8 +90,8 @@ type reader struct {
 	last int   // how many line breaks there are
 }
 
-// line is the line of the next value or name.
-func (r *reader) line() int {
+// nextLine is the line of the next value or name.
+func (r *reader) nextLine() int {
 	at := r.in.InputOffset()
 	for at < int64(len(r.text)) && strings.IndexByte(" \t\r\n,:", r.text[at]) >= 0 {
 		at++
@@ -101,15 +101,15 @@ func (r *reader) line() int {
 	return 1 + r.last
 }
 
-// object reads an object and has set take each member by name.
-func (r *reader) object(field, right string, set func(name string, line int) error) error {
-	line := r.line()
+// readObject reads an object and has set take each member by name.
+func (r *reader) readObject(field, right string, set func(name string, line int) error) error {
+	line := r.nextLine()
 	if t, _ := r.in.Token(); t != json.Delim('{') {
 		return &ParseError{line, field, "not an object", right}
 	}
 	seen := map[string]bool{}
 	for r.in.More() {
-		line := r.line()
+		line := r.nextLine()
 		t, _ := r.in.Token()
 		name, _ := t.(string)
 		if seen[name] {
@@ -124,37 +124,37 @@ func (r *reader) object(field, right string, set func(name string, line int) err
 	return nil
 }
 
-// value reads a value whole.
-func (r *reader) value() (raw json.RawMessage) {
+// readValue reads a value whole.
+func (r *reader) readValue() (raw json.RawMessage) {
 	_ = r.in.Decode(&raw)
 	return raw
 }
 
 const rowFields = "provider, id, input, output, cache_read, cache_write, cache_write_hour, tiers, since, names, disputed, doubt, as_of"
 
-// row reads one price.
-func (r *reader) row() (p Price, line int, err error) {
-	line = r.line()
-	err = r.object("", rightList, func(name string, line int) error {
+// readRow reads one price.
+func (r *reader) readRow() (p Price, line int, err error) {
+	line = r.nextLine()
+	err = r.readObject("", rightList, func(name string, line int) error {
 		switch name {
 		case "provider":
-			return text(&p.Provider, name, r.value(), line, `who sells, like "openai", or a host`)
+			return setText(&p.Provider, name, r.readValue(), line, `who sells, like "openai", or a host`)
 		case "id":
-			return text(&p.ID, name, r.value(), line, `the model as the wire names it, like "gpt-x"`)
+			return setText(&p.ID, name, r.readValue(), line, `the model as the wire names it, like "gpt-x"`)
 		case "as_of":
-			return day(&p.AsOf, name, r.value(), line)
+			return setDay(&p.AsOf, name, r.readValue(), line)
 		case "disputed":
-			return disputed(&p.Doubt, name, r.value(), line)
+			return setDisputed(&p.Doubt, name, r.readValue(), line)
 		case "doubt":
-			return text(&p.Doubt, name, r.value(), line, "why it may be another price, in words")
+			return setText(&p.Doubt, name, r.readValue(), line, "why it may be another price, in words")
 		case "tiers":
-			return r.tiers(&p.Tiers, name, line)
+			return r.readTiers(&p.Tiers, name, line)
 		case "since":
-			return r.since(&p.Since, name, line)
+			return r.readChanges(&p.Since, name, line)
 		case "names":
-			return namesOf(&p.Names, name, r.value(), line)
+			return setNames(&p.Names, name, r.readValue(), line)
 		}
-		return p.Rates.set(name, r.value(), line, rowFields)
+		return p.Rates.setRate(name, r.readValue(), line, rowFields)
 	})
 	missing := ""
 	switch {
@@ -176,8 +176,8 @@ func (r *reader) row() (p Price, line int, err error) {
 	return p, line, &ParseError{line, missing, "is missing", "a price has at least provider, id, input, output and as_of"}
 }
 
-// set takes a price by the name of its field.
-func (r *Rates) set(name string, value json.RawMessage, line int, fields string) error {
+// setRate takes a price by the name of its field.
+func (r *Rates) setRate(name string, value json.RawMessage, line int, fields string) error {
 	to := map[string]*Rate{
 		"input": &r.Input, "output": &r.Output, "cache_read": &r.CacheRead,
 		"cache_write": &r.CacheWrite, "cache_write_hour": &r.CacheWriteHour,
@@ -190,32 +190,32 @@ func (r *Rates) set(name string, value json.RawMessage, line int, fields string)
 	}
 	var usd float64
 	if err := json.Unmarshal(value, &usd); err != nil || usd < 0 || math.IsInf(usd, 0) {
-		return &ParseError{line, name, short(value) + " is no price", "US dollars for a million tokens, 0 or more, like 2.5; null when it is not known"}
+		return &ParseError{line, name, shortValue(value) + " is no price", "US dollars for a million tokens, 0 or more, like 2.5; null when it is not known"}
 	}
 	*to = Rate{usd, true}
 	return nil
 }
 
-func text(to *string, name string, value json.RawMessage, line int, right string) error {
+func setText(to *string, name string, value json.RawMessage, line int, right string) error {
 	if err := json.Unmarshal(value, to); err != nil || strings.TrimSpace(*to) == "" {
-		return &ParseError{line, name, short(value) + " is no name", right}
+		return &ParseError{line, name, shortValue(value) + " is no name", right}
 	}
 	*to = strings.TrimSpace(*to)
 	return nil
 }
 
-func day(to *string, name string, value json.RawMessage, line int) error {
+func setDay(to *string, name string, value json.RawMessage, line int) error {
 	err := json.Unmarshal(value, to)
 	if _, notADay := time.Parse(time.DateOnly, *to); err != nil || notADay != nil {
-		return &ParseError{line, name, short(value) + " is no day", "the day the price was true, like \"2026-08-21\""}
+		return &ParseError{line, name, shortValue(value) + " is no day", "the day the price was true, like \"2026-08-21\""}
 	}
 	return nil
 }
 
-func disputed(to *string, name string, value json.RawMessage, line int) error {
+func setDisputed(to *string, name string, value json.RawMessage, line int) error {
 	var yes bool
 	if err := json.Unmarshal(value, &yes); err != nil {
-		return &ParseError{line, name, short(value) + " is neither true nor false", "true when sources disagree about the price"}
+		return &ParseError{line, name, shortValue(value) + " is neither true nor false", "true when sources disagree about the price"}
 	}
 	if yes {
 		*to = "sources disagree about this price"
@@ -223,15 +223,15 @@ func disputed(to *string, name string, value json.RawMessage, line int) error {
 	return nil
 }
 
-func whole(to *int64, name string, value json.RawMessage, line int) error {
+func setInteger(to *int64, name string, value json.RawMessage, line int) error {
 	if err := json.Unmarshal(value, to); err != nil || *to <= 0 {
-		return &ParseError{line, name, short(value) + " is no number of tokens", "a whole number above 0, like 200000"}
+		return &ParseError{line, name, shortValue(value) + " is no number of tokens", "a whole number above 0, like 200000"}
 	}
 	return nil
 }
 
-// short is a value for an error.
-func short(value json.RawMessage) string {
+// shortValue is a value for an error.
+func shortValue(value json.RawMessage) string {
 	if len(value) > 40 {
 		return string(value[:37]) + "…"
 	}

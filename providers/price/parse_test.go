@@ -140,7 +140,7 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		table := new(Table).With(rows)
-		table.read()
+		table.buildIndex()
 		if len(table.rows) < len(rows) {
 			t.Fatalf("%d rows of %d", len(table.rows), len(rows))
 		}

@@ -11,23 +11,23 @@ const (
 	rightTier  = `other prices from so many input tokens on, or of a service tier: [{"over":200000,"input":5},{"service":"fast","input":30}]`
 )
 
-func (r *reader) tiers(to *[]Tier, field string, line int) error {
+func (r *reader) readTiers(to *[]Tier, field string, line int) error {
 	if t, _ := r.in.Token(); t != json.Delim('[') {
 		return &ParseError{line, field, "not a list", rightTier}
 	}
 	for r.in.More() {
 		var t Tier
-		line := r.line()
-		err := r.object(field, rightTier, func(name string, line int) error {
+		line := r.nextLine()
+		err := r.readObject(field, rightTier, func(name string, line int) error {
 			switch name {
 			case "over":
-				return whole(&t.Over, name, r.value(), line)
+				return setInteger(&t.Over, name, r.readValue(), line)
 			case "service":
-				err := text(&t.Service, name, r.value(), line, `a service tier, like "fast"`)
+				err := setText(&t.Service, name, r.readValue(), line, `a service tier, like "fast"`)
 				t.Service = strings.ToLower(t.Service)
 				return err
 			}
-			return t.Rates.set(name, r.value(), line, tierFields)
+			return t.Rates.setRate(name, r.readValue(), line, tierFields)
 		})
 		switch {
 		case err != nil:
@@ -48,21 +48,21 @@ const (
 	rightSince  = `all prices from a day on, the earliest day first: [{"day":"2026-09-01","input":3,"output":15}]`
 )
 
-func (r *reader) since(to *[]Since, field string, line int) error {
+func (r *reader) readChanges(to *[]Change, field string, line int) error {
 	if t, _ := r.in.Token(); t != json.Delim('[') {
 		return &ParseError{line, field, "not a list", rightSince}
 	}
 	for r.in.More() {
-		var s Since
-		line := r.line()
-		err := r.object(field, rightSince, func(name string, line int) error {
+		var s Change
+		line := r.nextLine()
+		err := r.readObject(field, rightSince, func(name string, line int) error {
 			switch name {
 			case "day":
-				return day(&s.Day, name, r.value(), line)
+				return setDay(&s.Day, name, r.readValue(), line)
 			case "tiers":
-				return r.tiers(&s.Tiers, name, line)
+				return r.readTiers(&s.Tiers, name, line)
 			}
-			return s.Rates.set(name, r.value(), line, sinceFields)
+			return s.Rates.setRate(name, r.readValue(), line, sinceFields)
 		})
 		switch {
 		case err != nil:
@@ -78,10 +78,10 @@ func (r *reader) since(to *[]Since, field string, line int) error {
 	return nil
 }
 
-func namesOf(to *[]string, field string, value json.RawMessage, line int) error {
+func setNames(to *[]string, field string, value json.RawMessage, line int) error {
 	err := json.Unmarshal(value, to)
 	if err != nil || slices.ContainsFunc(*to, func(name string) bool { return strings.Trim(name, "* ") == "" }) {
-		return &ParseError{line, field, short(value) + " is no list of names", `other names of the model: ["gpt-x-latest"]; "gpt-x*" also stands for its snapshots`}
+		return &ParseError{line, field, shortValue(value) + " is no list of names", `other names of the model: ["gpt-x-latest"]; "gpt-x*" also stands for its snapshots`}
 	}
 	return nil
 }

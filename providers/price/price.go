@@ -32,8 +32,8 @@ type Rates struct {
 	CacheWriteHour        Rate // of what is kept for an hour instead of five minutes
 }
 
-// with returns r with every rate that other knows in its place.
-func (r Rates) with(other Rates) Rates {
+// override returns r with every rate that other knows in its place.
+func (r Rates) override(other Rates) Rates {
 	for _, f := range [...]struct{ to, from *Rate }{
 		{&r.Input, &other.Input}, {&r.Output, &other.Output}, {&r.CacheRead, &other.CacheRead},
 		{&r.CacheWrite, &other.CacheWrite}, {&r.CacheWriteHour, &other.CacheWriteHour},
@@ -61,7 +61,7 @@ type Price struct {
 	Rates
 	Tiers []Tier
 	Names []string // other names of the model; "x*" is x and its snapshots, "*x*" also behind a maker's name
-	Since []Since  // other prices from a day on, in order
+	Since []Change // other prices from a day on, in order
 	AsOf  string   // the day it was true, as 2026-08-21
 
 	Free  bool   // runs on a machine of one's own
@@ -69,18 +69,18 @@ type Price struct {
 	Why   string // why there is no price
 }
 
-// Since is what a model costs from a day on, in place of what it did before.
-type Since struct {
+// Change is what a model costs from a day on, in place of what it did before.
+type Change struct {
 	Day string // as 2026-09-01
 	Rates
 	Tiers []Tier
 }
 
-// on is the price of a day for a request of so many input tokens that a service tier answered. "" is
+// onDay is the price of a day for a request of so many input tokens that a service tier answered. "" is
 // a day that nobody knows: then it is that of when the table was true, in doubt if another day's
 // would be another.
-func (p Price) on(day string, input int64, service string) Price {
-	all := append([]Since{{"", p.Rates, p.Tiers}}, p.Since...)
+func (p Price) onDay(day string, input int64, service string) Price {
+	all := append([]Change{{"", p.Rates, p.Tiers}}, p.Since...)
 	now := p
 	for _, s := range all {
 		if s.Day <= cmp.Or(day, p.AsOf) {
@@ -90,10 +90,10 @@ func (p Price) on(day string, input int64, service string) Price {
 	if day != "" {
 		return now
 	}
-	r, _, _ := now.rates(input, service)
+	r, _, _ := now.ratesFor(input, service)
 	for _, s := range all {
 		p.Rates, p.Tiers = s.Rates, s.Tiers
-		if other, _, _ := p.rates(input, service); other != r {
+		if other, _, _ := p.ratesFor(input, service); other != r {
 			now.Doubt = fmt.Sprintf("the price changed on %s, and nothing says on which day this was", all[len(all)-1].Day)
 		}
 	}
@@ -111,14 +111,14 @@ var multipliers = map[string]map[string]float64{
 // plainTiers are the words for no special service.
 var plainTiers = map[string]bool{"": true, "default": true, "standard": true, "auto": true, "on_demand": true}
 
-// rates are the rates of a request of so many input tokens that a service tier answered; false if
+// ratesFor are the rates of a request of so many input tokens that a service tier answered; false if
 // nothing says what that tier costs.
-func (p Price) rates(input int64, service string) (r Rates, factor float64, ok bool) {
+func (p Price) ratesFor(input int64, service string) (r Rates, factor float64, ok bool) {
 	r, factor, ok = p.Rates, 1, plainTiers[service]
 	over := int64(-1)
 	for _, t := range p.Tiers {
 		if t.Service == "" && input > t.Over && t.Over > over {
-			r, over = p.Rates.with(t.Rates), t.Over
+			r, over = p.Rates.override(t.Rates), t.Over
 		}
 	}
 	if ok {
@@ -126,7 +126,7 @@ func (p Price) rates(input int64, service string) (r Rates, factor float64, ok b
 	}
 	for _, t := range p.Tiers {
 		if t.Service == service {
-			return r.with(t.Rates), 1, true
+			return r.override(t.Rates), 1, true
 		}
 	}
 	factor, ok = multipliers[p.Provider][service]

@@ -9,25 +9,25 @@ import (
 // Table is a list of prices that can be asked. It is read when it is asked first: many a run asks
 // for none.
 type Table struct {
-	list  func() []Price // what is in it; of two for a seller and model the last counts
-	once  sync.Once
-	rows  map[key]Price
-	ids   map[string][]key   // the rows of that id, over all providers
-	begin map[string][]begun // rows that names may begin or end like, of each provider
-	hosts map[string]bool    // providers that are hosts
+	list     func() []Price // what is in it; of two for a seller and model the last counts
+	once     sync.Once
+	rows     map[rowKey]Price
+	ids      map[string][]rowKey     // the rows of that id, over all providers
+	prefixes map[string][]namePrefix // rows that names may begin or end like, of each provider
+	hosts    map[string]bool         // providers that are hosts
 
 	asking sync.Mutex
-	asked  map[question]Price // what was asked lately: few models answer all turns
+	cached map[lookupKey]Price // what was asked lately: few models answer all turns
 }
 
-// question is what a price is asked for.
-type question struct{ dialect, host, model string }
+// lookupKey is what a price is asked for.
+type lookupKey struct{ dialect, host, model string }
 
-// mostAsked is how many questions are remembered.
-const mostAsked = 1 << 8
+// maxAsked is how many questions are remembered.
+const maxAsked = 1 << 8
 
-// key is a row's seller and model, in lower case.
-type key struct{ provider, id string }
+// rowKey is a row's seller and model, in lower case.
+type rowKey struct{ provider, id string }
 
 // Embedded is the table the program was built with.
 func Embedded() *Table {
@@ -40,11 +40,11 @@ func Embedded() *Table {
 	}}
 }
 
-// begun is a name that may stand for many: a pattern without its asterisks.
-type begun struct {
+// namePrefix is a name that may stand for many: a pattern without its asterisks.
+type namePrefix struct {
 	name   string
 	behind bool // something may stand before it: a maker's name, a region
-	row    key
+	row    rowKey
 }
 
 // With returns t with these rows added; one for a seller and model that t has takes its place.
@@ -57,9 +57,9 @@ func (t *Table) With(rows []Price) *Table {
 	}}
 }
 
-// read makes what is looked up in. It is done once.
-func (t *Table) read() {
-	t.rows, t.ids, t.hosts, t.begin = map[key]Price{}, map[string][]key{}, map[string]bool{}, map[string][]begun{}
+// buildIndex makes what is looked up in. It is done once.
+func (t *Table) buildIndex() {
+	t.rows, t.ids, t.hosts, t.prefixes = map[rowKey]Price{}, map[string][]rowKey{}, map[string]bool{}, map[string][]namePrefix{}
 	if t.list == nil {
 		return
 	}
@@ -68,7 +68,7 @@ func (t *Table) read() {
 		t.rows[p.key()] = p
 	}
 	for _, p := range list {
-		t.alias(p)
+		t.addAliases(p)
 	}
 	for k := range t.rows {
 		t.ids[k.id] = append(t.ids[k.id], k)
@@ -76,34 +76,34 @@ func (t *Table) read() {
 	}
 }
 
-func (p Price) key() key { return key{strings.ToLower(p.Provider), strings.ToLower(p.ID)} }
+func (p Price) key() rowKey { return rowKey{strings.ToLower(p.Provider), strings.ToLower(p.ID)} }
 
-// alias takes the other names of a row, where they are of no row themselves.
-func (t *Table) alias(p Price) {
+// addAliases takes the other names of a row, where they are of no row themselves.
+func (t *Table) addAliases(p Price) {
 	k := p.key()
 	for _, name := range p.Names {
 		name = strings.ToLower(name)
 		bare := strings.Trim(name, "*")
 		if bare != name {
-			t.begin[k.provider] = append(t.begin[k.provider], begun{bare, name[0] == '*', k})
+			t.prefixes[k.provider] = append(t.prefixes[k.provider], namePrefix{bare, name[0] == '*', k})
 			continue
 		}
-		if _, taken := t.rows[key{k.provider, name}]; !taken {
-			t.rows[key{k.provider, name}] = t.rows[k]
+		if _, taken := t.rows[rowKey{k.provider, name}]; !taken {
+			t.rows[rowKey{k.provider, name}] = t.rows[k]
 		}
 	}
 }
 
-// row is the first of a seller's rows that has one of the names, or is the one of a snapshot so
+// findRow is the first of a seller's rows that has one of the names, or is the one of a snapshot so
 // called. A name goes before a shorter one: a region of Bedrock's may have a price of its own.
-func (t *Table) row(provider string, names []string) (Price, bool) {
+func (t *Table) findRow(provider string, names []string) (Price, bool) {
 	for _, id := range names {
-		if p, ok := t.rows[key{provider, id}]; ok {
+		if p, ok := t.rows[rowKey{provider, id}]; ok {
 			return p, true
 		}
-		best := begun{}
-		for _, b := range t.begin[provider] {
-			if len(b.name) > len(best.name) && b.takes(id) {
+		best := namePrefix{}
+		for _, b := range t.prefixes[provider] {
+			if len(b.name) > len(best.name) && b.matchesName(id) {
 				best = b
 			}
 		}
@@ -114,8 +114,8 @@ func (t *Table) row(provider string, names []string) (Price, bool) {
 	return Price{}, false
 }
 
-// takes reports whether a name is that of a snapshot.
-func (b begun) takes(id string) bool {
+// matchesName reports whether a name is that of a snapshot.
+func (b namePrefix) matchesName(id string) bool {
 	i := 0
 	if b.behind {
 		i = max(0, strings.LastIndex(id, b.name))
@@ -124,8 +124,8 @@ func (b begun) takes(id string) bool {
 	return ok && isSnapshot(rest) && (i == 0 || strings.IndexByte("./", id[i-1]) >= 0)
 }
 
-// only is the row that has one of the names, if no other seller has it too.
-func (t *Table) only(names []string) (p Price, sellers []string) {
+// uniqueRow is the row that has one of the names, if no other seller has it too.
+func (t *Table) uniqueRow(names []string) (p Price, sellers []string) {
 	for _, id := range names {
 		keys := t.ids[id]
 		if len(keys) == 0 {
@@ -135,7 +135,7 @@ func (t *Table) only(names []string) (p Price, sellers []string) {
 			sellers = append(sellers, k.provider)
 		}
 		if len(keys) == 1 && isReseller(keys[0].provider) {
-			sellers = append(sellers, t.namesakes(id)...)
+			sellers = append(sellers, t.sellersOf(id)...)
 		}
 		slices.Sort(sellers)
 		sellers = slices.Compact(sellers)
@@ -144,9 +144,9 @@ func (t *Table) only(names []string) (p Price, sellers []string) {
 	return Price{}, nil
 }
 
-// namesakes are the sellers that call a model so behind its maker's name: openai/gpt-oss-120b is
+// sellersOf are the sellers that call a model so behind its maker's name: openai/gpt-oss-120b is
 // gpt-oss-120b.
-func (t *Table) namesakes(id string) (sellers []string) {
+func (t *Table) sellersOf(id string) (sellers []string) {
 	for k := range t.rows {
 		if strings.HasSuffix(k.id, "/"+id) || strings.HasSuffix(k.id, "."+id) {
 			sellers = append(sellers, k.provider)
@@ -157,7 +157,7 @@ func (t *Table) namesakes(id string) (sellers []string) {
 
 // Models are the models that the table has of who sells at an address, sorted.
 func (t *Table) Models(address string) (ids []string) {
-	t.once.Do(t.read)
+	t.once.Do(t.buildIndex)
 	seller := sellerAt(hostOf(address))
 	for k := range t.rows {
 		if k.provider == seller && seller != "" {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Total is the sum of figures. What is not known is counted, not skipped.
-type Total struct {
+// Sum is the sum of figures. What is not known is counted, not skipped.
+type Sum struct {
 	USD         float64
 	Paid        int // figures in the sum
 	Free        int
@@ -18,7 +18,7 @@ type Total struct {
 }
 
 // Add adds a figure.
-func (t *Total) Add(f Figure) {
+func (t *Sum) Add(f Figure) {
 	switch f.Source {
 	case Unknown:
 		t.Unknown++
@@ -35,7 +35,7 @@ func (t *Total) Add(f Figure) {
 }
 
 // String is the sum in words: "$0.0123 + 2 unknown", "free", "" when there is nothing to say.
-func (t Total) String() string {
+func (t Sum) String() string {
 	s := ""
 	switch {
 	case t.Paid > 0:

@@ -89,7 +89,7 @@ type checker struct {
 	codes    []string        // these fail, whatever they are
 	known    *report.Baseline
 	prices   *price.Table
-	cost     price.Total
+	cost     price.Sum
 	capped   bool           // --max-cost was given
 	called   map[string]int // calls that came whole, by tool
 	broken   map[string]int // the others

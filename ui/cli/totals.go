@@ -17,7 +17,7 @@ import (
 type totals struct {
 	turns, calls, beside int // beside are requests that no model answers
 	states               [stream.NumStatus]int
-	cost                 price.Total
+	cost                 price.Sum
 }
 
 func (n *totals) add(x *providers.Exchange, t *stream.Turn, prices *price.Table) {

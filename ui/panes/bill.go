@@ -19,10 +19,10 @@ type Bill struct {
 	begun   int32          // the first event that may begin a turn that was not looked at
 	figures map[int32]told // of some turns, by number
 	seed    maphash.Seed   // of what they were computed of
-	ended   price.Total    // of the turns that have ended
+	ended   price.Sum      // of the turns that have ended
 	shares  shares         // of that, by lane and session
 	open    []openTurn     // in the order they began
-	total   price.Total
+	total   price.Sum
 	rates   rates
 }
 
@@ -103,7 +103,7 @@ func (b *Bill) sum() {
 }
 
 // addOpen adds a turn that has not ended.
-func (o *openTurn) addOpen(to *price.Total) {
+func (o *openTurn) addOpen(to *price.Sum) {
 	switch {
 	case o.figure.Known():
 		o.add(to)
@@ -115,7 +115,7 @@ func (o *openTurn) addOpen(to *price.Total) {
 func (o *openTurn) side() bool { return o.ask != nil && o.ask.Side }
 
 // add adds what a turn cost. What is not certain of a side request says nothing of the rest.
-func (o *openTurn) add(to *price.Total) {
+func (o *openTurn) add(to *price.Sum) {
 	f := o.figure
 	if o.side() {
 		f.Approximate = false
@@ -196,7 +196,7 @@ func (b *Bill) ratesOf(t *stream.Turn) string {
 
 // Total is what all turns have cost so far. A turn that has not ended and whose cost is not known
 // yet makes it approximate.
-func (b *Bill) Total() price.Total { return b.total }
+func (b *Bill) Total() price.Sum { return b.total }
 
 // facts are what a turn and all turns cost, in words, and the day the prices were true.
 func (b *Bill) facts(t *stream.Turn, none display.Text) []fact {
@@ -218,7 +218,7 @@ func (b *Bill) facts(t *stream.Turn, none display.Text) []fact {
 		facts = append(facts, fact{word: "rates", text: b.ratesOf(t)})
 	}
 	if len(b.view.Session().Turns) == 1 {
-		total = price.Total{}
+		total = price.Sum{}
 	}
 	if text := total.String(); text != "" {
 		facts = append(facts, fact{word: "all turns", text: text})

@@ -22,7 +22,7 @@ func shortCost(p *screen.Pen, f price.Figure) display.Text {
 }
 
 // totalCost is a sum in the same way, and of how many turns nothing is known.
-func totalCost(p *screen.Pen, t price.Total) display.Text {
+func totalCost(p *screen.Pen, t price.Sum) display.Text {
 	if t.Paid == 0 {
 		return p.Clean(t.String())
 	}

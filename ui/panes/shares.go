@@ -15,7 +15,7 @@ type shares struct {
 
 // share is what some turns cost.
 type share struct {
-	price.Total
+	price.Sum
 	turns int
 }
 
@@ -41,7 +41,7 @@ func (s *shares) add(o *openTurn) {
 	}
 	for _, to := range []*share{of, s.sessions[o.ask.Session]} {
 		if to != nil {
-			o.add(&to.Total)
+			o.add(&to.Sum)
 			to.turns++
 		}
 	}
@@ -58,8 +58,8 @@ func (s *shares) remember(a *stream.Ask) {
 }
 
 // OfLane is what the turns of a lane have cost so far.
-func (b *Bill) OfLane(lane int32) price.Total {
-	return b.share(b.shares.lanes[lane], func(a *stream.Ask) bool { return a.Lane == lane }).Total
+func (b *Bill) OfLane(lane int32) price.Sum {
+	return b.share(b.shares.lanes[lane], func(a *stream.Ask) bool { return a.Lane == lane }).Sum
 }
 
 // share adds to what has ended the turns that have not.
@@ -69,7 +69,7 @@ func (b *Bill) share(ended *share, is func(*stream.Ask) bool) (all share) {
 	}
 	for i := range b.open {
 		if o := &b.open[i]; o.ask != nil && is(o.ask) {
-			o.addOpen(&all.Total)
+			o.addOpen(&all.Sum)
 			all.turns++
 		}
 	}

@@ -67,7 +67,7 @@ func (h *writer) head(p *Page) {
 // overview is the sums, and a list of the turns.
 func (h *writer) overview(p *Page) {
 	calls, bad, findings := 0, 0, 0
-	var total price.Total
+	var total price.Sum
 	for _, t := range p.Turns {
 		total.Add(p.cost(t.Turn))
 		findings += len(t.Findings)
