@@ -14,15 +14,15 @@ import (
 func (c *comparison) drawLine(p *screen.Pen, n int) {
 	l, cursor := &c.rows[n], n == c.At
 	role, label := c.labelOf(p, l)
-	if !c.beneath() {
+	if !c.isStacked() {
 		p.Field(c.label - 1)
 		c.drawLabel(p, role, label, cursor)
-		shown := c.shown()
+		shown := c.shownColumns()
 		for at, i := range shown {
 			p.Field(1)
 			p.Fill(screen.Bare)
 			p.Field(c.widthOf(at, len(shown)))
-			c.drawCell(p, l, i, ground(cursor && i == c.chosen))
+			c.drawCell(p, l, i, surfaceOf(cursor && i == c.selected))
 			p.Fill(screen.Bare)
 		}
 		return
@@ -30,23 +30,23 @@ func (c *comparison) drawLine(p *screen.Pen, n int) {
 	if l.under {
 		label = display.Text{}
 	}
-	shown := c.shown()
+	shown := c.shownColumns()
 	p.Field(c.label - 1)
 	c.drawLabel(p, role, label, cursor)
 	p.Field(1)
 	p.Fill(screen.Bare)
 	p.Field(c.w - c.label)
 	if l.under {
-		c.drawCell(p, l, shown[1], ground(cursor))
+		c.drawCell(p, l, shown[1], surfaceOf(cursor))
 		return
 	}
-	c.drawCell(p, l, c.base, ground(cursor))
+	c.drawCell(p, l, c.base, surfaceOf(cursor))
 	if n+1 == len(c.rows) || !c.rows[n+1].under {
 		p.Say(screen.Muted, p.Glyph.Side[screen.Same].Between("  ", ""))
 	}
 }
 
-func ground(chosen bool) screen.Ground {
+func surfaceOf(chosen bool) screen.Ground {
 	if chosen {
 		return screen.Selected
 	}
@@ -63,7 +63,7 @@ func (c *comparison) labelOf(p *screen.Pen, l *line) (screen.Role, display.Text)
 	case textLine:
 		return screen.Muted, display.Lit("text")
 	case callLine:
-		name := p.Name(c.groups[l.group].name(c.host.View()))
+		name := p.Name(c.groups[l.group].callName(c.host.View()))
 		if name.Empty() {
 			name = display.Lit("(no name)")
 		}
@@ -83,10 +83,10 @@ func (c *comparison) labelOf(p *screen.Pen, l *line) (screen.Role, display.Text)
 // drawCell writes what column i has in a row.
 func (c *comparison) drawCell(p *screen.Pen, l *line, i int, g screen.Ground) {
 	v := c.host.View()
-	t := c.columns[i].find(v)
+	t := c.columns[i].findTurn(v)
 	switch l.kind {
 	case failLine:
-		fails := c.failure(v, i, t)
+		fails := c.failureText(v, i, t)
 		if t != nil && t.Failure != "" {
 			fails = t.Failure
 		}
@@ -99,15 +99,15 @@ func (c *comparison) drawCell(p *screen.Pen, l *line, i int, g screen.Ground) {
 		}
 	case callLine:
 		c.drawCall(p, c.groups[l.group], i, g)
-	case memberLine:
-		c.drawMember(p, c.groups[l.group], l.row, i, g)
+	case fieldLine:
+		c.drawField(p, c.groups[l.group], l.row, i, g)
 	}
 }
 
 // drawFact writes how an answer came over its way. Turns that went the same way as the base, or were
 // asked something else, have nothing to say.
 func (c *comparison) drawFact(p *screen.Pen, f *diff.Fact, i int, g screen.Ground) {
-	if i != c.base && (i >= len(c.ways) || c.ways[i].Host == "") {
+	if i != c.base && (i >= len(c.sameRequests) || c.sameRequests[i].Host == "") {
 		return
 	}
 	if f.Marks[i] != diff.Own {
@@ -130,7 +130,7 @@ func (c *comparison) drawCall(p *screen.Pen, g *group, i int, on screen.Ground) 
 	v := c.host.View()
 	_, call := v.Find(g.calls[i])
 	if call == nil {
-		if c.over(v, i, c.columns[i].find(v)) {
+		if c.isFinished(v, i, c.columns[i].findTurn(v)) {
 			p.Put(screen.SideRoles[screen.Absent], on, p.Glyph.None)
 		} else {
 			p.Put(screen.Muted, on, p.Glyph.Idle)
@@ -140,13 +140,13 @@ func (c *comparison) drawCall(p *screen.Pen, g *group, i int, on screen.Ground) 
 	st := call.Status()
 	p.Put(screen.CallRole(call), on, display.Join(p.Glyph.Status[st], display.Lit(" "), p.Clean(st.String())))
 	if worst, n := worstOf(call.Findings); n > 0 {
-		p.Put(screen.SeverityRoles[worst], on, p.Format("  %s %d", sign(p, worst), n))
+		p.Put(screen.SeverityRoles[worst], on, p.Format("  %s %d", severitySign(p, worst), n))
 	}
 }
 
-// drawMember writes what a call has of a member: a sign, the value where it is not that of the base,
+// drawField writes what a call has of a member: a sign, the value where it is not that of the base,
 // and what was found of it.
-func (c *comparison) drawMember(p *screen.Pen, g *group, row, i int, on screen.Ground) {
+func (c *comparison) drawField(p *screen.Pen, g *group, row, i int, on screen.Ground) {
 	r := &g.rows[row]
 	cell := &r.Cells[i]
 	_, call := c.host.View().Find(g.calls[i])
@@ -195,13 +195,13 @@ func (c *comparison) drawMember(p *screen.Pen, g *group, row, i int, on screen.G
 		if words.Width()+4 > p.Left {
 			words = p.Clean(at.Diagnosis.InShort())
 		}
-		said := display.Join(sign(p, worst).Between("  ", " "), words)
+		said := display.Join(severitySign(p, worst).Between("  ", " "), words)
 		p.Put(screen.SeverityRoles[worst], on, p.Truncate(said, p.Left))
 	}
 }
 
-// sign is that of findings, without the blank behind it.
-func sign(p *screen.Pen, s stream.Severity) display.Text {
+// severitySign is that of findings, without the blank behind it.
+func severitySign(p *screen.Pen, s stream.Severity) display.Text {
 	return p.Clean(strings.TrimSpace(p.Glyph.Severity[s].String()))
 }
 
@@ -215,10 +215,10 @@ func (c *comparison) drawValue(p *screen.Pen, r *diff.Row, cell *diff.Cell, call
 	case cell.Cut:
 		end = p.Glyph.Status[stream.CutShort]
 	}
-	role, text := screen.Plain, holds(p, r, cell)
+	role, text := screen.Plain, containerText(p, r, cell)
 	if cell.Kind != stream.ObjectOpen && cell.Kind != stream.ArrayOpen {
 		args := call.Args()
-		role, text = screen.TokenRoles[cell.Kind], from(p, args[min(int(cell.Start), len(args)):min(int(cell.End), len(args))], int(cell.At), room-end.Width())
+		role, text = screen.TokenRoles[cell.Kind], valueFrom(p, args[min(int(cell.Start), len(args)):min(int(cell.End), len(args))], int(cell.At), room-end.Width())
 	}
 	p.Put(role, g, p.Truncate(text, max(room-end.Width(), 0)))
 	role = screen.Live
@@ -228,8 +228,8 @@ func (c *comparison) drawValue(p *screen.Pen, r *diff.Row, cell *diff.Cell, call
 	p.Put(role, g, end)
 }
 
-// from is a value from a bit before where it differs, if its beginning has no room for that.
-func from(p *screen.Pen, value []byte, at, room int) display.Text {
+// valueFrom is a value from a bit before where it differs, if its beginning has no room for that.
+func valueFrom(p *screen.Pen, value []byte, at, room int) display.Text {
 	before := display.Text{}
 	if at > room-4 && at < len(value) {
 		value = value[max(0, at-room/3):]
@@ -244,8 +244,8 @@ func from(p *screen.Pen, value []byte, at, room int) display.Text {
 	return display.Join(before, p.Clean(string(value[:min(len(value), 4*max(room, 1)+8)])))
 }
 
-// holds says how much a list or an object holds, and in what it differs.
-func holds(p *screen.Pen, r *diff.Row, cell *diff.Cell) display.Text {
+// containerText says how much a list or an object holds, and in what it differs.
+func containerText(p *screen.Pen, r *diff.Row, cell *diff.Cell) display.Text {
 	n, word := int(cell.Holds), "item"
 	if cell.Kind == stream.ObjectOpen {
 		word = "key"

@@ -28,30 +28,30 @@ type comparison struct {
 	draw          display.Drawer
 	w, h          int
 
-	why     diff.Why
-	tool    string // that neighbours have in common
-	columns []column
-	base    int // column
-	chosen  int // column
-	first   int // of those beside the base, how many are not shown because they are further left
-	hides   bool
-	byPhase bool
-	full    *full // while a value is shown in full
+	why      diff.Why
+	tool     string // that neighbours have in common
+	columns  []column
+	base     int // column
+	selected int // column
+	first    int // of those beside the base, how many are not shown because they are further left
+	hides    bool
+	byPhase  bool
+	full     *valueView // while a value is shown in full
 
-	seen   []state
+	seen   []columnState
 	groups []*group
 	sums   map[stream.Ref]uint64 // of calls whose arguments are whole
 	busy   bool                  // a comparison is being made beside the screen
 	stale  bool                  // something was made, and is not shown yet
 	made   int                   // how often something was laid out
 
-	times    []diff.Times
-	bars     bars
-	sentence []string
-	wire     []diff.Fact
-	ways     []diff.Passage // of each column, no host where it is none
-	label    int            // cells of the names of rows
-	rows     []line
+	times        []diff.Times
+	bars         timeBars
+	sentence     []string
+	wire         []diff.Fact
+	sameRequests []diff.Passage // of each column, no host where it is none
+	label        int            // cells of the names of rows
+	rows         []line
 }
 
 // column is one turn. Its exchange may have nothing to show yet.
@@ -72,8 +72,8 @@ func (c *comparison) Roll(rows int) {
 	c.Window.Roll(rows)
 }
 
-// state says what is known of a column: while it is the same, nothing of it has changed.
-type state struct {
+// columnState says what is known of a column: while it is the same, nothing of it has changed.
+type columnState struct {
 	turn   stream.Ref
 	events int
 	kept   stream.Keeping
@@ -94,16 +94,16 @@ func Entry(marks *Marks, bill *panes.Bill, draw display.Drawer, large bool) mode
 			c.columns = append(c.columns, column{Place: p})
 		}
 		for i := range c.columns {
-			if t := c.columns[i].find(h.View()); t != nil && t.Number == h.Chosen().Turn {
-				c.chosen = i
+			if t := c.columns[i].findTurn(h.View()); t != nil && t.Number == h.Chosen().Turn {
+				c.selected = i
 			}
 		}
 		return c, display.Text{}
 	}}
 }
 
-// find is the turn, nil until it opens.
-func (c *column) find(v *providers.View) *stream.Turn {
+// findTurn is the turn, nil until it opens.
+func (c *column) findTurn(v *providers.View) *stream.Turn {
 	if c.Turn == stream.NoRef {
 		t := v.TurnOf(c.Exchange)
 		if t == nil {
@@ -120,7 +120,7 @@ func (c *comparison) Extend(v *providers.View, w, h int) {
 	if c.full != nil {
 		c.full.extend(c, v, w, h)
 	}
-	now := c.states(v)
+	now := c.columnStates(v)
 	fresh := !slices.Equal(now, c.seen)
 	if !fresh && !c.stale && w == c.w && h == c.h {
 		return
@@ -128,38 +128,38 @@ func (c *comparison) Extend(v *providers.View, w, h int) {
 	c.w, c.h, c.seen, c.stale = w, h, now, false
 	c.made++
 	if fresh || c.groups == nil {
-		c.align(v)
+		c.alignCalls(v)
 	}
-	c.compare(v)
-	c.tell(v)
+	c.compareGroups(v)
+	c.describeTurns(v)
 	c.layOut(v)
 }
 
-func (c *comparison) states(v *providers.View) []state {
-	all := make([]state, len(c.columns))
+func (c *comparison) columnStates(v *providers.View) []columnState {
+	all := make([]columnState, len(c.columns))
 	for i := range c.columns {
 		col := &c.columns[i]
 		if x := v.Exchange(col.Exchange); x != nil {
 			all[i].ended = x.Ended
 		}
-		if t := col.find(v); t != nil {
+		if t := col.findTurn(v); t != nil {
 			all[i].turn, all[i].events, all[i].kept = t.Ref(), t.Events, t.Kept
 		}
 	}
 	return all
 }
 
-// turns are those of the columns, nil where none has opened.
-func (c *comparison) turns(v *providers.View) []*stream.Turn {
+// columnTurns are those of the columns, nil where none has opened.
+func (c *comparison) columnTurns(v *providers.View) []*stream.Turn {
 	all := make([]*stream.Turn, len(c.columns))
 	for i := range c.columns {
-		all[i] = c.columns[i].find(v)
+		all[i] = c.columns[i].findTurn(v)
 	}
 	return all
 }
 
-// over reports whether nothing more comes of a column.
-func (c *comparison) over(v *providers.View, i int, t *stream.Turn) bool {
+// isFinished reports whether nothing more comes of a column.
+func (c *comparison) isFinished(v *providers.View, i int, t *stream.Turn) bool {
 	if t != nil {
 		return t.Closed()
 	}
@@ -167,9 +167,9 @@ func (c *comparison) over(v *providers.View, i int, t *stream.Turn) bool {
 	return x == nil || x.Ended
 }
 
-// tell makes what is said of all turns: names, times, the sentence, what came otherwise over another
+// describeTurns makes what is said of all turns: names, times, the sentence, what came otherwise over another
 // way.
-func (c *comparison) tell(v *providers.View) {
+func (c *comparison) describeTurns(v *providers.View) {
 	places := make([]diff.Place, len(c.columns))
 	for i := range places {
 		places[i] = c.columns[i].Place
@@ -177,7 +177,7 @@ func (c *comparison) tell(v *providers.View) {
 	for i, name := range diff.Names(v, places, panes.ShortModel) {
 		c.columns[i].name = screen.Short(name)
 	}
-	p := c.picture(v)
+	p := c.newComparison(v)
 	c.times = c.times[:0]
 	for i := range p.Sides {
 		t := diff.Times{First: stream.NoTime, Arg: stream.NoTime, End: stream.NoTime}
@@ -186,11 +186,11 @@ func (c *comparison) tell(v *providers.View) {
 		}
 		c.times = append(c.times, t)
 	}
-	c.passages(v)
+	c.findSameRequests(v)
 	c.sentence = p.Sentence(func(d time.Duration) string { return screen.Time(d).String() })
-	if c.wire = nil; slices.ContainsFunc(c.ways, func(w diff.Passage) bool { return w.Host != "" }) {
+	if c.wire = nil; slices.ContainsFunc(c.sameRequests, func(w diff.Passage) bool { return w.Host != "" }) {
 		c.wire = p.Wire()
-		for i, way := range c.ways {
+		for i, way := range c.sameRequests {
 			if way.Host != "" {
 				c.sentence = append([]string{p.Changed(i, way, c.wire)}, c.sentence...)
 			}
@@ -198,11 +198,11 @@ func (c *comparison) tell(v *providers.View) {
 	}
 }
 
-// picture is what the sentence is made of, as it is now.
-func (c *comparison) picture(v *providers.View) *diff.Picture {
+// newComparison is what the sentence is made of, as it is now.
+func (c *comparison) newComparison(v *providers.View) *diff.Picture {
 	p := &diff.Picture{Base: c.base}
-	for i, t := range c.turns(v) {
-		s := diff.Side{Name: c.columns[i].name, Turn: t, Over: c.over(v, i, t), Fails: c.failure(v, i, t), Took: stream.NoTime}
+	for i, t := range c.columnTurns(v) {
+		s := diff.Side{Name: c.columns[i].name, Turn: t, Over: c.isFinished(v, i, t), Fails: c.failureText(v, i, t), Took: stream.NoTime}
 		if t != nil && t.Closed() {
 			s.Took = diff.TimesOf(v, t).End
 		}
@@ -218,13 +218,13 @@ func (c *comparison) picture(v *providers.View) *diff.Picture {
 	return p
 }
 
-// failure is why nothing of use came of a turn, in a word or two.
-func (c *comparison) failure(v *providers.View, i int, t *stream.Turn) string {
+// failureText is why nothing of use came of a turn, in a word or two.
+func (c *comparison) failureText(v *providers.View, i int, t *stream.Turn) string {
 	x := v.Exchange(c.columns[i].Exchange)
 	switch {
 	case x != nil && x.Head.Status >= 300:
 		return c.draw.Format("HTTP %d", x.Head.Status).String()
-	case t == nil && c.over(v, i, t):
+	case t == nil && c.isFinished(v, i, t):
 		return "no answer came"
 	case t != nil && t.Failure != "" && len(t.Calls) == 0:
 		return screen.Short(t.Failure)
@@ -232,12 +232,12 @@ func (c *comparison) failure(v *providers.View, i int, t *stream.Turn) string {
 	return ""
 }
 
-// passages finds the turns whose request is that of the base, and went another way.
-func (c *comparison) passages(v *providers.View) {
-	if len(c.ways) == len(c.columns) {
+// findSameRequests finds the turns whose request is that of the base, and went another way.
+func (c *comparison) findSameRequests(v *providers.View) {
+	if len(c.sameRequests) == len(c.columns) {
 		return
 	}
-	c.ways = make([]diff.Passage, len(c.columns))
+	c.sameRequests = make([]diff.Passage, len(c.columns))
 	base := diff.RequestOf(v, v.Exchange(c.columns[c.base].Exchange))
 	for i := range c.columns {
 		if i == c.base {
@@ -245,7 +245,7 @@ func (c *comparison) passages(v *providers.View) {
 		}
 		r := diff.RequestOf(v, v.Exchange(c.columns[i].Exchange))
 		if way, ok := r.Passes(&base); ok {
-			c.ways[i] = way
+			c.sameRequests[i] = way
 		}
 	}
 }

@@ -18,8 +18,8 @@ func TestChosenIsShown(t *testing.T) {
 	}
 	p.chosen = p.in.Session().Turns[4].Ref()
 	c := p.markAll().compare()
-	if c.chosen != 4 {
-		t.Errorf("column %d is chosen at first", c.chosen)
+	if c.selected != 4 {
+		t.Errorf("column %d is chosen at first", c.selected)
 	}
 	for _, size := range []struct{ w, h, shown int }{{40, 10, 2}, {60, 18, 2}, {80, 24, 3}, {140, 30, 6}, {250, 60, 9}, {20, 5, 2}} {
 		p.w, p.h = size.w, size.h
@@ -27,18 +27,18 @@ func TestChosenIsShown(t *testing.T) {
 		for _, key := range []string{"l", "l", "l", "b", "h", "h", "h", "tab", "G", "l", "l", "l", "l", "l", "l", "shift+tab", "b"} {
 			p.press(key)
 			p.draw()
-			shown := c.shown()
+			shown := c.shownColumns()
 			seen := map[int]bool{}
 			for _, i := range shown {
 				seen[i] = true
 			}
-			if len(seen) != size.shown || shown[0] != c.base || !seen[c.chosen] {
-				t.Fatalf("%d cells, %s: columns %v, base %d, chosen %d", size.w, key, shown, c.base, c.chosen)
+			if len(seen) != size.shown || shown[0] != c.base || !seen[c.selected] {
+				t.Fatalf("%d cells, %s: columns %v, base %d, chosen %d", size.w, key, shown, c.base, c.selected)
 			}
 		}
 	}
 	p.press("o")
-	if p.open != nil || p.chosen.Turn != c.columns[c.chosen].Turn.Turn {
+	if p.open != nil || p.chosen.Turn != c.columns[c.selected].Turn.Turn {
 		t.Errorf("o leads to %v", p.chosen)
 	}
 }

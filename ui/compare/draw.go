@@ -23,25 +23,25 @@ func (c *comparison) Draw(p *screen.Pen, y int) {
 		c.drawTitle(p)
 	case row <= 0:
 		c.drawSentence(p, y-1)
-	case y >= c.heads():
-		if n := c.Top + y - c.heads(); n < len(c.rows) {
+	case y >= c.headRows():
+		if n := c.Top + y - c.headRows(); n < len(c.rows) {
 			c.drawLine(p, n)
 		}
-	case c.beneath():
-		c.drawName(p, c.shown()[row-1])
+	case c.isStacked():
+		c.drawName(p, c.shownColumns()[row-1])
 	case row == 1:
 		c.eachColumn(p, display.Text{}, false, func(i int) { c.drawHead(p, i) })
 	case row == 2:
-		label := c.clock()
+		label := c.clockLabel()
 		c.eachColumn(p, label, false, func(i int) { c.drawTime(p, i) })
 	case row == 3:
 		c.eachColumn(p, display.Lit("cost, finish"), false, func(i int) { c.drawCost(p, i) })
 	}
 }
 
-// clock says from when on the bars are counted, where that is the same for all: a turn whose request
+// clockLabel says from when on the bars are counted, where that is the same for all: a turn whose request
 // was not seen is counted from when its response began.
-func (c *comparison) clock() display.Text {
+func (c *comparison) clockLabel() display.Text {
 	asked, timed := 0, 0
 	for i := range c.times {
 		if c.times[i].End >= 0 {
@@ -66,10 +66,10 @@ func (c *comparison) clock() display.Text {
 func (c *comparison) eachColumn(p *screen.Pen, label display.Text, cursor bool, cell func(i int)) {
 	p.Field(c.label - 1)
 	c.drawLabel(p, screen.Muted, label, cursor)
-	shown := c.shown()
+	shown := c.shownColumns()
 	for at, i := range shown {
 		p.Field(1)
-		if label.Empty() && i == c.chosen {
+		if label.Empty() && i == c.selected {
 			p.Say(screen.Accent, p.Glyph.Mark)
 		}
 		p.Fill(screen.Bare)
@@ -91,7 +91,7 @@ func (c *comparison) drawLabel(p *screen.Pen, r screen.Role, label display.Text,
 
 func (c *comparison) drawTitle(p *screen.Pen) {
 	p.Say(screen.Accent, display.Lit(" COMPARE "))
-	shown := c.shown()
+	shown := c.shownColumns()
 	many := p.Format("%d", len(c.columns))
 	if len(shown) < len(c.columns) {
 		many = p.Format("%d of %d", len(shown), len(c.columns))
@@ -140,7 +140,7 @@ func (c *comparison) rangeOf(p *screen.Pen, shown []int) display.Text {
 }
 
 func (c *comparison) drawSentence(p *screen.Pen, row int) {
-	text := c.said(c.sentenceRows())
+	text := c.fittingSentence(c.sentenceRows())
 	if text.Empty() && row == 0 && len(c.sentence) > 0 {
 		p.Say(screen.Plain, p.Truncate(p.Clean(c.sentence[len(c.sentence)-1]), p.Left-2).Between(" ", ""))
 		return
@@ -153,7 +153,7 @@ func (c *comparison) drawSentence(p *screen.Pen, row int) {
 // drawHead writes whose answer a column is.
 func (c *comparison) drawHead(p *screen.Pen, i int) {
 	r := screen.Plain
-	if i == c.chosen {
+	if i == c.selected {
 		r = screen.Accent
 	}
 	col, after := &c.columns[i], display.Text{}
@@ -169,7 +169,7 @@ func (c *comparison) drawHead(p *screen.Pen, i int) {
 
 // drawName writes the name and the time of a column in a row of its own.
 func (c *comparison) drawName(p *screen.Pen, i int) {
-	if i == c.chosen {
+	if i == c.selected {
 		p.Say(screen.Accent, p.Glyph.Mark)
 	} else {
 		p.Spaces(screen.Bare, 1)
@@ -185,7 +185,7 @@ func (c *comparison) drawName(p *screen.Pen, i int) {
 
 // nameRoom is how many cells names have that stand one above the other.
 func (c *comparison) nameRoom() (cells int) {
-	for _, i := range c.shown() {
+	for _, i := range c.shownColumns() {
 		need := display.Clean(c.columns[i].name).Width()
 		if i == c.base {
 			need += len("  base")
@@ -230,9 +230,9 @@ func (c *comparison) drawTime(p *screen.Pen, i int) {
 // drawWaiting writes what there is of a turn without times.
 func (c *comparison) drawWaiting(p *screen.Pen, i int) {
 	v := c.host.View()
-	t := c.columns[i].find(v)
+	t := c.columns[i].findTurn(v)
 	switch {
-	case t == nil && !c.over(v, i, t):
+	case t == nil && !c.isFinished(v, i, t):
 		p.Say(screen.Muted, display.Join(p.Glyph.Idle, display.Lit(" nothing yet")))
 	default:
 		p.Say(screen.Muted, p.Glyph.None)
@@ -242,7 +242,7 @@ func (c *comparison) drawWaiting(p *screen.Pen, i int) {
 // drawCost writes what a turn cost so far, how it ended, and the sign of what was found of it.
 func (c *comparison) drawCost(p *screen.Pen, i int) {
 	v := c.host.View()
-	t := c.columns[i].find(v)
+	t := c.columns[i].findTurn(v)
 	if t == nil {
 		p.Say(screen.Muted, p.Glyph.None)
 		return
@@ -252,7 +252,7 @@ func (c *comparison) drawCost(p *screen.Pen, i int) {
 	} else {
 		p.Say(screen.Muted, p.Glyph.None.Between("", "  "))
 	}
-	switch fails := c.failure(v, i, t); {
+	switch fails := c.failureText(v, i, t); {
 	case fails != "":
 		p.Outside(screen.Bad, screen.Bare, fails)
 	case t.Finish != "":
@@ -264,20 +264,20 @@ func (c *comparison) drawCost(p *screen.Pen, i int) {
 		p.Say(screen.Muted, display.Lit("open"))
 	}
 	if worst, n := worstOf(t.Findings); n > 0 {
-		p.Say(screen.SeverityRoles[worst], sign(p, worst).Between("  ", ""))
+		p.Say(screen.SeverityRoles[worst], severitySign(p, worst).Between("  ", ""))
 	}
 }
 
-// mostCost is how many cells a cost has: $0.0074.
-const mostCost = 8
+// maxCost is how many cells a cost has: $0.0074.
+const maxCost = 8
 
 // shortCost is a cost with as many digits as it has room for.
 func shortCost(p *screen.Pen, f price.Figure) display.Text {
 	text := f.String()
-	if len(text) > mostCost && f.USD > 0 && f.USD < 0.00005 {
+	if len(text) > maxCost && f.USD > 0 && f.USD < 0.00005 {
 		return display.Lit("<$0.0001") // no digit of it would be seen
 	}
-	for digits := 5; len(text) > mostCost && digits > 1; digits-- {
+	for digits := 5; len(text) > maxCost && digits > 1; digits-- {
 		if text = fmt.Sprintf("$%.*f", digits, f.USD); f.Approximate {
 			text = "~" + text
 		}

@@ -10,22 +10,22 @@ import (
 	"toolscope/ui/screen"
 )
 
-// full is a value in full: that of the base, and beside or beneath it that of the chosen column,
+// valueView is a value in full: that of the base, and beside or beneath it that of the chosen column,
 // with what differs marked. Both scroll as one.
-type full struct {
+type valueView struct {
 	screen.Window
-	title  display.Text
-	of     [2]stream.Ref // calls
-	member string        // its path, "" for all arguments
-	sheets [2]*panes.Sheet
-	sizes  [2]int
-	names  [2]display.Text
-	made   fullState
-	busy   bool
+	title     display.Text
+	of        [2]stream.Ref // calls
+	fieldPath string        // its path, "" for all arguments
+	sheets    [2]*panes.Sheet
+	sizes     [2]int
+	names     [2]display.Text
+	made      valueViewState
+	busy      bool
 }
 
-// fullState says what the sheets were made of.
-type fullState struct {
+// valueViewState says what the sheets were made of.
+type valueViewState struct {
 	w     int
 	sizes [2]int
 }
@@ -37,38 +37,38 @@ const besideFrom = 72
 func (c *comparison) openFull() {
 	g := c.groupAt(c.At)
 	if g == nil {
-		c.goThere()
+		c.goToSelected()
 		return
 	}
-	other := c.chosen
+	other := c.selected
 	if other == c.base {
-		other = c.shown()[1]
+		other = c.shownColumns()[1]
 	}
-	f := &full{of: [2]stream.Ref{g.calls[c.base], g.calls[other]}}
+	f := &valueView{of: [2]stream.Ref{g.calls[c.base], g.calls[other]}}
 	f.names = [2]display.Text{c.draw.Clean(c.columns[c.base].name), c.draw.Clean(c.columns[other].name)}
-	f.title = c.draw.Clean(screen.Short(g.name(c.host.View())))
-	if l := c.rows[c.At]; l.kind == memberLine {
-		f.member = g.rows[l.row].Path
-		f.title = display.Join(f.title, display.Lit(" "), c.draw.Clean(screen.Ends(f.member)))
+	f.title = c.draw.Clean(screen.Short(g.callName(c.host.View())))
+	if l := c.rows[c.At]; l.kind == fieldLine {
+		f.fieldPath = g.rows[l.row].Path
+		f.title = display.Join(f.title, display.Lit(" "), c.draw.Clean(screen.Ends(f.fieldPath)))
 	}
 	c.full = f
 }
 
-func (f *full) keys(c *comparison) []screen.Binding {
+func (f *valueView) keys(c *comparison) []screen.Binding {
 	return append(f.Scrolls(display.Lit("j k scroll")), screen.Binding{
 		Keys: []string{"esc", "q", "enter"}, Hint: display.Lit("esc back"), Does: display.Lit("back to the picture"), Do: func() { c.full, c.stale = nil, true },
 	})
 }
 
-// part is what of a call's arguments is shown, and which bytes of it differ.
-type part struct {
+// argsPart is what of a call's arguments is shown, and which bytes of it differ.
+type argsPart struct {
 	text  []byte
 	marks []panes.Span
 }
 
 // extend lays out what there is, beside the screen if it is big.
-func (f *full) extend(c *comparison, v *providers.View, w, h int) {
-	now := fullState{w: w}
+func (f *valueView) extend(c *comparison, v *providers.View, w, h int) {
+	now := valueViewState{w: w}
 	args := [2]*diff.Args{}
 	for i, r := range f.of {
 		if _, call := v.Find(r); call != nil {
@@ -77,9 +77,9 @@ func (f *full) extend(c *comparison, v *providers.View, w, h int) {
 		}
 	}
 	if now != f.made && !f.busy {
-		width, draw := f.width(w), c.draw
+		width, draw := f.rowWidth(w), c.draw
 		lay := func() (sheets [2]*panes.Sheet, sizes [2]int) {
-			for i, one := range parts(args, f.member) {
+			for i, one := range argsParts(args, f.fieldPath) {
 				sheets[i], sizes[i] = new(panes.Sheet), len(one.text)
 				sheets[i].Add(panes.NewBlock(display.Text{}, one.text, false, one.marks, width, draw))
 			}
@@ -97,14 +97,14 @@ func (f *full) extend(c *comparison, v *providers.View, w, h int) {
 		}
 	}
 	f.Rows, f.Height = f.rowsOf(w), max(1, h-2)
-	if !f.beside(w) {
+	if !f.isSideBySide(w) {
 		f.Height = max(1, h-1)
 	}
 	f.Scroll(f.Top)
 }
 
-// parts are what two calls have of a member, and where they differ.
-func parts(args [2]*diff.Args, member string) (both [2]part) {
+// argsParts are what two calls have of a member, and where they differ.
+func argsParts(args [2]*diff.Args, member string) (both [2]argsPart) {
 	spans, marks := diff.Parts(args, member)
 	for i := range both {
 		if args[i] == nil {
@@ -119,27 +119,27 @@ func parts(args [2]*diff.Args, member string) (both [2]part) {
 	return both
 }
 
-func (f *full) beside(w int) bool { return w >= besideFrom }
+func (f *valueView) isSideBySide(w int) bool { return w >= besideFrom }
 
-// width is how many cells a row of either has.
-func (f *full) width(w int) int {
-	if f.beside(w) {
+// rowWidth is how many cells a row of either has.
+func (f *valueView) rowWidth(w int) int {
+	if f.isSideBySide(w) {
 		return max(1, (w-1)/2-1)
 	}
 	return max(1, w-1)
 }
 
-func (f *full) rowsOf(w int) int {
+func (f *valueView) rowsOf(w int) int {
 	if f.sheets[0] == nil {
 		return 0
 	}
-	if f.beside(w) {
+	if f.isSideBySide(w) {
 		return max(f.sheets[0].Rows, f.sheets[1].Rows)
 	}
 	return f.sheets[0].Rows + f.sheets[1].Rows + 2
 }
 
-func (f *full) draw(c *comparison, p *screen.Pen, y int) {
+func (f *valueView) draw(c *comparison, p *screen.Pen, y int) {
 	if y == 0 {
 		p.Say(screen.Accent, f.title.Between(" ", ""))
 		if f.Rows > f.Height {
@@ -147,7 +147,7 @@ func (f *full) draw(c *comparison, p *screen.Pen, y int) {
 		}
 		return
 	}
-	if !f.beside(c.w) {
+	if !f.isSideBySide(c.w) {
 		f.drawBeneath(p, f.Top+y-1)
 		return
 	}
@@ -172,7 +172,7 @@ func (f *full) draw(c *comparison, p *screen.Pen, y int) {
 }
 
 // drawBeneath writes row n of both, one above the other.
-func (f *full) drawBeneath(p *screen.Pen, n int) {
+func (f *valueView) drawBeneath(p *screen.Pen, n int) {
 	first := 1
 	if f.sheets[0] != nil {
 		first += f.sheets[0].Rows
@@ -189,7 +189,7 @@ func (f *full) drawBeneath(p *screen.Pen, n int) {
 	}
 }
 
-func (f *full) drawCaption(p *screen.Pen, i int) {
+func (f *valueView) drawCaption(p *screen.Pen, i int) {
 	size := display.Lit("no such call")
 	if f.of[i].Call != 0 {
 		size = screen.Bytes(f.sizes[i])
@@ -197,7 +197,7 @@ func (f *full) drawCaption(p *screen.Pen, i int) {
 	p.Caption(screen.Accent, f.names[i], size)
 }
 
-func (f *full) drawRow(p *screen.Pen, i, n int) {
+func (f *valueView) drawRow(p *screen.Pen, i, n int) {
 	ground := screen.Gone
 	if i == 1 {
 		ground = screen.Added

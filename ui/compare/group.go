@@ -12,34 +12,34 @@ import (
 // group is the same call of several turns.
 type group struct {
 	calls []stream.Ref // by column; the zero Ref, which names no call, where there is none
-	from  made
+	from  rowsMemo
 	rows  []diff.Row
 	sums  []uint64
 }
 
-// made says what rows were made of.
-type made struct {
-	calls []args
+// rowsMemo says what rows were made of.
+type rowsMemo struct {
+	calls []argsState
 	base  int
 }
 
-type args struct {
+type argsState struct {
 	size, rewrites int
 	over, coming   bool
 	unknown        bool
 }
 
-func (m *made) size() (n int) {
+func (m *rowsMemo) size() (n int) {
 	for _, a := range m.calls {
 		n += a.size
 	}
 	return n
 }
 
-// worth reports whether rows are to be made anew of what is there now. What is big and grows is
+// isDue reports whether rows are to be made anew of what is there now. What is big and grows is
 // looked at again only when it has grown by an eighth: so all of it together costs time in
 // proportion to its size.
-func (m *made) worth(now *made) bool {
+func (m *rowsMemo) isDue(now *rowsMemo) bool {
 	if m.base != now.base || len(m.calls) != len(now.calls) {
 		return true
 	}
@@ -55,11 +55,11 @@ func (m *made) worth(now *made) bool {
 	return grew && (before < modes.AtOnce || now.size() >= before+before/8)
 }
 
-// align makes a group for each call, of those that belong together. One that was there before keeps
+// alignCalls makes a group for each call, of those that belong together. One that was there before keeps
 // what is known of it.
-func (c *comparison) align(v *providers.View) {
-	turns := c.turns(v)
-	lists, named := diff.Calls(turns, c.sum)
+func (c *comparison) alignCalls(v *providers.View) {
+	turns := c.columnTurns(v)
+	lists, named := diff.Calls(turns, c.argsHash)
 	old := c.groups
 	c.groups = make([]*group, 0, len(old))
 	for _, at := range diff.Align(named, c.base) {
@@ -82,8 +82,8 @@ func (c *comparison) align(v *providers.View) {
 	}
 }
 
-// sum is a hash of a call's arguments, as far as it is known or soon found out.
-func (c *comparison) sum(call *stream.Call) uint64 {
+// argsHash is a hash of a call's arguments, as far as it is known or soon found out.
+func (c *comparison) argsHash(call *stream.Call) uint64 {
 	if sum := c.sums[call.Ref()]; sum != 0 || call.Arriving() || call.Size() >= modes.AtOnce {
 		return sum
 	}
@@ -92,26 +92,26 @@ func (c *comparison) sum(call *stream.Call) uint64 {
 	return sum
 }
 
-// job is a group that is to be compared.
-type job struct {
+// compareJob is a group that is to be compared.
+type compareJob struct {
 	*group
-	now    made
+	now    rowsMemo
 	args   []*diff.Args
 	coming []bool
 }
 
-// compare holds the arguments of calls against each other where they have changed: those that are
+// compareGroups holds the arguments of calls against each other where they have changed: those that are
 // small now, all others beside the screen, one after the other.
-func (c *comparison) compare(v *providers.View) {
-	var later []job
-	turns, budget := c.turns(v), 4*modes.AtOnce
+func (c *comparison) compareGroups(v *providers.View) {
+	var later []compareJob
+	turns, budget := c.columnTurns(v), 4*modes.AtOnce
 	for _, g := range c.groups {
-		j := c.job(v, g, turns)
+		j := c.newJob(v, g, turns)
 		switch size := j.now.size(); {
-		case !g.from.worth(&j.now):
+		case !g.from.isDue(&j.now):
 		case size < modes.AtOnce && size <= budget:
 			budget -= size
-			c.take(j, j.make())
+			c.setResult(j, j.makeRows())
 		case !c.busy:
 			later = append(later, j)
 		}
@@ -128,31 +128,31 @@ func (c *comparison) compare(v *providers.View) {
 	c.host.Do(func() func() {
 		found := make([]result, len(later))
 		for i, j := range later {
-			found[i] = j.make()
+			found[i] = j.makeRows()
 		}
 		return func() {
 			for i, j := range later {
-				c.take(j, found[i])
+				c.setResult(j, found[i])
 			}
 			c.busy, c.stale = false, true
 		}
 	})
 }
 
-// job is a group as it is now.
-func (c *comparison) job(v *providers.View, g *group, turns []*stream.Turn) job {
-	j := job{group: g, now: made{base: c.base, calls: make([]args, len(g.calls))}}
+// newJob is a group as it is now.
+func (c *comparison) newJob(v *providers.View, g *group, turns []*stream.Turn) compareJob {
+	j := compareJob{group: g, now: rowsMemo{base: c.base, calls: make([]argsState, len(g.calls))}}
 	j.args, j.coming = make([]*diff.Args, len(g.calls)), make([]bool, len(g.calls))
 	for i, r := range g.calls {
 		a := &j.now.calls[i]
 		_, call := v.Find(r)
 		if call == nil {
-			a.coming = !c.over(v, i, turns[i])
+			a.coming = !c.isFinished(v, i, turns[i])
 			j.coming[i] = a.coming
 			continue
 		}
 		j.args[i] = diff.ArgsOf(call)
-		*a = args{size: len(call.Args()), rewrites: call.Rewrites, over: !call.Arriving(), unknown: j.args[i].Unknown}
+		*a = argsState{size: len(call.Args()), rewrites: call.Rewrites, over: !call.Arriving(), unknown: j.args[i].Unknown}
 	}
 	return j
 }
@@ -163,13 +163,13 @@ type result struct {
 	sums []uint64
 }
 
-func (j *job) make() result {
+func (j *compareJob) makeRows() result {
 	rows, sums := diff.Members(j.args, j.now.base, j.coming)
 	return result{rows, sums}
 }
 
-// take notes what was found of a group.
-func (c *comparison) take(j job, r result) {
+// setResult notes what was found of a group.
+func (c *comparison) setResult(j compareJob, r result) {
 	j.group.from, j.group.rows, j.group.sums = j.now, r.rows, r.sums
 	for i, sum := range r.sums {
 		if sum != 0 {

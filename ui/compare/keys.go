@@ -16,26 +16,26 @@ func (c *comparison) Keys() []screen.Binding {
 	}
 	none := display.Text{}
 	all := []screen.Binding{
-		key(display.Lit("h l column"), display.Lit("column before"), func() { c.step(-1) }, "left", "h", "shift+tab"),
-		key(none, display.Lit("next column"), func() { c.step(1) }, "right", "l", "tab"),
+		key(display.Lit("h l column"), display.Lit("column before"), func() { c.stepColumn(-1) }, "left", "h", "shift+tab"),
+		key(none, display.Lit("next column"), func() { c.stepColumn(1) }, "right", "l", "tab"),
 	}
 	all = append(all, c.Steps(display.Lit("j k row"), c.MoveTo)...)
 	end := &all[len(all)-1]
 	end.Does, end.Do = display.Lit("to the end, and stay there"), c.End
 	return append(all,
 		key(display.Lit("enter in full"), display.Lit("the value in full, beside the base's"), c.openFull, "enter"),
-		key(display.Lit("b base"), display.Lit("this column is the base"), c.rebase, "b"),
+		key(display.Lit("b base"), display.Lit("this column is the base"), c.setBase, "b"),
 		key(display.Lit("- + equal rows"), display.Lit("hide rows that are equal"), func() { c.hides = true }, "-"),
 		key(none, display.Lit("show rows that are equal"), func() { c.hides = false }, "+"),
-		key(display.Lit("m mark"), display.Lit("mark the turn, or take the mark away"), c.mark, "m"),
-		key(display.Lit("o go there"), display.Lit("go to the turn"), c.goThere, "o"),
+		key(display.Lit("m mark"), display.Lit("mark the turn, or take the mark away"), c.toggleMark, "m"),
+		key(display.Lit("o go there"), display.Lit("go to the turn"), c.goToSelected, "o"),
 		key(display.Lit("T bars"), display.Lit("bars by time, or phase by phase"), func() { c.byPhase = !c.byPhase }, "T"),
 		key(display.Lit("esc close"), display.Lit("close"), c.host.Close, "esc", "q", "="),
 	)
 }
 
-// order is the columns as they stand beside each other: the base, and then the others.
-func (c *comparison) order() []int {
+// columnOrder is the columns as they stand beside each other: the base, and then the others.
+func (c *comparison) columnOrder() []int {
 	all := []int{c.base}
 	for i := range c.columns {
 		if i != c.base {
@@ -45,43 +45,43 @@ func (c *comparison) order() []int {
 	return all
 }
 
-// step chooses a column beside the chosen one.
-func (c *comparison) step(by int) {
-	order := c.order()
+// stepColumn chooses a column beside the chosen one.
+func (c *comparison) stepColumn(by int) {
+	order := c.columnOrder()
 	for at, i := range order {
-		if i == c.chosen {
-			c.chosen = order[max(0, min(at+by, len(order)-1))]
+		if i == c.selected {
+			c.selected = order[max(0, min(at+by, len(order)-1))]
 			return
 		}
 	}
 }
 
-// rebase makes the chosen column the base.
-func (c *comparison) rebase() {
-	if c.base == c.chosen {
+// setBase makes the chosen column the base.
+func (c *comparison) setBase() {
+	if c.base == c.selected {
 		return
 	}
-	c.base, c.first, c.ways, c.seen = c.chosen, 0, nil, nil
+	c.base, c.first, c.sameRequests, c.seen = c.selected, 0, nil, nil
 }
 
-// mark marks the turn of the chosen column.
-func (c *comparison) mark() {
-	if turn := c.columns[c.chosen].Turn; turn != stream.NoRef {
+// toggleMark marks the turn of the chosen column.
+func (c *comparison) toggleMark() {
+	if turn := c.columns[c.selected].Turn; turn != stream.NoRef {
 		c.host.Say(c.marks.Toggle(turn))
 		return
 	}
 	c.host.Say(display.Lit("nothing of it has come yet"))
 }
 
-// goThere closes the mode and goes to the turn of the chosen column, or to the call of the row.
-func (c *comparison) goThere() {
-	turn := c.columns[c.chosen].Turn
+// goToSelected closes the mode and goes to the turn of the chosen column, or to the call of the row.
+func (c *comparison) goToSelected() {
+	turn := c.columns[c.selected].Turn
 	if turn == stream.NoRef {
 		c.host.Say(display.Lit("nothing of it has come yet"))
 		return
 	}
-	if g := c.groupAt(c.At); g != nil && g.calls[c.chosen].Call != 0 {
-		turn = g.calls[c.chosen]
+	if g := c.groupAt(c.At); g != nil && g.calls[c.selected].Call != 0 {
+		turn = g.calls[c.selected]
 	}
 	c.host.Close()
 	c.host.Choose(turn)

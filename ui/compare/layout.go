@@ -23,29 +23,29 @@ const (
 	failLine lineKind = iota
 	wireLine
 	callLine
-	memberLine
+	fieldLine
 	textLine
 )
 
 const (
-	leastLabel  = 16 // cells of the names of rows, and before the first column
-	leastColumn = 20
-	beneathTo   = 60 // cells below which the other turn is beneath the base
+	minLabel  = 16 // cells of the names of rows, and before the first column
+	minColumn = 20
+	beneathTo = 60 // cells below which the other turn is beneath the base
 )
 
-// beneath reports whether there is room for one turn only, so that the other is beneath it.
-func (c *comparison) beneath() bool { return c.w < beneathTo }
+// isStacked reports whether there is room for one turn only, so that the other is beneath it.
+func (c *comparison) isStacked() bool { return c.w < beneathTo }
 
-// shown are the columns that are shown, the base first. The chosen one is among them.
-func (c *comparison) shown() []int {
-	order := c.order()
-	n := max(2, min(len(order), (c.w-leastLabel-2)/leastColumn))
-	if c.beneath() {
+// shownColumns are the columns that are shown, the base first. The chosen one is among them.
+func (c *comparison) shownColumns() []int {
+	order := c.columnOrder()
+	n := max(2, min(len(order), (c.w-minLabel-2)/minColumn))
+	if c.isStacked() {
 		n = 2
 	}
 	others := order[1:]
 	for at, i := range others {
-		if i == c.chosen {
+		if i == c.selected {
 			c.first = max(min(c.first, at), at-(n-1)+1)
 		}
 	}
@@ -53,19 +53,19 @@ func (c *comparison) shown() []int {
 	return append([]int{c.base}, others[c.first:c.first+n-1]...)
 }
 
-// place is where column at of n begins.
-func (c *comparison) place(at, n int) int { return c.label + at*(c.w-2-c.label)/n }
+// columnStart is where column at of n begins.
+func (c *comparison) columnStart(at, n int) int { return c.label + at*(c.w-2-c.label)/n }
 
 // widthOf is how many cells column at of n has.
 func (c *comparison) widthOf(at, n int) int {
 	if at == n-1 {
-		return c.w - c.place(at, n)
+		return c.w - c.columnStart(at, n)
 	}
-	return c.place(at+1, n) - c.place(at, n) - 1
+	return c.columnStart(at+1, n) - c.columnStart(at, n) - 1
 }
 
-// bars are the bars of time of all columns.
-type bars struct {
+// timeBars are the bars of time of all columns.
+type timeBars struct {
 	cell time.Duration
 	of   [][]diff.Piece
 }
@@ -75,18 +75,18 @@ const timeRoom = 8
 
 // layOut makes rows of what there is, and bars of what it took.
 func (c *comparison) layOut(v *providers.View) {
-	c.lines(v)
-	shown := c.shown()
+	c.makeLines(v)
+	shown := c.shownColumns()
 	n := len(shown)
-	if c.beneath() {
+	if c.isStacked() {
 		n = 1
 	}
 	c.label = c.labelFor(n)
 	room := max(4, c.widthOf(0, n)-timeRoom)
-	if c.beneath() {
+	if c.isStacked() {
 		room = max(4, c.w-2-c.nameRoom()-timeRoom)
 	}
-	c.bars = bars{cell: diff.Scale(c.times, room, c.byPhase)}
+	c.bars = timeBars{cell: diff.Scale(c.times, room, c.byPhase)}
 	if c.byPhase {
 		c.bars.of = diff.ByPhase(c.times, c.bars.cell)
 	} else {
@@ -94,26 +94,26 @@ func (c *comparison) layOut(v *providers.View) {
 			c.bars.of = append(c.bars.of, c.times[i].Bar(c.bars.cell))
 		}
 	}
-	c.Fit(len(c.rows), c.heads(), c.h)
+	c.Fit(len(c.rows), c.headRows(), c.h)
 }
 
 // labelFor is how many cells the names of rows have: as many as they need, as long as the columns
 // have enough.
 func (c *comparison) labelFor(n int) int {
-	need := leastLabel
+	need := minLabel
 	for _, g := range c.groups {
-		need = max(need, display.Clean(short(g.name(c.host.View()))).Width()+3)
+		need = max(need, display.Clean(clipName(g.callName(c.host.View()))).Width()+3)
 		for i := range min(len(g.rows), c.h) {
-			need = max(need, display.Clean(short(g.rows[i].Name)).Width()+2*g.rows[i].Depth+6)
+			need = max(need, display.Clean(clipName(g.rows[i].Name)).Width()+2*g.rows[i].Depth+6)
 		}
 	}
-	return max(min(need, c.w-2-n*leastColumn, c.w/3), min(leastLabel, c.w/3))
+	return max(min(need, c.w-2-n*minColumn, c.w/3), min(minLabel, c.w/3))
 }
 
-func short(s string) string { return s[:min(len(s), 64)] }
+func clipName(s string) string { return s[:min(len(s), 64)] }
 
-// name is how the calls of a group are called.
-func (g *group) name(v *providers.View) string {
+// callName is how the calls of a group are called.
+func (g *group) callName(v *providers.View) string {
 	for _, r := range g.calls {
 		if _, call := v.Find(r); call != nil {
 			return call.Name
@@ -122,47 +122,47 @@ func (g *group) name(v *providers.View) string {
 	return ""
 }
 
-// lines makes the rows.
-func (c *comparison) lines(v *providers.View) {
+// makeLines makes the rows.
+func (c *comparison) makeLines(v *providers.View) {
 	c.rows = c.rows[:0]
-	turns := c.turns(v)
+	turns := c.columnTurns(v)
 	for i, t := range turns {
-		if c.failure(v, i, t) != "" {
-			c.line(line{kind: failLine}, nil)
+		if c.failureText(v, i, t) != "" {
+			c.addLine(line{kind: failLine}, nil)
 			break
 		}
 	}
 	for i := range c.wire {
-		c.line(line{kind: wireLine, row: i}, nil)
+		c.addLine(line{kind: wireLine, row: i}, nil)
 	}
 	for n, g := range c.groups {
 		equal := c.equalCalls(v, g)
-		if c.hides && equal && !g.differs() {
+		if c.hides && equal && !g.hasDifference() {
 			continue
 		}
-		c.line(line{kind: callLine, group: n}, func(i int) bool { return c.sameState(v, g, i) })
+		c.addLine(line{kind: callLine, group: n}, func(i int) bool { return c.sameState(v, g, i) })
 		if g.from.base != c.base {
 			continue
 		}
 		for r := range g.rows {
 			if row := &g.rows[r]; !c.hides || !row.Equal {
-				c.line(line{kind: memberLine, group: n, row: r}, func(i int) bool { return row.Cells[i].Mark == diff.Same })
+				c.addLine(line{kind: fieldLine, group: n, row: r}, func(i int) bool { return row.Cells[i].Mark == diff.Same })
 			}
 		}
 	}
 	for _, t := range turns {
 		if t != nil && len(t.Text) > 0 {
-			c.line(line{kind: textLine}, nil)
+			c.addLine(line{kind: textLine}, nil)
 			break
 		}
 	}
 }
 
-// line adds a row; where the other turn is beneath the base, one for that too, unless it has the
+// addLine adds a row; where the other turn is beneath the base, one for that too, unless it has the
 // same.
-func (c *comparison) line(l line, same func(i int) bool) {
+func (c *comparison) addLine(l line, same func(i int) bool) {
 	c.rows = append(c.rows, l)
-	if shown := c.shown(); c.beneath() && (same == nil || !same(shown[1])) {
+	if shown := c.shownColumns(); c.isStacked() && (same == nil || !same(shown[1])) {
 		l.under = true
 		c.rows = append(c.rows, l)
 	}
@@ -185,8 +185,8 @@ func (c *comparison) sameState(v *providers.View, g *group, i int) bool {
 	return own != nil && base != nil && own.Status() == base.Status()
 }
 
-// differs reports whether a member differs.
-func (g *group) differs() bool {
+// hasDifference reports whether a member differs.
+func (g *group) hasDifference() bool {
 	for i := range g.rows {
 		if !g.rows[i].Equal {
 			return true
@@ -197,7 +197,7 @@ func (g *group) differs() bool {
 
 // groupAt is the group of a row, nil where it is of none.
 func (c *comparison) groupAt(row int) *group {
-	if row >= len(c.rows) || c.rows[row].kind != callLine && c.rows[row].kind != memberLine {
+	if row >= len(c.rows) || c.rows[row].kind != callLine && c.rows[row].kind != fieldLine {
 		return nil
 	}
 	return c.groups[c.rows[row].group]
@@ -205,7 +205,7 @@ func (c *comparison) groupAt(row int) *group {
 
 // Rows above those that scroll: a title, the sentence, the names of the turns, their times and what
 // they cost.
-const mostHeads = 5
+const maxHeads = 5
 
 func (c *comparison) sentenceRows() int {
 	if c.h >= modes.Tall && len(c.sentence) > 0 && display.Clean(c.sentence[0]).Width() > c.w-2 {
@@ -214,9 +214,9 @@ func (c *comparison) sentenceRows() int {
 	return 1
 }
 
-func (c *comparison) heads() int {
-	n := mostHeads - 1 + c.sentenceRows()
-	if c.beneath() {
+func (c *comparison) headRows() int {
+	n := maxHeads - 1 + c.sentenceRows()
+	if c.isStacked() {
 		n = 3 + c.sentenceRows()
 	}
 	if c.h < 8 {
@@ -225,8 +225,8 @@ func (c *comparison) heads() int {
 	return n
 }
 
-// said is the sentence that fits into so many rows, empty if none does.
-func (c *comparison) said(rows int) display.Text {
+// fittingSentence is the sentence that fits into so many rows, empty if none does.
+func (c *comparison) fittingSentence(rows int) display.Text {
 	for _, form := range c.sentence {
 		text := c.draw.Clean(form)
 		if lines := display.Wrap(text, max(1, c.w-2)); len(lines) <= rows {
