@@ -213,20 +213,20 @@ func (d *differ) set(p partners, asJSON bool) {
 
 // comparison is turns that are compared.
 type comparison struct {
-	diff.Picture
+	diff.Comparison
 	sides []*sided
 	times []diff.Times
 	equal bool
-	ways  []diff.Passage // of each side, no host where it is none
-	wire  []diff.Fact    // how the answers came, where one came another way
-	said  []string       // the sentences
+	ways  []diff.SameRequest // of each side, no host where it is none
+	wire  []diff.Fact        // how the answers came, where one came another way
+	said  []string           // the sentences
 }
 
 // compared compares turns; the first is the base.
 func (d *differ) compared(sides []*sided) *comparison {
-	c := &comparison{sides: sides, ways: make([]diff.Passage, len(sides))}
+	c := &comparison{sides: sides, ways: make([]diff.SameRequest, len(sides))}
 	turns := make([]*stream.Turn, len(sides))
-	names := diff.Distinct(len(sides), func(i int) string { return panes.ShortModel(sides[i].turn.Model) },
+	names := diff.DistinctNames(len(sides), func(i int) string { return panes.ShortModel(sides[i].turn.Model) },
 		func(i int) string { return filepath.Base(sides[i].file) }, func(i int) string { return sides[i].file },
 		func(i int) string { return fmt.Sprintf("%s %d", filepath.Base(sides[i].file), i+1) })
 	for i, s := range sides {
@@ -235,9 +235,9 @@ func (d *differ) compared(sides []*sided) *comparison {
 		c.times = append(c.times, times)
 		c.Sides = append(c.Sides, diff.Side{Name: units.Short(names[i]), Turn: s.turn, Over: true, Took: times.End, Fails: s.fails()})
 	}
-	lists, named := diff.Calls(turns, diff.Sum)
+	lists, named := diff.Calls(turns, diff.ArgsHash)
 	for _, at := range diff.Align(named, 0) {
-		set := diff.Set{Calls: make([]*stream.Call, len(sides))}
+		set := diff.CallSet{Calls: make([]*stream.Call, len(sides))}
 		args := make([]*diff.Args, len(sides))
 		for i, n := range at {
 			if n >= 0 {
@@ -245,7 +245,7 @@ func (d *differ) compared(sides []*sided) *comparison {
 				args[i] = diff.ArgsOf(set.Calls[i])
 			}
 		}
-		set.Rows, set.Sums = diff.Members(args, 0, make([]bool, len(sides)))
+		set.Rows, set.Sums = diff.CompareArgs(args, 0, make([]bool, len(sides)))
 		c.Sets = append(c.Sets, set)
 	}
 	c.say()
@@ -263,14 +263,14 @@ func (c *comparison) say() {
 	}
 	for i := 1; i < len(c.sides); i++ {
 		r := request(i)
-		way, ok := r.Passes(&base)
+		way, ok := r.SameElsewhere(&base)
 		if !ok {
 			continue
 		}
 		if c.ways[i] = way; c.wire == nil {
-			c.wire = c.Wire()
+			c.wire = c.WireFacts()
 		}
-		c.said = append(c.said, c.Changed(i, way, c.wire))
+		c.said = append(c.said, c.ChangeSentence(i, way, c.wire))
 	}
 }
 

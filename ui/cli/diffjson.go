@@ -25,7 +25,7 @@ func (c *comparison) json(d *differ) {
 		at[i] = i
 	}
 	listOf(o, "sides", at, func(o *object, i int) { c.side(o, d, i) })
-	sets := make([]*diff.Set, len(c.Sets))
+	sets := make([]*diff.CallSet, len(c.Sets))
 	for i := range c.Sets {
 		sets[i] = &c.Sets[i]
 	}
@@ -62,7 +62,7 @@ func (c *comparison) side(o *object, d *differ, i int) {
 }
 
 // set writes calls that belong together; null stands for one that a side has not.
-func (c *comparison) set(o *object, s *diff.Set) {
+func (c *comparison) set(o *object, s *diff.CallSet) {
 	o.text("name", s.Name())
 	var calls [][]byte
 	for _, call := range s.Calls {
@@ -88,7 +88,7 @@ func (c *comparison) set(o *object, s *diff.Set) {
 
 // member writes what each call has of a member: a value only where it is not that of the base, and
 // none for what is told member by member.
-func member(o *object, s *diff.Set, r *diff.Row) {
+func member(o *object, s *diff.CallSet, r *diff.Row) {
 	o.text("path", r.Path)
 	var is, values, found [][]byte
 	some := false
@@ -99,10 +99,10 @@ func member(o *object, s *diff.Set, r *diff.Row) {
 		is = append(is, word.b[len(`{"is":`):])
 		value, codes := []byte("null"), []string{}
 		if call != nil && cell.Has() {
-			if cell.Mark != diff.Same && !r.Split {
+			if cell.Relation != diff.Same && !r.Split {
 				value = valueOf(call, cell)
 			}
-			for _, f := range diff.Found(call, cell) {
+			for _, f := range diff.CellFindings(call, cell) {
 				if f.Severity >= stream.Warn && !r.Split {
 					codes, some = append(codes, f.Code), true
 				}

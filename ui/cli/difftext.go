@@ -108,19 +108,19 @@ func callCell(c *stream.Call) string {
 }
 
 // memberCell is what a call has of a member.
-func memberCell(set *diff.Set, r *diff.Row, i int) string {
+func memberCell(set *diff.CallSet, r *diff.Row, i int) string {
 	cell, c := &r.Cells[i], set.Calls[i]
-	text := signs[cell.Mark]
+	text := signs[cell.Relation]
 	if c == nil || !cell.Has() {
 		return text
 	}
-	if cell.Mark != diff.Same {
+	if cell.Relation != diff.Same {
 		text = strings.TrimSpace(text + "  " + cellValue(r, cell, c))
 	}
 	if r.Split {
 		return text
 	}
-	for _, f := range diff.Found(c, cell) {
+	for _, f := range diff.CellFindings(c, cell) {
 		if f.Severity >= stream.Warn {
 			text += "  ! " + f.InShort()
 			break

@@ -150,7 +150,7 @@ func (c *comparison) drawField(p *screen.Pen, g *group, row, i int, on screen.Gr
 	r := &g.rows[row]
 	cell := &r.Cells[i]
 	_, call := c.host.View().Find(g.calls[i])
-	switch cell.Mark {
+	switch cell.Relation {
 	case diff.Unknown:
 		p.Put(screen.Muted, on, display.Lit("not kept"))
 		return
@@ -161,9 +161,9 @@ func (c *comparison) drawField(p *screen.Pen, g *group, row, i int, on screen.Gr
 	case diff.Open:
 		p.Spaces(on, 3)
 	default:
-		side := sides[cell.Mark]
+		side := sides[cell.Relation]
 		sign := p.Glyph.Side[side]
-		if cell.Mark == diff.Absent {
+		if cell.Relation == diff.Absent {
 			sign = p.Glyph.None
 		}
 		p.Put(screen.SideRoles[side], on, sign.Between("", " "))
@@ -173,14 +173,14 @@ func (c *comparison) drawField(p *screen.Pen, g *group, row, i int, on screen.Gr
 	}
 	var found []stream.Finding
 	if !r.Split {
-		found = diff.Found(call, cell)
+		found = diff.CellFindings(call, cell)
 	}
 	worst, n := worstOf(found)
 	room := p.Left
 	if n > 0 {
 		room -= 4
 	}
-	if cell.Mark != diff.Same {
+	if cell.Relation != diff.Same {
 		c.drawValue(p, r, cell, call, room, on)
 	}
 	if n > 0 {

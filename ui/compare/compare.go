@@ -28,7 +28,7 @@ type comparison struct {
 	draw          display.Drawer
 	w, h          int
 
-	why      diff.Why
+	why      diff.Reason
 	tool     string // that neighbours have in common
 	columns  []column
 	base     int // column
@@ -49,14 +49,14 @@ type comparison struct {
 	bars         timeBars
 	sentence     []string
 	wire         []diff.Fact
-	sameRequests []diff.Passage // of each column, no host where it is none
-	label        int            // cells of the names of rows
+	sameRequests []diff.SameRequest // of each column, no host where it is none
+	label        int                // cells of the names of rows
 	rows         []line
 }
 
 // column is one turn. Its exchange may have nothing to show yet.
 type column struct {
-	diff.Place
+	diff.ComparedTurn
 	name string
 }
 
@@ -85,13 +85,13 @@ type columnState struct {
 func Entry(marks *Marks, bill *panes.Bill, draw display.Drawer, large bool) modes.Entry {
 	key := screen.Binding{Keys: []string{"="}, Does: display.Lit("marked turns side by side")}
 	return modes.Entry{Binding: key, New: func(h modes.Host) (modes.Mode, display.Text) {
-		places, why, tool := diff.Choose(h.View(), h.Chosen(), *marks)
+		places, why, tool := diff.ChooseTurns(h.View(), h.Chosen(), *marks)
 		if len(places) < 2 {
 			return nil, display.Lit("nothing else was asked the same or calls this tool: m marks turns, then = compares")
 		}
 		c := &comparison{host: h, marks: marks, bill: bill, draw: draw, hides: large, why: why, tool: tool, sums: map[stream.Ref]uint64{}}
 		for _, p := range places {
-			c.columns = append(c.columns, column{Place: p})
+			c.columns = append(c.columns, column{ComparedTurn: p})
 		}
 		for i := range c.columns {
 			if t := c.columns[i].findTurn(h.View()); t != nil && t.Number == h.Chosen().Turn {
@@ -170,11 +170,11 @@ func (c *comparison) isFinished(v *providers.View, i int, t *stream.Turn) bool {
 // describeTurns makes what is said of all turns: names, times, the sentence, what came otherwise over another
 // way.
 func (c *comparison) describeTurns(v *providers.View) {
-	places := make([]diff.Place, len(c.columns))
+	places := make([]diff.ComparedTurn, len(c.columns))
 	for i := range places {
-		places[i] = c.columns[i].Place
+		places[i] = c.columns[i].ComparedTurn
 	}
-	for i, name := range diff.Names(v, places, panes.ShortModel) {
+	for i, name := range diff.ColumnNames(v, places, panes.ShortModel) {
 		c.columns[i].name = screen.Short(name)
 	}
 	p := c.newComparison(v)
@@ -188,19 +188,19 @@ func (c *comparison) describeTurns(v *providers.View) {
 	}
 	c.findSameRequests(v)
 	c.sentence = p.Sentence(func(d time.Duration) string { return screen.Time(d).String() })
-	if c.wire = nil; slices.ContainsFunc(c.sameRequests, func(w diff.Passage) bool { return w.Host != "" }) {
-		c.wire = p.Wire()
+	if c.wire = nil; slices.ContainsFunc(c.sameRequests, func(w diff.SameRequest) bool { return w.Host != "" }) {
+		c.wire = p.WireFacts()
 		for i, way := range c.sameRequests {
 			if way.Host != "" {
-				c.sentence = append([]string{p.Changed(i, way, c.wire)}, c.sentence...)
+				c.sentence = append([]string{p.ChangeSentence(i, way, c.wire)}, c.sentence...)
 			}
 		}
 	}
 }
 
 // newComparison is what the sentence is made of, as it is now.
-func (c *comparison) newComparison(v *providers.View) *diff.Picture {
-	p := &diff.Picture{Base: c.base}
+func (c *comparison) newComparison(v *providers.View) *diff.Comparison {
+	p := &diff.Comparison{Base: c.base}
 	for i, t := range c.columnTurns(v) {
 		s := diff.Side{Name: c.columns[i].name, Turn: t, Over: c.isFinished(v, i, t), Fails: c.failureText(v, i, t), Took: stream.NoTime}
 		if t != nil && t.Closed() {
@@ -209,7 +209,7 @@ func (c *comparison) newComparison(v *providers.View) *diff.Picture {
 		p.Sides = append(p.Sides, s)
 	}
 	for _, g := range c.groups {
-		set := diff.Set{Rows: g.rows, Sums: g.sums, Calls: make([]*stream.Call, len(g.calls))}
+		set := diff.CallSet{Rows: g.rows, Sums: g.sums, Calls: make([]*stream.Call, len(g.calls))}
 		for i, r := range g.calls {
 			_, set.Calls[i] = v.Find(r)
 		}
@@ -237,14 +237,14 @@ func (c *comparison) findSameRequests(v *providers.View) {
 	if len(c.sameRequests) == len(c.columns) {
 		return
 	}
-	c.sameRequests = make([]diff.Passage, len(c.columns))
+	c.sameRequests = make([]diff.SameRequest, len(c.columns))
 	base := diff.RequestOf(v, v.Exchange(c.columns[c.base].Exchange))
 	for i := range c.columns {
 		if i == c.base {
 			continue
 		}
 		r := diff.RequestOf(v, v.Exchange(c.columns[i].Exchange))
-		if way, ok := r.Passes(&base); ok {
+		if way, ok := r.SameElsewhere(&base); ok {
 			c.sameRequests[i] = way
 		}
 	}

@@ -85,7 +85,7 @@ func TestRebase(t *testing.T) {
 		t.Helper()
 		var got []string
 		for _, r := range c.groups[0].rows {
-			got = append(got, fmt.Sprint(r.Name, " ", r.Cells[0].Mark, "/", r.Cells[1].Mark))
+			got = append(got, fmt.Sprint(r.Name, " ", r.Cells[0].Relation, "/", r.Cells[1].Relation))
 		}
 		if strings.Join(got, ", ") != marks {
 			t.Errorf("%s, want %s", strings.Join(got, ", "), marks)
@@ -133,7 +133,7 @@ func TestBigIsCompared(t *testing.T) {
 			jobs += p.finish()
 			size := c.groups[0].from.calls[1].size
 			if size <= before || !c.groups[0].rows[0].Cells[1].Agrees() {
-				t.Fatalf("%d bytes were compared, before %d: %s", size, before, c.groups[0].rows[0].Cells[1].Mark)
+				t.Fatalf("%d bytes were compared, before %d: %s", size, before, c.groups[0].rows[0].Cells[1].Relation)
 			}
 			before = size
 		}
@@ -144,7 +144,7 @@ func TestBigIsCompared(t *testing.T) {
 	grow(`","y":2}`)
 	p.event(2, `{"type":"content_block_stop","index":0}`)
 	p.finish()
-	if got := c.groups[0].rows; len(got) != 2 || got[0].Cells[1].Mark.String() != "same" || got[1].Cells[1].Mark.String() != "differs" {
+	if got := c.groups[0].rows; len(got) != 2 || got[0].Cells[1].Relation.String() != "same" || got[1].Cells[1].Relation.String() != "differs" {
 		t.Errorf("%+v", got)
 	}
 }

@@ -72,7 +72,7 @@ func (f *valueView) extend(c *comparison, v *providers.View, w, h int) {
 	args := [2]*diff.Args{}
 	for i, r := range f.of {
 		if _, call := v.Find(r); call != nil {
-			args[i] = diff.ArgsOf(call).Apart()
+			args[i] = diff.ArgsOf(call).Snapshot()
 			now.sizes[i] = len(args[i].Text)
 		}
 	}
@@ -105,7 +105,7 @@ func (f *valueView) extend(c *comparison, v *providers.View, w, h int) {
 
 // argsParts are what two calls have of a member, and where they differ.
 func argsParts(args [2]*diff.Args, member string) (both [2]argsPart) {
-	spans, marks := diff.Parts(args, member)
+	spans, marks := diff.DifferingSpans(args, member)
 	for i := range both {
 		if args[i] == nil {
 			continue

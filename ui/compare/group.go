@@ -87,7 +87,7 @@ func (c *comparison) argsHash(call *stream.Call) uint64 {
 	if sum := c.sums[call.Ref()]; sum != 0 || call.Arriving() || call.Size() >= modes.AtOnce {
 		return sum
 	}
-	sum := diff.Sum(call)
+	sum := diff.ArgsHash(call)
 	c.sums[call.Ref()] = sum
 	return sum
 }
@@ -121,7 +121,7 @@ func (c *comparison) compareGroups(v *providers.View) {
 	}
 	for _, j := range later {
 		for i := range j.args {
-			j.args[i] = j.args[i].Apart()
+			j.args[i] = j.args[i].Snapshot()
 		}
 	}
 	c.busy = true
@@ -164,7 +164,7 @@ type result struct {
 }
 
 func (j *compareJob) makeRows() result {
-	rows, sums := diff.Members(j.args, j.now.base, j.coming)
+	rows, sums := diff.CompareArgs(j.args, j.now.base, j.coming)
 	return result{rows, sums}
 }
 

@@ -67,7 +67,7 @@ func (c *comparison) widthOf(at, n int) int {
 // timeBars are the bars of time of all columns.
 type timeBars struct {
 	cell time.Duration
-	of   [][]diff.Piece
+	of   [][]diff.BarCell
 }
 
 // timeRoom is what is left of a column for the time itself.
@@ -146,7 +146,7 @@ func (c *comparison) makeLines(v *providers.View) {
 		}
 		for r := range g.rows {
 			if row := &g.rows[r]; !c.hides || !row.Equal {
-				c.addLine(line{kind: fieldLine, group: n, row: r}, func(i int) bool { return row.Cells[i].Mark == diff.Same })
+				c.addLine(line{kind: fieldLine, group: n, row: r}, func(i int) bool { return row.Cells[i].Relation == diff.Same })
 			}
 		}
 	}

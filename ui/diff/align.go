@@ -6,16 +6,16 @@ import (
 	"toolscope/stream"
 )
 
-// Named is a call as calls are known again.
-type Named struct {
+// NamedCall is a call as calls are known again.
+type NamedCall struct {
 	Name string
 	Sum  uint64 // of its arguments, 0 while they are not whole
 }
 
 // Calls are those of a turn that the wire has, as they are known again. Sums are made only where
 // they tell calls apart: where there are several of a name.
-func Calls(turns []*stream.Turn, sum func(*stream.Call) uint64) (lists [][]*stream.Call, named [][]Named) {
-	lists, named = make([][]*stream.Call, len(turns)), make([][]Named, len(turns))
+func Calls(turns []*stream.Turn, sum func(*stream.Call) uint64) (lists [][]*stream.Call, named [][]NamedCall) {
+	lists, named = make([][]*stream.Call, len(turns)), make([][]NamedCall, len(turns))
 	several := map[string]bool{}
 	for i, t := range turns {
 		if t == nil {
@@ -33,7 +33,7 @@ func Calls(turns []*stream.Turn, sum func(*stream.Call) uint64) (lists [][]*stre
 	}
 	for i, list := range lists {
 		for _, c := range list {
-			n := Named{Name: c.Name}
+			n := NamedCall{Name: c.Name}
 			if several[c.Name] {
 				n.Sum = sum(c)
 			}
@@ -47,27 +47,27 @@ func Calls(turns []*stream.Turn, sum func(*stream.Call) uint64) (lists [][]*stre
 // and then of the same name in order. A set has the index of each turn's call, -1 where it has none.
 // Sets are in the order of the base's calls; what only others have stands behind what it follows
 // there.
-func Align(turns [][]Named, base int) (sets [][]int) {
-	a := aligning{width: len(turns)}
+func Align(turns [][]NamedCall, base int) (sets [][]int) {
+	a := callAligner{width: len(turns)}
 	if base < len(turns) {
-		a.take(base, turns[base])
+		a.addTurn(base, turns[base])
 	}
 	for i, calls := range turns {
 		if i != base {
-			a.take(i, calls)
+			a.addTurn(i, calls)
 		}
 	}
 	return a.sets
 }
 
-type aligning struct {
+type callAligner struct {
 	width int
 	sets  [][]int
-	of    []Named // what the first call of each set is
+	first []NamedCall // what the first call of each set is
 }
 
-// take puts the calls of one turn into sets.
-func (a *aligning) take(turn int, calls []Named) {
+// addTurn puts the calls of one turn into sets.
+func (a *callAligner) addTurn(turn int, calls []NamedCall) {
 	at := make([]int, len(calls)) // the set of each
 	for i := range at {
 		at[i] = -1
@@ -77,9 +77,9 @@ func (a *aligning) take(turn int, calls []Named) {
 			if at[i] >= 0 || exact && c.Sum == 0 {
 				continue
 			}
-			at[i] = slices.IndexFunc(a.of, func(o Named) bool { return o.Name == c.Name && (!exact || o.Sum == c.Sum) })
+			at[i] = slices.IndexFunc(a.first, func(o NamedCall) bool { return o.Name == c.Name && (!exact || o.Sum == c.Sum) })
 			for at[i] >= 0 && a.sets[at[i]][turn] >= 0 {
-				more := slices.IndexFunc(a.of[at[i]+1:], func(o Named) bool { return o.Name == c.Name && (!exact || o.Sum == c.Sum) })
+				more := slices.IndexFunc(a.first[at[i]+1:], func(o NamedCall) bool { return o.Name == c.Name && (!exact || o.Sum == c.Sum) })
 				if more < 0 {
 					at[i] = -1
 					break
@@ -94,7 +94,7 @@ func (a *aligning) take(turn int, calls []Named) {
 	before := len(a.sets) - 1
 	for i, c := range calls {
 		if at[i] >= 0 {
-			before = a.where(turn, i)
+			before = a.setIndex(turn, i)
 			continue
 		}
 		before++
@@ -103,11 +103,11 @@ func (a *aligning) take(turn int, calls []Named) {
 			set[j] = -1
 		}
 		set[turn] = i
-		a.sets, a.of = slices.Insert(a.sets, before, set), slices.Insert(a.of, before, c)
+		a.sets, a.first = slices.Insert(a.sets, before, set), slices.Insert(a.first, before, c)
 	}
 }
 
-// where is the set that has a call.
-func (a *aligning) where(turn, call int) int {
+// setIndex is the set that has a call.
+func (a *callAligner) setIndex(turn, call int) int {
 	return slices.IndexFunc(a.sets, func(set []int) bool { return set[turn] == call })
 }

@@ -11,53 +11,53 @@ import (
 	"toolscope/stream"
 )
 
-// Place is a turn that is compared, or the exchange whose turn it will be.
-type Place struct {
+// ComparedTurn is a turn that is compared, or the exchange whose turn it will be.
+type ComparedTurn struct {
 	Exchange int
 	Turn     stream.Ref // NoRef until it opens
 }
 
-// Why says which turns are compared.
-type Why uint8
+// Reason says which turns are compared.
+type Reason uint8
 
 const (
-	Marked    Why = iota // by the user
-	Asked                // they were asked the same
-	Neighbour            // they are near and call the same tool
+	Marked    Reason = iota // by the user
+	Asked                   // they were asked the same
+	Neighbour               // they are near and call the same tool
 )
 
-// mostAround is how many exchanges before and after the chosen one are looked at.
-const mostAround = 64
+// maxAround is how many exchanges before and after the chosen one are looked at.
+const maxAround = 64
 
-// mostNeighbours is how many turns are compared that have no more in common than a tool.
-const mostNeighbours = 4
+// maxNeighbours is how many turns are compared that have no more in common than a tool.
+const maxNeighbours = 4
 
-// Choose finds what is to be compared: the marked turns, or else those that were asked the same as
+// ChooseTurns finds what is to be compared: the marked turns, or else those that were asked the same as
 // the chosen one, or else those near it that call the same tool. The chosen one is always among
 // them. It is fewer than two where there is nothing to compare.
-func Choose(v *providers.View, chosen stream.Ref, marked []stream.Ref) (places []Place, why Why, tool string) {
+func ChooseTurns(v *providers.View, chosen stream.Ref, marked []stream.Ref) (places []ComparedTurn, why Reason, tool string) {
 	own, call := v.Find(chosen)
 	for _, r := range marked {
 		if t, _ := v.Find(r); t != nil {
-			places = append(places, Place{t.Exchange, t.Ref()})
+			places = append(places, ComparedTurn{t.Exchange, t.Ref()})
 		}
 	}
-	if len(places) > 0 && own != nil && !slices.ContainsFunc(places, func(p Place) bool { return p.Turn == own.Ref() }) {
-		places = append(places, Place{own.Exchange, own.Ref()})
+	if len(places) > 0 && own != nil && !slices.ContainsFunc(places, func(p ComparedTurn) bool { return p.Turn == own.Ref() }) {
+		places = append(places, ComparedTurn{own.Exchange, own.Ref()})
 	}
 	if len(places) > 1 {
 		return places, Marked, ""
 	}
-	if places = alike(v, own); len(places) > 1 || own == nil {
+	if places = sameRequestTurns(v, own); len(places) > 1 || own == nil {
 		return places, Asked, ""
 	}
 	tool = toolOf(own, call)
-	return neighbours(v, own, tool), Neighbour, tool
+	return nearbyTurns(v, own, tool), Neighbour, tool
 }
 
-// alike are the exchanges that ask for the same as that of a turn, it among them, in order; without
+// sameRequestTurns are the exchanges that ask for the same as that of a turn, it among them, in order; without
 // a turn, as the last one's.
-func alike(v *providers.View, own *stream.Turn) (all []Place) {
+func sameRequestTurns(v *providers.View, own *stream.Turn) (all []ComparedTurn) {
 	list := v.Exchanges()
 	at := len(list) - 1
 	if own != nil {
@@ -70,12 +70,12 @@ func alike(v *providers.View, own *stream.Turn) (all []Place) {
 	if asks == 0 {
 		return nil
 	}
-	for i := max(0, at-mostAround); i < min(len(list), at+mostAround+1); i++ {
+	for i := max(0, at-maxAround); i < min(len(list), at+maxAround+1); i++ {
 		x := list[i]
 		if i != at && (!x.MayAsk(list[at]) || x.Asks() != asks) {
 			continue
 		}
-		p := Place{x.Number, stream.NoRef}
+		p := ComparedTurn{x.Number, stream.NoRef}
 		if i == at && own != nil {
 			p.Turn = own.Ref()
 		}
@@ -95,35 +95,35 @@ func toolOf(t *stream.Turn, c *stream.Call) string {
 	return c.Name
 }
 
-// neighbours are the turns nearest to a turn that call a tool, it among them, in order.
-func neighbours(v *providers.View, own *stream.Turn, tool string) []Place {
+// nearbyTurns are the turns nearest to a turn that call a tool, it among them, in order.
+func nearbyTurns(v *providers.View, own *stream.Turn, tool string) []ComparedTurn {
 	turns := v.Session().Turns
 	at := slices.Index(turns, own)
 	if at < 0 || tool == "" {
 		return nil
 	}
 	near := []int{at}
-	for d := 1; d <= mostAround && len(near) < mostNeighbours; d++ {
+	for d := 1; d <= maxAround && len(near) < maxNeighbours; d++ {
 		for _, i := range []int{at - d, at + d} {
-			if i >= 0 && i < len(turns) && len(near) < mostNeighbours && slices.ContainsFunc(turns[i].Calls, func(c *stream.Call) bool { return c.Name == tool }) {
+			if i >= 0 && i < len(turns) && len(near) < maxNeighbours && slices.ContainsFunc(turns[i].Calls, func(c *stream.Call) bool { return c.Name == tool }) {
 				near = append(near, i)
 			}
 		}
 	}
 	slices.Sort(near)
-	all := make([]Place, len(near))
+	all := make([]ComparedTurn, len(near))
 	for i, n := range near {
-		all[i] = Place{turns[n].Exchange, turns[n].Ref()}
+		all[i] = ComparedTurn{turns[n].Exchange, turns[n].Ref()}
 	}
 	return all
 }
 
-// Names are what turns are called beside each other: by their models, or where those are the same,
+// ColumnNames are what turns are called beside each other: by their models, or where those are the same,
 // by their hosts, or else by their files or numbers.
-func Names(v *providers.View, places []Place, short func(model string) string) []string {
-	return Distinct(len(places),
+func ColumnNames(v *providers.View, places []ComparedTurn, short func(model string) string) []string {
+	return DistinctNames(len(places),
 		func(i int) string { return short(modelOf(v, places[i])) },
-		func(i int) string { return whose(v.Exchange(places[i].Exchange)) },
+		func(i int) string { return localHostName(v.Exchange(places[i].Exchange)) },
 		func(i int) string { return fileOf(v.Exchange(places[i].Exchange)) },
 		func(i int) string {
 			if t, _ := v.Find(places[i].Turn); t != nil {
@@ -133,9 +133,9 @@ func Names(v *providers.View, places []Place, short func(model string) string) [
 		})
 }
 
-// Distinct is what n things are called by the first way that tells them apart; by the last where
+// DistinctNames is what n things are called by the first way that tells them apart; by the last where
 // none does.
-func Distinct(n int, ways ...func(i int) string) (names []string) {
+func DistinctNames(n int, ways ...func(i int) string) (names []string) {
 	for _, way := range ways {
 		names = make([]string, n)
 		count := map[string]int{}
@@ -151,7 +151,7 @@ func Distinct(n int, ways ...func(i int) string) (names []string) {
 }
 
 // modelOf is the model of a turn, or that its request asks for.
-func modelOf(v *providers.View, p Place) string {
+func modelOf(v *providers.View, p ComparedTurn) string {
 	if t, _ := v.Find(p.Turn); t != nil && t.Model != "" {
 		return t.Model
 	}
@@ -171,8 +171,8 @@ func HostOf(x *providers.Exchange) string {
 	return name
 }
 
-// whose is the host by the name that it has here, as those have that were asked from here.
-func whose(x *providers.Exchange) string {
+// localHostName is the host by the name that it has here, as those have that were asked from here.
+func localHostName(x *providers.Exchange) string {
 	if x == nil || x.Head.URL == "" {
 		return ""
 	}

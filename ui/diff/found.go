@@ -6,8 +6,8 @@ import (
 	"toolscope/stream"
 )
 
-// Found are the findings about a member of a call that has rows of its own for no part of it.
-func Found(c *stream.Call, cell *Cell) (all []stream.Finding) {
+// CellFindings are the findings about a member of a call that has rows of its own for no part of it.
+func CellFindings(c *stream.Call, cell *Cell) (all []stream.Finding) {
 	if !cell.Has() {
 		return nil
 	}

@@ -66,13 +66,13 @@ func members(t *testing.T, args ...string) ([]*stream.Call, []Row) {
 	for _, turn := range s.in.Session().Turns {
 		calls[turn.Exchange-1] = turn.Calls[0]
 	}
-	rows, _ := Members(argsOf(calls), 0, make([]bool, len(args)))
+	rows, _ := CompareArgs(argsOf(calls), 0, make([]bool, len(args)))
 	return calls, rows
 }
 
 // picture is the turns of a source side by side; those of over have ended.
-func (s *source) picture(names ...string) *Picture {
-	p := &Picture{}
+func (s *source) picture(names ...string) *Comparison {
+	p := &Comparison{}
 	turns := make([]*stream.Turn, len(names))
 	for i, name := range names {
 		for _, t := range s.in.Session().Turns {
@@ -86,19 +86,19 @@ func (s *source) picture(names ...string) *Picture {
 		}
 		p.Sides = append(p.Sides, side)
 	}
-	lists, named := Calls(turns, Sum)
+	lists, named := Calls(turns, ArgsHash)
 	coming := make([]bool, len(names))
 	for i := range coming {
 		coming[i] = !p.Sides[i].Over
 	}
 	for _, at := range Align(named, 0) {
-		set := Set{Calls: make([]*stream.Call, len(names))}
+		set := CallSet{Calls: make([]*stream.Call, len(names))}
 		for i, n := range at {
 			if n >= 0 {
 				set.Calls[i] = lists[i][n]
 			}
 		}
-		set.Rows, set.Sums = Members(argsOf(set.Calls), 0, coming)
+		set.Rows, set.Sums = CompareArgs(argsOf(set.Calls), 0, coming)
 		p.Sets = append(p.Sets, set)
 	}
 	return p
@@ -108,7 +108,7 @@ func (s *source) picture(names ...string) *Picture {
 func argsOf(calls []*stream.Call) []*Args {
 	all := make([]*Args, len(calls))
 	for i, c := range calls {
-		all[i] = ArgsOf(c).Apart()
+		all[i] = ArgsOf(c).Snapshot()
 	}
 	return all
 }

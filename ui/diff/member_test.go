@@ -21,7 +21,7 @@ func outline(calls []*stream.Call, rows []Row) string {
 				continue
 			}
 			text += " " + c.String()
-			if c.Mark == Differs && calls[i] != nil && !r.Split {
+			if c.Relation == Differs && calls[i] != nil && !r.Split {
 				text += fmt.Sprintf(":%s", calls[i].Args()[c.Start:c.End])
 			}
 			if c.List != nil && c.List.Lacks+c.List.Adds != "" {
@@ -109,9 +109,9 @@ func TestGrowth(t *testing.T) {
 		`{"city":"Oslofjord","days":"3","at":{"lat":59.9,"lon":[10,8],"x":{}},"list":["b"],"more":null}`,
 	} {
 		_, rows := members(t, base, other)
-		final := map[string]Mark{}
+		final := map[string]Relation{}
 		for _, r := range rows {
-			final[r.Path] = r.Cells[1].Mark
+			final[r.Path] = r.Cells[1].Relation
 		}
 		for n := range len(other) {
 			if n == 0 || other[n-1] >= 0x80 {
@@ -119,7 +119,7 @@ func TestGrowth(t *testing.T) {
 			}
 			_, rows := members(t, base, other[:n]+"…")
 			for _, r := range rows {
-				m, ends := r.Cells[1].Mark, final[r.Path]
+				m, ends := r.Cells[1].Relation, final[r.Path]
 				if !m.Agrees() && ends.Agrees() {
 					if _, is := final[r.Path]; is {
 						t.Fatalf("after %s: %s is %s, and in the end %s", other[:n], r.Path, m, ends)
@@ -137,11 +137,11 @@ func TestAlign(t *testing.T) {
 		{"a b", "b a", "0/1 1/0"}, {"a", "b", "0/- -/0"}, {"", "b b", "-/0 -/1"},
 		{"a1 a2", "a2 a1", "0/1 1/0"}, {"a1 a2", "a2", "0/- 1/0"}, {"a1 a2 a3", "a3 a9 a1", "0/2 1/1 2/0"},
 	} {
-		var turns [][]Named
+		var turns [][]NamedCall
 		for _, text := range []string{c.first, c.second} {
-			var calls []Named
+			var calls []NamedCall
 			for _, word := range strings.Fields(text) {
-				n := Named{Name: word[:1]}
+				n := NamedCall{Name: word[:1]}
 				if len(word) > 1 {
 					n.Sum = uint64(word[1])
 				}

@@ -7,10 +7,10 @@ import (
 	"toolscope/stream"
 )
 
-// Parts are where a member stands in two texts of arguments, "" for all of it, and which spans of
+// DifferingSpans are where a member stands in two texts of arguments, "" for all of it, and which spans of
 // either differ from the other.
-func Parts(args [2]*Args, path string) (spans [2][2]int, marks [2][][2]int) {
-	rows, _ := Members(args[:], 0, make([]bool, 2))
+func DifferingSpans(args [2]*Args, path string) (spans [2][2]int, marks [2][][2]int) {
+	rows, _ := CompareArgs(args[:], 0, make([]bool, 2))
 	for i, a := range args {
 		if a != nil {
 			spans[i] = [2]int{0, len(a.Text)}
@@ -25,7 +25,7 @@ func Parts(args [2]*Args, path string) (spans [2][2]int, marks [2][][2]int) {
 				spans[i] = [2]int{int(cell.Start), int(cell.End)}
 			}
 			if inside && !row.Split && !row.Equal && cell.Has() {
-				marks[i] = append(marks[i], differing(args, row, i))
+				marks[i] = append(marks[i], differingSpan(args, row, i))
 			}
 		}
 	}
@@ -35,16 +35,16 @@ func Parts(args [2]*Args, path string) (spans [2][2]int, marks [2][][2]int) {
 	return spans, marks
 }
 
-// differing is the part of a member that differs: of two strings what is between their common
+// differingSpan is the part of a member that differs: of two strings what is between their common
 // beginning and their common end.
-func differing(args [2]*Args, row *Row, i int) [2]int {
+func differingSpan(args [2]*Args, row *Row, i int) [2]int {
 	a, b := &row.Cells[i], &row.Cells[1-i]
 	whole := [2]int{int(a.Start), int(a.End)}
 	if a.Kind != stream.String || b.Kind != stream.String {
 		return whole
 	}
 	one, other := args[i].Text[a.Start:a.End], args[1-i].Text[b.Start:b.End]
-	n := common(one, other)
+	n := commonPrefixLen(one, other)
 	for n > 0 && n < len(one) && one[n]&0xc0 == 0x80 {
 		n--
 	}

@@ -18,16 +18,16 @@ type Side struct {
 	Took  time.Duration // from the request to the end, or NoTime
 }
 
-// Set is the call of each side that belong together, nil where it has none, and what is known of
+// CallSet is the call of each side that belong together, nil where it has none, and what is known of
 // them.
-type Set struct {
+type CallSet struct {
 	Calls []*stream.Call
 	Rows  []Row
 	Sums  []uint64
 }
 
 // Name is how the calls of a set are called.
-func (s *Set) Name() string {
+func (s *CallSet) Name() string {
 	for _, c := range s.Calls {
 		if c != nil {
 			return c.Name
@@ -36,11 +36,11 @@ func (s *Set) Name() string {
 	return ""
 }
 
-// Picture is turns side by side, as far as they have come.
-type Picture struct {
+// Comparison is turns side by side, as far as they have come.
+type Comparison struct {
 	Sides []Side
 	Base  int
-	Sets  []Set
+	Sets  []CallSet
 }
 
 // Counts are how much differs.
@@ -54,14 +54,14 @@ type Counts struct {
 	Pending bool
 }
 
-// Members is how many members differ.
-func (c *Counts) Members() int { return c.Types + c.Absent + c.Values }
+// DifferingFields is how many members differ.
+func (c *Counts) DifferingFields() int { return c.Types + c.Absent + c.Values }
 
 // Equal reports whether nothing differs, as far as it has come.
-func (c *Counts) Equal() bool { return c.Calls+c.States+c.Members() == 0 }
+func (c *Counts) Equal() bool { return c.Calls+c.States+c.DifferingFields() == 0 }
 
 // Count counts what differs.
-func (p *Picture) Count() (n Counts) {
+func (p *Comparison) Count() (n Counts) {
 	for i := range p.Sides {
 		n.Pending = n.Pending || !p.Sides[i].Over
 	}
@@ -79,14 +79,14 @@ func (p *Picture) Count() (n Counts) {
 			n.States++
 		}
 		for r := range set.Rows {
-			n.row(set, &set.Rows[r], p.Base)
+			n.countRow(set, &set.Rows[r], p.Base)
 		}
 	}
 	return n
 }
 
-// row counts one member. Where a call is not there, its members are not missed too.
-func (n *Counts) row(set *Set, r *Row, base int) {
+// countRow counts one member. Where a call is not there, its members are not missed too.
+func (n *Counts) countRow(set *CallSet, r *Row, base int) {
 	if r.Split {
 		return
 	}
@@ -103,7 +103,7 @@ func (n *Counts) row(set *Set, r *Row, base int) {
 		n.Values++
 	}
 	for i, c := range set.Calls {
-		if c != nil && slices.ContainsFunc(Found(c, &r.Cells[i]), BreaksSchema) {
+		if c != nil && slices.ContainsFunc(CellFindings(c, &r.Cells[i]), BreaksSchema) {
 			n.Breaks++
 			break
 		}
@@ -111,7 +111,7 @@ func (n *Counts) row(set *Set, r *Row, base int) {
 }
 
 // otherState reports whether the call of a side ended in another state than that of the base.
-func (p *Picture) otherState(set *Set, i int) bool {
+func (p *Comparison) otherState(set *CallSet, i int) bool {
 	c, b := set.Calls[i], set.Calls[p.Base]
 	return c != nil && b != nil && !c.Arriving() && !b.Arriving() && c.Status() != b.Status()
 }
@@ -127,12 +127,12 @@ const (
 	otherType
 )
 
-func changeOf(set *Set, r *Row, i, base int) change {
+func changeOf(set *CallSet, r *Row, i, base int) change {
 	c, b := &r.Cells[i], &r.Cells[base]
 	switch {
 	case set.Calls[i] == nil || set.Calls[base] == nil || c.Agrees():
 		return noChange
-	case c.Mark == Absent:
+	case c.Relation == Absent:
 		return leftOut
 	case !b.Has():
 		return added
@@ -170,8 +170,8 @@ const (
 	no
 )
 
-// agree reports whether two sides made the same calls.
-func (p *Picture) agree(i, j int) agreement {
+// agreementOf reports whether two sides made the same calls.
+func (p *Comparison) agreementOf(i, j int) agreement {
 	a, b := &p.Sides[i], &p.Sides[j]
 	all := yes
 	if !a.Over || !b.Over {
@@ -189,35 +189,35 @@ func (p *Picture) agree(i, j int) agreement {
 			return no
 		case c == nil || d == nil:
 			all = undecided
-		case set.differ(i, j, p.Base), !c.Arriving() && !d.Arriving() && c.Status() != d.Status():
+		case set.hasDifference(i, j, p.Base), !c.Arriving() && !d.Arriving() && c.Status() != d.Status():
 			return no
-		case set.sum(i) == 0 || set.sum(j) == 0:
+		case set.argsHash(i) == 0 || set.argsHash(j) == 0:
 			all = undecided
-		case set.sum(i) != set.sum(j):
+		case set.argsHash(i) != set.argsHash(j):
 			return no
 		}
 	}
 	return all
 }
 
-func (s *Set) sum(i int) uint64 {
+func (s *CallSet) argsHash(i int) uint64 {
 	if i >= len(s.Sums) {
 		return 0
 	}
 	return s.Sums[i]
 }
 
-// differ reports whether the rows tell that two calls differ, one of which is the base's.
-func (s *Set) differ(i, j, base int) bool {
+// hasDifference reports whether the rows tell that two calls differ, one of which is the base's.
+func (s *CallSet) hasDifference(i, j, base int) bool {
 	if j == base {
 		i, j = j, i
 	}
 	return i == base && slices.ContainsFunc(s.Rows, func(r Row) bool { return !r.Cells[j].Agrees() })
 }
 
-// agreeing are the sides that agree with one another: of several such groups the largest, and of
+// agreeingSides are the sides that agree with one another: of several such groups the largest, and of
 // two as large that of the base. Decided is whether it is known of all.
-func (p *Picture) agreeing() (group []int, decided bool) {
+func (p *Comparison) agreeingSides() (group []int, decided bool) {
 	decided = true
 	for i := range p.Sides {
 		one := []int{i}
@@ -225,7 +225,7 @@ func (p *Picture) agreeing() (group []int, decided bool) {
 			if i == j {
 				continue
 			}
-			switch p.agree(i, j) {
+			switch p.agreementOf(i, j) {
 			case yes:
 				one = append(one, j)
 			case undecided:
@@ -241,8 +241,8 @@ func (p *Picture) agreeing() (group []int, decided bool) {
 }
 
 // Agreement says who agrees: "None agree.", "A and B agree.", "" where that is not to be said yet.
-func (p *Picture) Agreement(name func(int) string) string {
-	group, decided := p.agreeing()
+func (p *Comparison) Agreement(name func(int) string) string {
+	group, decided := p.agreeingSides()
 	n := p.Count()
 	switch {
 	case len(p.Sets) == 0 && n.Pending:
@@ -260,7 +260,7 @@ func (p *Picture) Agreement(name func(int) string) string {
 		for i, g := range group {
 			who[i] = name(g)
 		}
-		return names(who) + " agree."
+		return joinNames(who) + " agree."
 	case decided && len(p.Sides) > 2:
 		return "None agree."
 	case !decided && n.Equal():
@@ -269,8 +269,8 @@ func (p *Picture) Agreement(name func(int) string) string {
 	return ""
 }
 
-// took says, of sides that agree, who took longest and who least, where that is not much the same.
-func (p *Picture) took(name func(int) string, say func(time.Duration) string) string {
+// timeSentence says, of sides that agree, who took longest and who least, where that is not much the same.
+func (p *Comparison) timeSentence(name func(int) string, say func(time.Duration) string) string {
 	var timed []int
 	for i := range p.Sides {
 		if p.Sides[i].Took > 0 {

@@ -59,7 +59,7 @@ func TestShortNames(t *testing.T) {
 	for _, c := range []struct{ names, want string }{
 		{"sonnet-4-5 mistral-large", "sonnet-4-5 mistral"}, {"mistral-large mistral-small", "mistral-large mistral-small"}, {"gpt-5-mini gpt-5", "gpt-5-mini gpt-5"},
 	} {
-		p := &Picture{}
+		p := &Comparison{}
 		for _, name := range strings.Fields(c.names) {
 			p.Sides = append(p.Sides, Side{Name: name})
 		}
@@ -123,7 +123,7 @@ func TestPasses(t *testing.T) {
 		{ask("openrouter.ai", "openai/gpt-5", ""), false, false},
 		{ask("api.openai.com", "gpt-5.2", ""), false, false},
 	} {
-		if way, ok := c.of.Passes(&direct); ok != c.ok || way.Exact != c.exact {
+		if way, ok := c.of.SameElsewhere(&direct); ok != c.ok || way.Exact != c.exact {
 			t.Errorf("%s %s: %v, %v", c.of.Host, c.of.Body, ok, way)
 		}
 	}

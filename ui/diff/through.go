@@ -27,15 +27,15 @@ func RequestOf(v *providers.View, x *providers.Exchange) Request {
 	return Request{HostOf(x), v.AskedModel(x.Number), x.RequestBody(), x.Asks()}
 }
 
-// Passage is that the same went two ways, to two hosts.
-type Passage struct {
+// SameRequest is that the same went two ways, to two hosts.
+type SameRequest struct {
 	Host  string // of the one that is no base
 	Exact bool   // the requests are the same but for host, ids, and the vendor before the model
 }
 
-// Passes reports whether a request is another one that went another way: the same model was asked
+// SameElsewhere reports whether a request is another one that went another way: the same model was asked
 // the same at another host.
-func (r *Request) Passes(base *Request) (p Passage, ok bool) {
+func (r *Request) SameElsewhere(base *Request) (p SameRequest, ok bool) {
 	if r.Host == "" || base.Host == "" || r.Host == base.Host || r.Asks == 0 || r.Asks != base.Asks {
 		return p, false
 	}
@@ -43,8 +43,8 @@ func (r *Request) Passes(base *Request) (p Passage, ok bool) {
 		return p, false
 	}
 	a, b := requestTree(r.Body), requestTree(base.Body)
-	exact := len(a.nodes) > 0 && len(b.nodes) > 0 && a.asked(0, true) == b.asked(0, true)
-	return Passage{r.Host, exact}, true
+	exact := len(a.nodes) > 0 && len(b.nodes) > 0 && a.requestHash(0, true) == b.requestHash(0, true)
+	return SameRequest{r.Host, exact}, true
 }
 
 // bareModel is a model without its vendor, and without what a router puts behind it.
@@ -61,9 +61,9 @@ func requestTree(body []byte) tree {
 	var lex stream.Lexer
 	lex.Write(body)
 	lex.Close()
-	if toks := lex.Tokens(); toks.Len() <= mostTokens {
-		b := builder{tree: &t, toks: toks}
-		b.build()
+	if toks := lex.Tokens(); toks.Len() <= maxTokens {
+		b := treeBuilder{tree: &t, toks: toks}
+		b.buildTree()
 	}
 	return t
 }
@@ -74,21 +74,21 @@ var isID = map[string]bool{
 	"session_id": true, "user": true, "user_id": true, "prompt_cache_key": true, "safety_identifier": true,
 }
 
-// asked is a hash of a request without ids, and without its model.
-func (t *tree) asked(n int32, top bool) uint64 {
+// requestHash is a hash of a request without ids, and without its model.
+func (t *tree) requestHash(n int32, top bool) uint64 {
 	at := &t.nodes[n]
 	if at.kind != stream.ObjectOpen && at.kind != stream.ArrayOpen {
-		return t.sum(n)
+		return t.valueHash(n)
 	}
 	all := uint64(at.kind) + 14695981039346656037
-	for i, k := range at.kids {
+	for i, k := range at.children {
 		name := t.nodes[k].name
 		if at.kind == stream.ArrayOpen {
 			name = strconv.Itoa(i)
 		} else if isID[name] || top && name == "model" {
 			continue
 		}
-		all += hashPair(name, t.asked(k, false))
+		all += hashPair(name, t.requestHash(k, false))
 	}
 	return all
 }
@@ -97,20 +97,20 @@ func (t *tree) asked(n int32, top bool) uint64 {
 type Fact struct {
 	Name  string
 	Cells []string
-	Marks []Mark
+	Marks []Relation
 }
 
-// Wire is what two ways may change of the same answer: the form of ids, the bytes of arguments, the
+// WireFacts is what two ways may change of the same answer: the form of ids, the bytes of arguments, the
 // pieces they come in, the finish word, the counts of tokens. It says what was seen, never who did
 // it.
-func (p *Picture) Wire() (facts []Fact) {
+func (p *Comparison) WireFacts() (facts []Fact) {
 	for _, f := range []struct {
 		name string
 		of   func(i int) string
 	}{
-		{"id", p.idForm}, {"bytes", p.argBytes}, {"pieces", p.pieces}, {"finish", p.finish}, {"usage", p.usage},
+		{"id", p.idForm}, {"bytes", p.argBytes}, {"pieces", p.deltasText}, {"finish", p.finishReason}, {"usage", p.usageText},
 	} {
-		fact := Fact{Name: f.name, Cells: make([]string, len(p.Sides)), Marks: make([]Mark, len(p.Sides))}
+		fact := Fact{Name: f.name, Cells: make([]string, len(p.Sides)), Marks: make([]Relation, len(p.Sides))}
 		for i := range p.Sides {
 			fact.Cells[i] = f.of(i)
 		}
@@ -135,7 +135,7 @@ func (p *Picture) Wire() (facts []Fact) {
 
 // idForm is how the id of a side's first call is made: what stands before its first digit or
 // capital, and how long it is.
-func (p *Picture) idForm(i int) string {
+func (p *Comparison) idForm(i int) string {
 	for n := range p.Sets {
 		c := p.Sets[n].Calls[i]
 		if c == nil {
@@ -156,11 +156,11 @@ func (p *Picture) idForm(i int) string {
 }
 
 // argBytes are how many bytes of arguments came; that they are the same ones is told by Exactly.
-func (p *Picture) argBytes(i int) string { return p.total(i, (*stream.Call).Size) }
+func (p *Comparison) argBytes(i int) string { return p.totalText(i, (*stream.Call).Size) }
 
-func (p *Picture) pieces(i int) string { return p.total(i, (*stream.Call).Deltas) }
+func (p *Comparison) deltasText(i int) string { return p.totalText(i, (*stream.Call).Deltas) }
 
-func (p *Picture) total(i int, of func(*stream.Call) int) string {
+func (p *Comparison) totalText(i int, of func(*stream.Call) int) string {
 	sum, some := 0, false
 	for n := range p.Sets {
 		if c := p.Sets[n].Calls[i]; c != nil {
@@ -173,14 +173,14 @@ func (p *Picture) total(i int, of func(*stream.Call) int) string {
 	return strconv.Itoa(sum)
 }
 
-func (p *Picture) finish(i int) string {
+func (p *Comparison) finishReason(i int) string {
 	if t := p.Sides[i].Turn; t != nil {
 		return t.Finish
 	}
 	return ""
 }
 
-func (p *Picture) usage(i int) string {
+func (p *Comparison) usageText(i int) string {
 	t := p.Sides[i].Turn
 	if t == nil || !t.Usage.Input.Told && !t.Usage.Output.Told {
 		return ""
@@ -194,8 +194,8 @@ func (p *Picture) usage(i int) string {
 	return word("in", t.Usage.Input) + ", " + word("out", t.Usage.Output)
 }
 
-// Changed says, in words, what came otherwise over another way.
-func (p *Picture) Changed(i int, way Passage, facts []Fact) string {
+// ChangeSentence says, in words, what came otherwise over another way.
+func (p *Comparison) ChangeSentence(i int, way SameRequest, facts []Fact) string {
 	var all []string
 	for _, f := range facts {
 		base := f.Cells[p.Base]
@@ -227,12 +227,12 @@ func (p *Picture) Changed(i int, way Passage, facts []Fact) string {
 }
 
 // bytesWords says whether arguments that say the same are the same bytes.
-func (p *Picture) bytesWords(i int) string {
+func (p *Comparison) bytesWords(i int) string {
 	other := false
 	for n := range p.Sets {
 		set := &p.Sets[n]
 		c, b := set.Calls[i], set.Calls[p.Base]
-		if c == nil || b == nil || set.sum(i) == 0 || set.sum(i) != set.sum(p.Base) {
+		if c == nil || b == nil || set.argsHash(i) == 0 || set.argsHash(i) != set.argsHash(p.Base) {
 			return ""
 		}
 		other = other || !bytes.Equal(c.Args(), b.Args())

@@ -49,23 +49,23 @@ func TimesOf(v *providers.View, t *stream.Turn) Times {
 	return times
 }
 
-// Piece is what came in one cell of a bar.
-type Piece uint8
+// BarCell is what came in one cell of a bar.
+type BarCell uint8
 
 const (
-	Blank   Piece = iota // before or behind it all
-	Nothing              // nothing had come yet
-	Silent               // no arguments came
-	Coming               // arguments came
+	Blank   BarCell = iota // before or behind it all
+	Nothing                // nothing had come yet
+	Silent                 // no arguments came
+	Coming                 // arguments came
 )
 
 // Bar is a turn's time in cells, of which each is so long. At least one cell shows that arguments
 // came at all.
-func (t *Times) Bar(cell time.Duration) (bar []Piece) {
+func (t *Times) Bar(cell time.Duration) (bar []BarCell) {
 	if t.End < 0 || cell <= 0 {
 		return nil
 	}
-	bar = make([]Piece, max(1, int((t.End+cell-1)/cell)))
+	bar = make([]BarCell, max(1, int((t.End+cell-1)/cell)))
 	for i := range bar {
 		from, to := time.Duration(i)*cell, time.Duration(i+1)*cell
 		bar[i] = Silent
@@ -105,7 +105,7 @@ func (t *Times) Phases(cell time.Duration) (n [3]int) {
 
 // ByPhase are the bars of turns whose parts begin together: each part is as wide in all of them as
 // where it is widest.
-func ByPhase(all []Times, cell time.Duration) (bars [][]Piece) {
+func ByPhase(all []Times, cell time.Duration) (bars [][]BarCell) {
 	var widest [3]int
 	for i := range all {
 		for part, n := range all[i].Phases(cell) {
@@ -113,12 +113,12 @@ func ByPhase(all []Times, cell time.Duration) (bars [][]Piece) {
 		}
 	}
 	for i := range all {
-		var bar []Piece
+		var bar []BarCell
 		for part, n := range all[i].Phases(cell) {
 			for k := range widest[part] {
 				piece := Blank
 				if k < n {
-					piece = [...]Piece{Nothing, Silent, Coming}[part]
+					piece = [...]BarCell{Nothing, Silent, Coming}[part]
 				}
 				bar = append(bar, piece)
 			}

@@ -7,15 +7,15 @@ import (
 
 // node is a value of arguments, as far as it has come.
 type node struct {
-	name   string           // the key whose value it is; "" in an array
-	nth    int              // how many members of that name its object had before; in an array its index
-	kind   stream.TokenKind // of its first token; none while nothing of it has come
-	key    int              // where its key begins, or else it itself
-	start  int
-	end    int  // so far
-	closed bool // all of it has come
-	ends   bool // nothing more of it comes: it is closed, or was cut
-	kids   []int32
+	name     string           // the key whose value it is; "" in an array
+	nth      int              // how many members of that name its object had before; in an array its index
+	kind     stream.TokenKind // of its first token; none while nothing of it has come
+	key      int              // where its key begins, or else it itself
+	start    int
+	end      int  // so far
+	closed   bool // all of it has come
+	ends     bool // nothing more of it comes: it is closed, or was cut
+	children []int32
 }
 
 // none is the kind of a value of which nothing has come.
@@ -29,9 +29,9 @@ type tree struct {
 	unknown bool // its bytes are not kept
 }
 
-// mostTokens is how many tokens arguments may have whose values are compared one by one. What has
+// maxTokens is how many tokens arguments may have whose values are compared one by one. What has
 // more is compared as a whole.
-const mostTokens = 200_000
+const maxTokens = 200_000
 
 // Args are the arguments of a call, as far as they have come.
 type Args struct {
@@ -50,9 +50,9 @@ func ArgsOf(c *stream.Call) *Args {
 	return &Args{Text: c.Args(), Freeform: c.Freeform(), Over: !c.Arriving(), Unknown: c.Size() != len(c.Args()), lexer: c.Lexer()}
 }
 
-// Apart are the arguments as they are now, whatever becomes of the call: for who reads them beside
+// Snapshot are the arguments as they are now, whatever becomes of the call: for who reads them beside
 // the screen. The bytes themselves do not change.
-func (a *Args) Apart() *Args {
+func (a *Args) Snapshot() *Args {
 	if a == nil {
 		return nil
 	}
@@ -61,8 +61,8 @@ func (a *Args) Apart() *Args {
 	return &apart
 }
 
-// tree reads the arguments. Free text, and what is too much to be read, is one value.
-func (a *Args) tree() tree {
+// parseTree reads the arguments. Free text, and what is too much to be read, is one value.
+func (a *Args) parseTree() tree {
 	t, lex := tree{text: a.Text, unknown: a.Unknown}, a.lexer
 	if t.unknown || len(t.text) == 0 {
 		return t
@@ -77,12 +77,12 @@ func (a *Args) tree() tree {
 	}
 	whole := node{kind: stream.Junk, end: len(t.text), closed: a.Over, ends: a.Over}
 	toks := lex.Tokens()
-	if a.Freeform || toks.Len() > mostTokens || toks.At(0).Kind == stream.Junk {
+	if a.Freeform || toks.Len() > maxTokens || toks.At(0).Kind == stream.Junk {
 		t.nodes = []node{whole}
 		return t
 	}
-	b := builder{tree: &t, toks: toks, growing: lex.Open()}
-	if b.build(); len(t.nodes) == 1 && lex.Err() != nil && t.nodes[0].kind != stream.ObjectOpen {
+	b := treeBuilder{tree: &t, toks: toks, growing: lex.Open()}
+	if b.buildTree(); len(t.nodes) == 1 && lex.Err() != nil && t.nodes[0].kind != stream.ObjectOpen {
 		t.nodes[0] = whole
 	}
 	for i := range t.nodes {
@@ -91,8 +91,8 @@ func (a *Args) tree() tree {
 	return t
 }
 
-// builder makes a tree of tokens.
-type builder struct {
+// treeBuilder makes a tree of tokens.
+type treeBuilder struct {
 	*tree
 	toks    stream.TokenList
 	growing bool             // the last token may grow
@@ -102,8 +102,8 @@ type builder struct {
 	over    bool             // the first value has ended
 }
 
-// build reads the first value of the text. What follows it, or cannot be JSON, is no part of it.
-func (b *builder) build() {
+// buildTree reads the first value of the text. What follows it, or cannot be JSON, is no part of it.
+func (b *treeBuilder) buildTree() {
 	b.pending = -1
 	start := 0
 	for n, t := range b.toks.All() {
@@ -114,12 +114,12 @@ func (b *builder) build() {
 			return
 		case stream.Key:
 			if !last || !b.growing {
-				b.member(start, end)
+				b.addKey(start, end)
 			}
 		case stream.ObjectClose, stream.ArrayClose:
-			b.leave(end)
+			b.closeContainer(end)
 		default:
-			b.value(t.Kind, start, end, !last || !b.growing)
+			b.addValue(t.Kind, start, end, !last || !b.growing)
 		}
 		if start = end; b.over {
 			return
@@ -130,8 +130,8 @@ func (b *builder) build() {
 	}
 }
 
-// member is a key whose value has not come.
-func (b *builder) member(start, end int) {
+// addKey is a key whose value has not come.
+func (b *treeBuilder) addKey(start, end int) {
 	name := string(jsonbytes.AppendUnquoted(nil, b.text[start+1:end-1]))
 	in := len(b.names) - 1
 	if b.names[in] == nil {
@@ -142,13 +142,13 @@ func (b *builder) member(start, end int) {
 	names[name]++
 }
 
-// value is one that begins, and if it is no container, all there is of it.
-func (b *builder) value(kind stream.TokenKind, start, end int, closed bool) {
+// addValue is one that begins, and if it is no container, all there is of it.
+func (b *treeBuilder) addValue(kind stream.TokenKind, start, end int, closed bool) {
 	n := b.pending
 	if b.pending = -1; n < 0 {
 		index := 0
 		if len(b.open) > 0 {
-			index = len(b.nodes[b.open[len(b.open)-1]].kids)
+			index = len(b.nodes[b.open[len(b.open)-1]].children)
 		}
 		n = b.add(node{nth: index, key: start})
 	}
@@ -162,7 +162,7 @@ func (b *builder) value(kind stream.TokenKind, start, end int, closed bool) {
 	b.over = len(b.open) == 0
 }
 
-func (b *builder) leave(end int) {
+func (b *treeBuilder) closeContainer(end int) {
 	n := b.open[len(b.open)-1]
 	b.open, b.names = b.open[:len(b.open)-1], b.names[:len(b.names)-1]
 	b.nodes[n].end, b.nodes[n].closed = end, true
@@ -170,12 +170,12 @@ func (b *builder) leave(end int) {
 }
 
 // add puts a value into the innermost container.
-func (b *builder) add(n node) int32 {
+func (b *treeBuilder) add(n node) int32 {
 	at := int32(len(b.nodes))
 	b.nodes = append(b.nodes, n)
 	if len(b.open) > 0 {
 		in := &b.nodes[b.open[len(b.open)-1]]
-		in.kids = append(in.kids, at)
+		in.children = append(in.children, at)
 	}
 	return at
 }

@@ -8,17 +8,17 @@ import (
 	"toolscope/stream"
 )
 
-// member names a member of an object: the second of a name is not the first.
-type member struct {
+// fieldID names a member of an object: the second of a name is not the first.
+type fieldID struct {
 	name string
 	nth  int
 }
 
-// union is the members of containers that belong together, each with its node in every one of them,
+// alignFields is the members of containers that belong together, each with its node in every one of them,
 // or -1: in the order of the base, and what only others have behind what it follows there. Ordered
 // says of each whether its members come in the order of the base.
-func (c *comparing) union(in []int32) (sorted [][]int32, ordered []bool) {
-	u := chain{rows: map[member]int{}, first: -1, last: -1}
+func (c *argsComparer) alignFields(in []int32) (sorted [][]int32, ordered []bool) {
+	u := rowOrder{rows: map[fieldID]int{}, first: -1, last: -1}
 	ordered = make([]bool, len(in))
 	for _, i := range c.baseFirst() {
 		ordered[i] = true
@@ -26,9 +26,9 @@ func (c *comparing) union(in []int32) (sorted [][]int32, ordered []bool) {
 			continue
 		}
 		before, after := -1, -1 // the row before, and the last one that the base has too
-		for _, k := range c.trees[i].nodes[in[i]].kids {
+		for _, k := range c.trees[i].nodes[in[i]].children {
 			x := &c.trees[i].nodes[k]
-			m := member{x.name, x.nth}
+			m := fieldID{x.name, x.nth}
 			n, known := u.rows[m]
 			if !known {
 				n = u.add(m, len(in), before)
@@ -46,16 +46,16 @@ func (c *comparing) union(in []int32) (sorted [][]int32, ordered []bool) {
 	return sorted, ordered
 }
 
-// chain is rows in an order in which some are put between others.
-type chain struct {
-	rows        map[member]int
+// rowOrder is rows in an order in which some are put between others.
+type rowOrder struct {
+	rows        map[fieldID]int
 	all         [][]int32
 	next        []int
 	first, last int
 }
 
 // add puts a row behind another, or behind all if that is -1.
-func (u *chain) add(m member, cells, behind int) (n int) {
+func (u *rowOrder) add(m fieldID, cells, behind int) (n int) {
 	n = len(u.all)
 	at := make([]int32, cells)
 	for i := range at {
@@ -77,7 +77,7 @@ func (u *chain) add(m member, cells, behind int) (n int) {
 }
 
 // baseFirst are the numbers of the calls, that of the base before the others.
-func (c *comparing) baseFirst() []int {
+func (c *argsComparer) baseFirst() []int {
 	order := []int{c.base}
 	for i := range c.trees {
 		if i != c.base {
@@ -105,8 +105,8 @@ func nameOf(trees []tree, at []int32) string {
 
 var escapePointer = strings.NewReplacer("~", "~0", "/", "~1")
 
-// pointer is a name as a step of a JSON pointer.
-func pointer(name string) string {
+// pointerStep is a name as a step of a JSON pointer.
+func pointerStep(name string) string {
 	switch {
 	case name == "":
 		return ""
@@ -116,27 +116,27 @@ func pointer(name string) string {
 	return "/" + escapePointer.Replace(name[1:])
 }
 
-// mostItems is how many items a list may have that are told one by one.
-const mostItems = 1000
+// maxItems is how many items a list may have that are told one by one.
+const maxItems = 1000
 
-// lists says of a member that is a list of plain values what each call lacks and adds.
-func (c *comparing) lists(r *Row, at []int32) {
+// compareLists says of a member that is a list of plain values what each call lacks and adds.
+func (c *argsComparer) compareLists(r *Row, at []int32) {
 	b := at[c.base]
 	if b < 0 || c.trees[c.base].nodes[b].kind != stream.ArrayOpen {
 		return
 	}
 	for i, n := range at {
 		cell := &r.Cells[i]
-		if i == c.base || cell.Mark != Differs || cell.Kind != stream.ArrayOpen || !c.trees[i].plain(n) {
+		if i == c.base || cell.Relation != Differs || cell.Kind != stream.ArrayOpen || !c.trees[i].isPlainList(n) {
 			continue
 		}
-		own, base := c.trees[i].items(n), c.trees[c.base].items(b)
-		if len(own) > mostItems || len(base) > mostItems {
+		own, base := c.trees[i].listItems(n), c.trees[c.base].listItems(b)
+		if len(own) > maxItems || len(base) > maxItems {
 			continue
 		}
-		cell.List = &Items{Adds: firstOf(without(own, base))}
+		cell.List = &Items{Adds: firstOf(itemsWithout(own, base))}
 		if !cell.Growing {
-			cell.List.Lacks = firstOf(without(base, own))
+			cell.List.Lacks = firstOf(itemsWithout(base, own))
 		}
 	}
 }
@@ -147,17 +147,17 @@ type item struct {
 	text string
 }
 
-func (t *tree) items(n int32) (all []item) {
-	for _, k := range t.nodes[n].kids {
+func (t *tree) listItems(n int32) (all []item) {
+	for _, k := range t.nodes[n].children {
 		if x := &t.nodes[k]; x.ends {
-			all = append(all, item{t.sum(k), string(t.text[x.start:x.end])})
+			all = append(all, item{t.valueHash(k), string(t.text[x.start:x.end])})
 		}
 	}
 	return all
 }
 
-// without are the items that are not among others, each as often as it is not there.
-func without(items, others []item) (left []item) {
+// itemsWithout are the items that are not among others, each as often as it is not there.
+func itemsWithout(items, others []item) (left []item) {
 	count := map[uint64]int{}
 	for _, o := range others {
 		count[o.sum]++

@@ -13,33 +13,33 @@ import (
 	"toolscope/stream/jsonbytes"
 )
 
-// leaf compares two values that are no containers. At is the byte of b where they begin to differ.
-func leaf(a *tree, x *node, b *tree, y *node) (m Mark, at int) {
+// compareScalars compares two values that are no containers. At is the byte of b where they begin to differ.
+func compareScalars(a *tree, x *node, b *tree, y *node) (m Relation, at int) {
 	switch {
 	case x.kind == none || y.kind == none:
 		return Open, 0
 	case x.kind != y.kind:
 		return Differs, 0
 	case x.kind == stream.String:
-		return texts(a, x, b, y)
+		return compareStrings(a, x, b, y)
 	}
 	one, other := a.text[x.start:x.end], b.text[y.start:y.end]
 	switch {
 	case x.kind == stream.Junk:
-		return raw(one, x.ends, other, y.ends)
+		return compareRaw(one, x.ends, other, y.ends)
 	case !x.ends || !y.ends:
 		return Open, 0
 	case bytes.Equal(one, other):
 		return Same, 0
-	case x.kind == stream.Number && number(string(one)) == number(string(other)):
+	case x.kind == stream.Number && canonicalNumber(string(one)) == canonicalNumber(string(other)):
 		return Alike, 0
 	}
 	return Differs, 0
 }
 
-// raw compares texts that are not JSON, as far as they have come.
-func raw(a []byte, aEnds bool, b []byte, bEnds bool) (m Mark, at int) {
-	n := common(a, b)
+// compareRaw compares texts that are not JSON, as far as they have come.
+func compareRaw(a []byte, aEnds bool, b []byte, bEnds bool) (m Relation, at int) {
+	n := commonPrefixLen(a, b)
 	switch {
 	case n < len(a) && n < len(b), n == len(a) && aEnds && n < len(b), n == len(b) && bEnds && n < len(a):
 		return Differs, n
@@ -49,14 +49,14 @@ func raw(a []byte, aEnds bool, b []byte, bEnds bool) (m Mark, at int) {
 	return Same, n
 }
 
-// texts compares strings by what they stand for, as far as they have come.
-func texts(a *tree, x *node, b *tree, y *node) (m Mark, at int) {
+// compareStrings compares strings by what they stand for, as far as they have come.
+func compareStrings(a *tree, x *node, b *tree, y *node) (m Relation, at int) {
 	lit, held := a.text[x.start:x.end], b.text[y.start:y.end]
 	if x.closed && y.closed && bytes.Equal(lit, held) {
 		return Same, 0
 	}
-	one, other := reader{inside(lit, x.closed), 0}, reader{inside(held, y.closed), 0}
-	n := common(one.text, other.text)
+	one, other := reader{stringContent(lit, x.closed), 0}, reader{stringContent(held, y.closed), 0}
+	n := commonPrefixLen(one.text, other.text)
 	n = min(jsonbytes.WholeEscapes(one.text[:n]), jsonbytes.WholeEscapes(other.text[:n]))
 	n = wholeRune(other.text, n)
 	one.at, other.at = n, n
@@ -75,8 +75,8 @@ func texts(a *tree, x *node, b *tree, y *node) (m Mark, at int) {
 	}
 }
 
-// inside is a string without its quotes, nor what its end cuts.
-func inside(lit []byte, ends bool) []byte {
+// stringContent is a string without its quotes, nor what its end cuts.
+func stringContent(lit []byte, ends bool) []byte {
 	lit = lit[min(1, len(lit)):]
 	if ends {
 		return lit[:max(0, len(lit)-1)]
@@ -119,8 +119,8 @@ func (r *reader) next() (rune, bool) {
 	return c, true
 }
 
-// common is how many bytes two texts begin with alike.
-func common(a, b []byte) (n int) {
+// commonPrefixLen is how many bytes two texts begin with alike.
+func commonPrefixLen(a, b []byte) (n int) {
 	size := min(len(a), len(b))
 	for n+64 <= size && bytes.Equal(a[n:n+64], b[n:n+64]) {
 		n += 64
@@ -141,9 +141,9 @@ func wholeRune(text []byte, n int) int {
 	return n
 }
 
-// number is a number in one way of writing: 1.0 is 1. One that is very long, or very large, stays
+// canonicalNumber is a number in one way of writing: 1.0 is 1. One that is very long, or very large, stays
 // as it is.
-func number(text string) string {
+func canonicalNumber(text string) string {
 	f, err := strconv.ParseFloat(text, 64)
 	if err != nil || len(text) > 40 || f > 1e60 || f < -1e60 || f != 0 && f < 1e-60 && f > -1e-60 {
 		return text
@@ -157,26 +157,26 @@ func number(text string) string {
 	return text
 }
 
-// sum is a hash of a value, the same for values that are alike.
-func (t *tree) sum(n int32) uint64 {
+// valueHash is a hash of a value, the same for values that are alike.
+func (t *tree) valueHash(n int32) uint64 {
 	at := &t.nodes[n]
 	h := fnv.New64a()
 	_, _ = h.Write([]byte{byte(at.kind)})
 	switch text := t.text[at.start:at.end]; at.kind {
 	case stream.ObjectOpen:
 		all := uint64(0) // in any order
-		for _, k := range at.kids {
-			all += hashPair(t.nodes[k].name, t.sum(k))
+		for _, k := range at.children {
+			all += hashPair(t.nodes[k].name, t.valueHash(k))
 		}
 		_, _ = h.Write(binary.LittleEndian.AppendUint64(nil, all))
 	case stream.ArrayOpen:
-		for _, k := range at.kids {
-			_, _ = h.Write(binary.LittleEndian.AppendUint64(nil, t.sum(k)))
+		for _, k := range at.children {
+			_, _ = h.Write(binary.LittleEndian.AppendUint64(nil, t.valueHash(k)))
 		}
 	case stream.String:
-		_, _ = h.Write(jsonbytes.AppendUnquoted(nil, inside(text, at.closed)))
+		_, _ = h.Write(jsonbytes.AppendUnquoted(nil, stringContent(text, at.closed)))
 	case stream.Number:
-		_, _ = h.Write([]byte(number(string(text))))
+		_, _ = h.Write([]byte(canonicalNumber(string(text))))
 	default:
 		_, _ = h.Write(text)
 	}
@@ -191,23 +191,23 @@ func hashPair(name string, value uint64) uint64 {
 	return h.Sum64()
 }
 
-// Sum is a hash of a call's arguments, the same for those that are alike; 0 while they are not
+// ArgsHash is a hash of a call's arguments, the same for those that are alike; 0 while they are not
 // whole, or where they are not kept.
-func Sum(c *stream.Call) uint64 {
+func ArgsHash(c *stream.Call) uint64 {
 	if c.Arriving() {
 		return 0
 	}
 	a := ArgsOf(c)
-	t := a.tree()
-	return t.sumOf(a)
+	t := a.parseTree()
+	return t.argsHash(a)
 }
 
-func (t *tree) sumOf(a *Args) uint64 {
+func (t *tree) argsHash(a *Args) uint64 {
 	switch {
 	case !a.Over || t.unknown:
 		return 0
 	case len(t.nodes) == 0:
 		return 1
 	}
-	return max(t.sum(0), 2)
+	return max(t.valueHash(0), 2)
 }
