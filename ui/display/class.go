@@ -5,11 +5,11 @@ import (
 	"unicode/utf8"
 )
 
-// drawable reports whether r is a visible character, or a space. Everything that is not in a
+// isDrawable reports whether r is a visible character, or a space. Everything that is not in a
 // category of visible characters is not: controls, format characters (bidi among them), private
 // use, noncharacters, unassigned code points,
 // line and paragraph separators. Some letters and marks are invisible nevertheless.
-func drawable(r rune) bool {
+func isDrawable(r rune) bool {
 	if r < utf8.RuneSelf {
 		return r >= 0x20 && r < 0x7f
 	}
@@ -18,40 +18,40 @@ func drawable(r rune) bool {
 		!unicode.Is(unicode.Variation_Selector, r)
 }
 
-// joins reports whether r is drawn in one cluster with the character before it, whatever that is.
-func joins(r rune) bool {
+// joinsPrevious reports whether r is drawn in one cluster with the character before it, whatever that is.
+func joinsPrevious(r rune) bool {
 	switch r {
 	case 0x0e33, 0x0eb3, 0xff9e, 0xff9f: // Thai and Lao am, halfwidth voiced sound marks
 		return true
 	}
-	return mark(r) && !unicode.Is(spacing, r)
+	return isMark(r) && !unicode.Is(spacing, r)
 }
 
-// mark reports whether r is a combining mark.
-func mark(r rune) bool { return r >= 0x300 && unicode.Is(unicode.M, r) }
+// isMark reports whether r is a combining mark.
+func isMark(r rune) bool { return r >= 0x300 && unicode.Is(unicode.M, r) }
 
-// leads reports whether r is a letter that takes the character after it into its cluster, whatever
+// joinsNext reports whether r is a letter that takes the character after it into its cluster, whatever
 // that is.
-func leads(r rune) bool { return r >= 0xd4e && unicode.Is(leading, r) }
+func joinsNext(r rune) bool { return r >= 0xd4e && unicode.Is(leading, r) }
 
-// tag reports whether r is a tag character: invisible ASCII.
-func tag(r rune) bool { return r >= 0xe0000 && r <= 0xe007f }
+// isTag reports whether r is a tag character: invisible ASCII.
+func isTag(r rune) bool { return r >= 0xe0000 && r <= 0xe007f }
 
-// modifier reports whether r is a skin tone.
-func modifier(r rune) bool { return r >= 0x1f3fb && r <= 0x1f3ff }
+// isSkinTone reports whether r is a skin tone.
+func isSkinTone(r rune) bool { return r >= 0x1f3fb && r <= 0x1f3ff }
 
-// modifiable reports whether r may have a skin tone.
-func modifiable(r rune) bool { return r >= 0x261d && unicode.Is(modifierBases, r) }
+// canHaveSkinTone reports whether r may have a skin tone.
+func canHaveSkinTone(r rune) bool { return r >= 0x261d && unicode.Is(modifierBases, r) }
 
-// emoji reports whether r is an emoji of its own: not a digit, half of a flag or skin tone.
-func emoji(r rune) bool { return r >= 0xa9 && unicode.Is(emojis, r) }
+// isEmoji reports whether r is an emoji of its own: not a digit, half of a flag or skin tone.
+func isEmoji(r rune) bool { return r >= 0xa9 && unicode.Is(emojis, r) }
 
-// keycap reports whether r may be the character on a keycap.
-func keycap(r rune) bool { return r >= '0' && r <= '9' || r == '#' || r == '*' }
+// isKeycapBase reports whether r may be the character on a keycap.
+func isKeycapBase(r rune) bool { return r >= '0' && r <= '9' || r == '#' || r == '*' }
 
-// wide reports whether r is one of the many characters of the East that are drawable, two cells
+// isWide reports whether r is one of the many characters of the East that are drawable, two cells
 // wide, no emoji, and join nothing but what joins everything.
-func wide(r rune) bool {
+func isWide(r rune) bool {
 	switch {
 	case r < 0x3001:
 		return false
@@ -62,16 +62,16 @@ func wide(r rune) bool {
 	return r >= 0xac00 && r <= 0xd7a3 || r >= 0xff01 && r <= 0xff60
 }
 
-// narrow reports whether r is one of the letters of Europe that are drawable, one cell wide, and
+// isNarrow reports whether r is one of the letters of Europe that are drawable, one cell wide, and
 // join nothing but what joins everything.
-func narrow(r rune) bool { return r >= 0xc0 && r <= 0x24f || r >= 0x400 && r <= 0x481 }
+func isNarrow(r rune) bool { return r >= 0xc0 && r <= 0x24f || r >= 0x400 && r <= 0x481 }
 
-// apart reports whether what b starts with is certainly not in one cluster with a wide or narrow
+// isSeparate reports whether what b starts with is certainly not in one cluster with a wide or narrow
 // character before it. It may say no to what is.
-func apart(b []byte) bool {
+func isSeparate(b []byte) bool {
 	if b[0] < utf8.RuneSelf {
 		return true
 	}
 	r, _ := utf8.DecodeRune(b)
-	return wide(r)
+	return isWide(r)
 }

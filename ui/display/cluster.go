@@ -16,9 +16,9 @@ const (
 	keycapMark = '\u20e3'
 )
 
-// window is as much of the start of b as a cluster needs. Without a limit, a text that is one long
+// clusterWindow is as much of the start of b as a cluster needs. Without a limit, a text that is one long
 // cluster would be searched again at each of its characters.
-func window(b []byte) []byte {
+func clusterWindow(b []byte) []byte {
 	if len(b) <= maxWindow {
 		return b
 	}
@@ -38,7 +38,7 @@ func window(b []byte) []byte {
 func wellFormed(c []byte) (keep int, full bool) {
 	last, keep := utf8.DecodeRune(c)
 	marks := 0
-	if mark(last) {
+	if isMark(last) {
 		marks = 1
 	}
 	for points := 1; keep < len(c); points++ {
@@ -47,19 +47,19 @@ func wellFormed(c []byte) (keep int, full bool) {
 		switch {
 		case r == zwj:
 			next, _ := utf8.DecodeRune(c[keep+n:])
-			ok = (emoji(last) || modifier(last) || last == vs16) && emoji(next)
+			ok = (isEmoji(last) || isSkinTone(last) || last == vs16) && isEmoji(next)
 		case r == vs16:
 			next, _ := utf8.DecodeRune(c[keep+n:])
-			ok = emoji(last) || keycap(last) && next == keycapMark
-		case modifier(r):
-			ok = modifiable(last)
+			ok = isEmoji(last) || isKeycapBase(last) && next == keycapMark
+		case isSkinTone(r):
+			ok = canHaveSkinTone(last)
 		default:
-			ok = ok && drawable(r)
+			ok = ok && isDrawable(r)
 		}
 		if !ok {
 			return keep, false
 		}
-		if mark(r) {
+		if isMark(r) {
 			marks++
 		} else {
 			marks = 0
@@ -72,12 +72,12 @@ func wellFormed(c []byte) (keep int, full bool) {
 	return keep, false
 }
 
-// swallow counts the characters from at on that would still be drawn on top of a full cluster,
+// skipStacked counts the characters from at on that would still be drawn on top of a full cluster,
 // which reaches to end, and returns where they stop.
-func swallow(b []byte, at, end int) (n, lost int) {
+func skipStacked(b []byte, at, end int) (n, lost int) {
 	for at < len(b) {
 		r, size := utf8.DecodeRune(b[at:])
-		if r == utf8.RuneError && size == 1 || !drawable(r) || modifier(r) || at >= end && !joins(r) {
+		if r == utf8.RuneError && size == 1 || !isDrawable(r) || isSkinTone(r) || at >= end && !joinsPrevious(r) {
 			break
 		}
 		at += size
@@ -89,10 +89,10 @@ func swallow(b []byte, at, end int) (n, lost int) {
 // tagRun returns the length of the run of tag characters at the start of b, or of as many as fit
 // one unit.
 func tagRun(b []byte) int {
-	n, cells := 0, width(tagsOpen+tagsClose)
+	n, cells := 0, cellWidth(tagsOpen+tagsClose)
 	for n < len(b) {
 		r, size := utf8.DecodeRune(b[n:])
-		if !tag(r) {
+		if !isTag(r) {
 			break
 		}
 		var buf [4]byte

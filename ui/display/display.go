@@ -38,7 +38,7 @@ func Clean(s string) Text { return Drawer{}.Clean(s) }
 
 // Clean is the function [Clean] with this drawer's alphabet.
 func (d Drawer) Clean(s string) Text {
-	if plain(s) {
+	if isPlain(s) {
 		return Text{s, len(s)}
 	}
 	return d.CleanBytes([]byte(s))
@@ -65,7 +65,7 @@ func (d Drawer) appendClean(dst, src []byte, most int) (_, rest []byte) {
 			dst = append(dst, src[:n]...)
 		} else {
 			p := d.scan(src)
-			dst = d.appendPiece(dst, src, p)
+			dst = d.appendUnit(dst, src, p)
 			n = p.n
 		}
 		src = src[n:]
@@ -73,8 +73,8 @@ func (d Drawer) appendClean(dst, src []byte, most int) (_, rest []byte) {
 	return dst, src
 }
 
-// plain reports whether every byte of s is printable ASCII.
-func plain(s string) bool {
+// isPlain reports whether every byte of s is printable ASCII.
+func isPlain(s string) bool {
 	for i := range len(s) {
 		if s[i]-0x20 > 0x7e-0x20 {
 			return false

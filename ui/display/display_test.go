@@ -36,26 +36,26 @@ func TestHostile(t *testing.T) {
 func TestEveryCodePoint(t *testing.T) {
 	for r := rune(0); r <= unicode.MaxRune; r++ {
 		s := string(r)
-		if (wide(r) || narrow(r)) && !drawable(r) {
+		if (isWide(r) || isNarrow(r)) && !isDrawable(r) {
 			t.Errorf("%U is wide or narrow, but not drawable", r)
 		}
-		if !utf8Encodes(r) || r < 0x80 || !drawable(r) || modifier(r) {
+		if !utf8Encodes(r) || r < 0x80 || !isDrawable(r) || isSkinTone(r) {
 			continue
 		}
-		if c, _ := ansi.FirstGraphemeCluster("⟩"+s, ansi.GraphemeWidth); (len(c) > len("⟩")) != joins(r) {
-			t.Errorf("%U: joins is %t", r, joins(r))
+		if c, _ := ansi.FirstGraphemeCluster("⟩"+s, ansi.GraphemeWidth); (len(c) > len("⟩")) != joinsPrevious(r) {
+			t.Errorf("%U: joins is %t", r, joinsPrevious(r))
 		}
-		if c, _ := ansi.FirstGraphemeCluster(s+"⟨", ansi.GraphemeWidth); (len(c) > len(s)) != leads(r) {
-			t.Errorf("%U: leads is %t", r, leads(r))
+		if c, _ := ansi.FirstGraphemeCluster(s+"⟨", ansi.GraphemeWidth); (len(c) > len(s)) != joinsNext(r) {
+			t.Errorf("%U: leads is %t", r, joinsNext(r))
 		}
 		u := Drawer{}.Next([]byte(s + "x"))
 		if u.Cells != ansi.StringWidth(u.Shown) || u.Cells < 1 || u.Altered == (u.Shown == s) {
 			t.Errorf("%U: %+v", r, u)
 		}
-		if wide(r) && (joins(r) || leads(r) || emoji(r) || u.Cells != 2) {
+		if isWide(r) && (joinsPrevious(r) || joinsNext(r) || isEmoji(r) || u.Cells != 2) {
 			t.Errorf("%U is not wide", r)
 		}
-		if narrow(r) && (wide(r) || joins(r) || leads(r) || emoji(r) || u.Cells != 1 || ansi.StringWidth(s) != 1) {
+		if isNarrow(r) && (isWide(r) || joinsPrevious(r) || joinsNext(r) || isEmoji(r) || u.Cells != 1 || ansi.StringWidth(s) != 1) {
 			t.Errorf("%U is not narrow", r)
 		}
 	}
@@ -67,7 +67,7 @@ func utf8Encodes(r rune) bool { return r < 0xd800 || r > 0xdfff }
 // joiner.
 func TestEmojiTable(t *testing.T) {
 	for r := rune(0x80); r <= unicode.MaxRune; r++ {
-		if !utf8Encodes(r) || !drawable(r) || !emoji(r) {
+		if !utf8Encodes(r) || !isDrawable(r) || !isEmoji(r) {
 			continue
 		}
 		s := string(r) + "\u200d👩"
@@ -146,7 +146,7 @@ func TestLongUnits(t *testing.T) {
 			}
 			rest, sum = rest[n:], sum+cells
 		}
-		if w := width(string(out)); w != sum {
+		if w := cellWidth(string(out)); w != sum {
 			t.Errorf("%+q: width %d, units %d", s, w, sum)
 		}
 	}
@@ -192,14 +192,14 @@ func TestNoAllocation(t *testing.T) {
 
 // altered reports whether [Clean] would change s.
 func altered(s string) bool {
-	if plain(s) {
+	if isPlain(s) {
 		return false
 	}
 	for b := []byte(s); len(b) > 0; {
 		n := PlainLen(b)
 		if n == 0 {
 			p := scan(b)
-			if p.altered() {
+			if p.isAltered() {
 				return true
 			}
 			n = p.n

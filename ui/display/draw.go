@@ -14,17 +14,17 @@ const (
 	pictures = "␀␁␂␃␄␅␆␇␈␉␊␋␌␍␎␏␐␑␒␓␔␕␖␗␘␙␚␛␜␝␞␟"
 )
 
-// shown returns how the altered piece p at the start of b is drawn.
-func (d Drawer) shown(b []byte, p piece) string {
+// drawnText returns how the altered piece p at the start of b is drawn.
+func (d Drawer) drawnText(b []byte, p scannedUnit) string {
 	if p.form == control && !d.ASCII {
 		return pictures[3*p.r : 3*p.r+3]
 	}
 	var buf [3 * MaxCells]byte
-	return string(d.appendPiece(buf[:0], b, p))
+	return string(d.appendUnit(buf[:0], b, p))
 }
 
-// appendPiece appends how the piece p at the start of b is drawn.
-func (d Drawer) appendPiece(dst, b []byte, p piece) []byte {
+// appendUnit appends how the piece p at the start of b is drawn.
+func (d Drawer) appendUnit(dst, b []byte, p scannedUnit) []byte {
 	switch p.form {
 	case control:
 		if d.ASCII {

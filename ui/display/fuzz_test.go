@@ -115,7 +115,7 @@ func unsafeRune(s string, ascii bool) (rune, bool) {
 		switch {
 		case ascii && r > 0x7e, r < 0x20, r >= 0x7f && r < 0xa0, marks > maxMarks:
 			return r, true
-		case joiner && !(unicode.In(before, unicode.S) || before == 0xfe0f || r == 0xfe0f && keycap(before) || before == 0x203c || before == 0x2049 || before == 0x3030 || before == 0x2139):
+		case joiner && !(unicode.In(before, unicode.S) || before == 0xfe0f || r == 0xfe0f && isKeycapBase(before) || before == 0x203c || before == 0x2049 || before == 0x3030 || before == 0x2139):
 			return r, true
 		case joiner:
 		case unicode.In(r, unicode.C, unicode.Zl, unicode.Zp):

@@ -22,7 +22,7 @@ func AppendJSON[T string | []byte](dst []byte, s T) []byte {
 func AppendJSONText(dst, json []byte) []byte {
 	for len(json) > 0 {
 		n := 0
-		for n < len(json) && json[n] != '"' && (printableByte(json[n]) || space(json[n])) {
+		for n < len(json) && json[n] != '"' && (printableByte(json[n]) || isLineSpace(json[n])) {
 			n++
 		}
 		dst = append(dst, json[:n]...)
@@ -42,7 +42,7 @@ func AppendJSONText(dst, json []byte) []byte {
 			json = json[n:]
 		default:
 			p := scan(json)
-			dst = Drawer{}.appendPiece(dst, json, p)
+			dst = Drawer{}.appendUnit(dst, json, p)
 			json = json[p.n:]
 		}
 	}
@@ -112,4 +112,4 @@ func appendEscapes(dst, src []byte) []byte {
 
 func printableByte(c byte) bool { return c >= 0x20 && c < 0x7f }
 
-func space(c byte) bool { return c == '\n' || c == '\r' || c == '\t' }
+func isLineSpace(c byte) bool { return c == '\n' || c == '\r' || c == '\t' }

@@ -11,12 +11,12 @@ func (d Drawer) Truncate(t Text, cells int) Text {
 	if t.Width() <= cells {
 		return t
 	}
-	end := d.ellipsis(cells)
-	at, wide := t.cut(cells - width(end))
+	end := d.ellipsisFor(cells)
+	at, wide := t.cutAt(cells - cellWidth(end))
 	for at > 0 && t.s[at-1] == ' ' {
 		at, wide = at-1, wide-1
 	}
-	return Text{t.s[:at] + end, wide + width(end)}
+	return Text{t.s[:at] + end, wide + cellWidth(end)}
 }
 
 // Skip returns t without its first units, as many as it takes to lose so many cells.
@@ -24,7 +24,7 @@ func Skip(t Text, cells int) Text {
 	if cells <= 0 {
 		return t
 	}
-	at, wide := t.cut(cells)
+	at, wide := t.cutAt(cells)
 	if wide < cells && at < len(t.s) { // a unit that is wider than what is left
 		n, more := Measure([]byte(t.s[at:]))
 		at, wide = at+n, wide+more
@@ -32,8 +32,8 @@ func Skip(t Text, cells int) Text {
 	return Text{t.s[at:], t.Width() - wide}
 }
 
-// cut is where the first so many cells of t end, at most, and how wide they are.
-func (t Text) cut(cells int) (at, wide int) {
+// cutAt is where the first so many cells of t end, at most, and how wide they are.
+func (t Text) cutAt(cells int) (at, wide int) {
 	b := []byte(t.s)
 	for at < len(b) && wide < cells {
 		n := min(PlainLen(b[at:]), cells-wide)
@@ -58,12 +58,12 @@ func (d Drawer) Pad(t Text, cells int) Text {
 	return t
 }
 
-// ellipsis is the mark for text that is cut, no wider than cells.
-func (d Drawer) ellipsis(cells int) string {
+// ellipsisFor is the mark for text that is cut, no wider than cells.
+func (d Drawer) ellipsisFor(cells int) string {
 	switch {
 	case d.ASCII:
 		return "..."[:min(3, cells)]
-	case width("…") > cells:
+	case cellWidth("…") > cells:
 		return ""
 	}
 	return "…"

@@ -24,9 +24,9 @@ func CleanParts(text []byte) iter.Seq[Text] {
 // JSONParts is [AppendJSON] of a text, part by part. A part is valid until the next.
 func JSONParts(text []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
-		p := parts{yield: yield}
-		p.quoted(text, true)
-		p.end()
+		p := textParts{yield: yield}
+		p.appendQuoted(text, true)
+		p.flushRest()
 	}
 }
 
@@ -34,7 +34,7 @@ func JSONParts(text []byte) iter.Seq[[]byte] {
 // without the spaces between its tokens. A part is valid until the next.
 func CompactParts(text []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
-		p := parts{yield: yield}
+		p := textParts{yield: yield}
 		for len(text) > 0 && !p.enough {
 			n := 1
 			switch c := text[0]; {
@@ -42,45 +42,45 @@ func CompactParts(text []byte) iter.Seq[[]byte] {
 				n = jsonbytes.Space(text)
 			case c == '"':
 				n, _ = jsonbytes.StringEnd(text)
-				p.quoted(text[1:n-1], false)
+				p.appendQuoted(text[1:n-1], false)
 			default:
 				for n < len(text) && text[n] != '"' && !jsonbytes.IsSpace(text[n]) {
 					n++
 				}
 				p.b = append(p.b, text[:n]...)
-				p.full()
+				p.flushFull()
 			}
 			text = text[n:]
 		}
-		p.end()
+		p.flushRest()
 	}
 }
 
-// parts yields what is appended to b, whenever that is a part.
-type parts struct {
+// textParts yields what is appended to b, whenever that is a part.
+type textParts struct {
 	b      []byte
 	yield  func([]byte) bool
 	enough bool // nobody wants more
 }
 
-// quoted appends a string.
-func (p *parts) quoted(text []byte, quote bool) {
+// appendQuoted appends a string.
+func (p *textParts) appendQuoted(text []byte, quote bool) {
 	p.b = append(p.b, '"')
 	for len(text) > 0 && !p.enough {
 		p.b, text = appendEscaped(p.b, text, min(partSize, len(text)), quote)
-		p.full()
+		p.flushFull()
 	}
 	p.b = append(p.b, '"')
 }
 
-func (p *parts) full() {
+func (p *textParts) flushFull() {
 	if len(p.b) >= partSize {
 		p.enough = p.enough || !p.yield(p.b)
 		p.b = p.b[:0]
 	}
 }
 
-func (p *parts) end() {
+func (p *textParts) flushRest() {
 	if len(p.b) > 0 && !p.enough {
 		p.yield(p.b)
 	}

@@ -42,7 +42,7 @@ func (d Drawer) Format(f literal, args ...any) Text {
 		switch v := arg.(type) {
 		case Text:
 		case string:
-			if !plain(v) {
+			if !isPlain(v) {
 				said[i] = d.Clean(v)
 			}
 		case []byte:
@@ -50,7 +50,7 @@ func (d Drawer) Format(f literal, args ...any) Text {
 		case error:
 			said[i] = d.Clean(v.Error())
 		case fmt.Stringer:
-			if s := v.String(); !plain(s) {
+			if s := v.String(); !isPlain(s) {
 				said[i] = d.Clean(s)
 			}
 		}
@@ -119,15 +119,15 @@ func Wrap(t Text, cells int) (lines []Text) {
 
 // textOf is a clean string as a Text.
 func textOf(s string) Text {
-	if len(s) > longText && !plain(s) {
+	if len(s) > longText && !isPlain(s) {
 		return Text{s, unmeasured}
 	}
-	return Text{s, width(s)}
+	return Text{s, cellWidth(s)}
 }
 
-// width is how many cells a clean string takes.
-func width(s string) int {
-	if plain(s) {
+// cellWidth is how many cells a clean string takes.
+func cellWidth(s string) int {
+	if isPlain(s) {
 		return len(s)
 	}
 	return ansi.StringWidth(s)

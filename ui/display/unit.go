@@ -29,29 +29,29 @@ func Measure(b []byte) (n, cells int) { return Drawer{}.Measure(b) }
 // the end of b is shown as the bytes that are there.
 func (d Drawer) Next(b []byte) Unit {
 	p := d.scan(b)
-	if !p.altered() {
+	if !p.isAltered() {
 		return Unit{Len: p.n, Cells: p.cells, Shown: string(b[:p.n])}
 	}
-	shown := d.shown(b, p)
-	return Unit{Len: p.n, Cells: width(shown), Shown: shown, Altered: true}
+	shown := d.drawnText(b, p)
+	return Unit{Len: p.n, Cells: cellWidth(shown), Shown: shown, Altered: true}
 }
 
 // Measure is the function [Measure] with this drawer's alphabet.
 func (d Drawer) Measure(b []byte) (n, cells int) {
 	p := d.scan(b)
-	if !p.altered() {
+	if !p.isAltered() {
 		return p.n, p.cells
 	}
-	return p.n, width(d.shown(b, p))
+	return p.n, cellWidth(d.drawnText(b, p))
 }
 
 // PlainLen returns the length of the prefix of b in which every byte is a printable ASCII character
 // of one cell that may be drawn as it is. A last character that carries a combining mark is left
 // out, as the two are one unit.
 func PlainLen(b []byte) int {
-	n := printable(b)
+	n := printableLen(b)
 	if n > 0 && n < len(b) && b[n] >= utf8.RuneSelf {
-		if r, _ := utf8.DecodeRune(b[n:]); joins(r) {
+		if r, _ := utf8.DecodeRune(b[n:]); joinsPrevious(r) {
 			n--
 		}
 	}
@@ -63,8 +63,8 @@ func plainLen(b []byte, most int) int {
 	return min(PlainLen(b[:min(len(b), most+utf8.UTFMax)]), most)
 }
 
-// printable counts the bytes 0x20 to 0x7e at the start of b, eight at a time.
-func printable(b []byte) int {
+// printableLen counts the bytes 0x20 to 0x7e at the start of b, eight at a time.
+func printableLen(b []byte) int {
 	const low, one, high = 0x2020202020202020, 0x0101010101010101, 0x8080808080808080
 	n := 0
 	for len(b)-n >= 8 {
@@ -83,8 +83,8 @@ func printable(b []byte) int {
 	return n
 }
 
-// piece is a unit before it is drawn.
-type piece struct {
+// scannedUnit is a unit before it is drawn.
+type scannedUnit struct {
 	n     int  // bytes of the source
 	cells int  // cells, when it is not altered
 	form  form // how it is drawn
@@ -93,7 +93,7 @@ type piece struct {
 	r     rune // the character, byte or surrogate that is replaced
 }
 
-func (p piece) altered() bool { return p.form != asIs || p.lost > 0 }
+func (p scannedUnit) isAltered() bool { return p.form != asIs || p.lost > 0 }
 
 // form is the way in which a piece is drawn.
 type form uint8
@@ -109,73 +109,73 @@ const (
 )
 
 // scan finds the first piece of b, which must not be empty, for ASCII or Unicode.
-func (d Drawer) scan(b []byte) piece {
+func (d Drawer) scan(b []byte) scannedUnit {
 	if d.ASCII && b[0] >= utf8.RuneSelf {
 		r, n := utf8.DecodeRune(b)
-		if p, ok := replaced(b, r, n); ok {
+		if p, ok := scanReplaced(b, r, n); ok {
 			return p
 		}
-		return piece{n: n, form: point, r: r}
+		return scannedUnit{n: n, form: point, r: r}
 	}
 	if d.ASCII && b[0] >= 0x20 && b[0] < 0x7f {
-		return piece{n: 1, cells: 1, keep: 1}
+		return scannedUnit{n: 1, cells: 1, keep: 1}
 	}
 	return scan(b)
 }
 
 // scan finds the first piece of b, which must not be empty.
-func scan(b []byte) piece {
+func scan(b []byte) scannedUnit {
 	r, n := utf8.DecodeRune(b)
-	if (wide(r) || narrow(r)) && (len(b) == n || apart(b[n:])) {
-		p := piece{n: n, cells: 1, keep: n}
-		if wide(r) {
+	if (isWide(r) || isNarrow(r)) && (len(b) == n || isSeparate(b[n:])) {
+		p := scannedUnit{n: n, cells: 1, keep: n}
+		if isWide(r) {
 			p.cells = 2
 		}
 		return p
 	}
-	if p, ok := replaced(b, r, n); ok {
+	if p, ok := scanReplaced(b, r, n); ok {
 		return p
 	}
-	return cluster(b, r)
+	return scanCluster(b, r)
 }
 
-// replaced returns the piece at the start of b if its first character, r of n bytes, is never drawn
+// scanReplaced returns the piece at the start of b if its first character, r of n bytes, is never drawn
 // as it is.
-func replaced(b []byte, r rune, n int) (piece, bool) {
+func scanReplaced(b []byte, r rune, n int) (scannedUnit, bool) {
 	switch {
 	case r == utf8.RuneError && n == 1:
 		if s, ok := decodeSurrogate(b); ok {
-			return piece{n: 3, form: surrogate, r: s}, true
+			return scannedUnit{n: 3, form: surrogate, r: s}, true
 		}
-		return piece{n: 1, form: octet, r: rune(b[0])}, true
+		return scannedUnit{n: 1, form: octet, r: rune(b[0])}, true
 	case r < 0x20:
-		return piece{n: n, form: control, r: r}, true
+		return scannedUnit{n: n, form: control, r: r}, true
 	case r >= 0x7f && r < 0xa0:
-		return piece{n: n, form: octet, r: r}, true
-	case tag(r):
-		return piece{n: tagRun(b), form: tags}, true
-	case !drawable(r) || modifier(r) || leads(r):
-		return piece{n: n, form: point, r: r}, true
+		return scannedUnit{n: n, form: octet, r: r}, true
+	case isTag(r):
+		return scannedUnit{n: tagRun(b), form: tags}, true
+	case !isDrawable(r) || isSkinTone(r) || joinsNext(r):
+		return scannedUnit{n: n, form: point, r: r}, true
 	}
-	return piece{}, false
+	return scannedUnit{}, false
 }
 
-// cluster finds the piece at the start of b, whose first character r may be drawn.
-func cluster(b []byte, r rune) piece {
-	bare := joins(r)
-	if bare && !mark(r) {
+// scanCluster finds the piece at the start of b, whose first character r may be drawn.
+func scanCluster(b []byte, r rune) scannedUnit {
+	bare := joinsPrevious(r)
+	if bare && !isMark(r) {
 		// A letter that leans on the one before it, as Thai sara am: on a dotted circle it would be
 		// wider than measured.
-		return piece{n: utf8.RuneLen(r), form: point, r: r}
+		return scannedUnit{n: utf8.RuneLen(r), form: point, r: r}
 	}
-	c, cells := ansi.FirstGraphemeCluster(window(b), ansi.GraphemeWidth)
+	c, cells := ansi.FirstGraphemeCluster(clusterWindow(b), ansi.GraphemeWidth)
 	keep, full := utf8.RuneLen(r), false
 	if len(c) > keep {
 		keep, full = wellFormed(c)
 	}
-	p := piece{n: keep, keep: keep, cells: cells}
+	p := scannedUnit{n: keep, keep: keep, cells: cells}
 	if full {
-		p.n, p.lost = swallow(b, keep, len(c))
+		p.n, p.lost = skipStacked(b, keep, len(c))
 	}
 	if bare {
 		p.form = based
