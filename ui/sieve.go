@@ -17,7 +17,7 @@ type filterBar struct {
 	m      *Model
 	line   *screen.Input
 	read   string // that the list shows
-	faults []filter.Fault
+	faults []filter.Error
 	may    []string // what the last word may become, once that was asked for
 	past   int      // how many filters back
 }
@@ -96,7 +96,7 @@ func (f *filterBar) sift() {
 }
 
 // sift has the list show the turns that a filter means, and returns what of it is not understood.
-func (m *Model) sift(text string) []filter.Fault {
+func (m *Model) sift(text string) []filter.Error {
 	of, faults := filter.Parse(text)
 	m.sieve.Set(of)
 	m.refresh()
@@ -187,7 +187,7 @@ func (f *filterBar) Draw(p *screen.Pen, y int) {
 	case len(f.may) > 0:
 		drawWords(p, f.may, y-1)
 	default:
-		names := filter.Names()
+		names := filter.FieldNames()
 		drawWords(p, append(names[:len(names)-1], filterMore), y-1)
 	}
 	p.Fill(screen.Bare)

@@ -112,7 +112,7 @@ func (b *breakpoint) watch() proxy.Watch {
 	if f == nil {
 		return nil
 	}
-	w := &watch{point: b, filter: f, met: map[stream.Ref]bool{}, looked: filter.Looked{}, began: time.Now()}
+	w := &watch{point: b, filter: f, met: map[stream.Ref]bool{}, looked: filter.SearchProgress{}, began: time.Now()}
 	w.in.Keep(providers.Keep{Bytes: mostWatched, ReadOnce: true, Rows: 16}) // a WebSocket lasts for hours
 	return w
 }
@@ -131,7 +131,7 @@ type watch struct {
 	number int
 	closed int                 // turns that had ended, all that came before them too
 	met    map[stream.Ref]bool // calls for which it was held
-	looked filter.Looked
+	looked filter.SearchProgress
 }
 
 // See takes what is known besides the answer's body.
@@ -148,11 +148,11 @@ func (w *watch) Look(event []byte) (why string) {
 	defer w.mu.Unlock()
 	at := time.Since(w.began)
 	w.in.Write(stream.Record{Exchange: w.number, At: at, Data: event})
-	from := filter.Source{View: w.in.View(), Cost: w.cost, Now: at, Looked: w.looked}
+	from := filter.Source{View: w.in.View(), Cost: w.cost, Now: at, Progress: w.looked}
 	session := from.View.Session()
 	for _, t := range session.Turns[max(0, w.closed-session.Gone()):] {
 		for _, c := range t.Calls {
-			if !w.met[c.Ref()] && w.filter.Call(&from, t, c) {
+			if !w.met[c.Ref()] && w.filter.MatchesCall(&from, t, c) {
 				w.met[c.Ref()] = true
 				why = w.point.clean(fmt.Sprintf("%s, %s, fits %s", c.Name, c.Status(), w.filter))
 			}

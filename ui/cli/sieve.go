@@ -41,7 +41,7 @@ func (o *sieve) means(in *providers.Inspector, t *stream.Turn) bool {
 	}
 	turns := in.Session().Turns
 	cost := func(t *stream.Turn) price.Figure { return costOf(o.prices, in.Exchange(t.Exchange), t) }
-	return o.Turn(&filter.Source{View: in.View(), Cost: cost, Now: turns[len(turns)-1].OpenedAt}, t)
+	return o.MatchesTurn(&filter.Source{View: in.View(), Cost: cost, Now: turns[len(turns)-1].OpenedAt}, t)
 }
 
 // filterHelp is the page about the words of a filter.
@@ -49,7 +49,7 @@ func filterHelp(l lines) {
 	l.prose("", "What f on the screen, --filter of print and check, and --break of proxy take. All words must fit; a minus before one turns it round; in quotes it is looked for as words, never as a field. Any other word is looked for in what the row of a turn or call says (a tool, an id, a state, a model, a code), in the arguments of calls and in the text of turns.")
 	l.linef("")
 	for _, f := range filter.Fields() {
-		l.linef("  %-28s %s", f.Like, f.Does)
+		l.linef("  %-28s %s", f.Example, f.Does)
 	}
 	l.linef("")
 	l.linef("  state:bad model:sonnet cost>0.01 \"two words\" -tool:notify")

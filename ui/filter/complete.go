@@ -9,7 +9,7 @@ import (
 // seen says what has been seen of a field that takes any words, and may be nil.
 func Complete(text string, seen func(field string) []string) (longer string, all []string) {
 	start, last := len(text), word{}
-	if words := split(text); len(words) > 0 && !isBlank(text[len(text)-1]) {
+	if words := splitWords(text); len(words) > 0 && !isBlank(text[len(text)-1]) {
 		last = words[len(words)-1]
 		start = last.start
 	}
@@ -18,7 +18,7 @@ func Complete(text string, seen func(field string) []string) (longer string, all
 		from++
 	}
 	begun := text[from:]
-	for _, may := range last.may(seen) {
+	for _, may := range last.completions(seen) {
 		if len(may) >= len(begun) && strings.EqualFold(may[:len(begun)], begun) {
 			all = append(all, may)
 		}
@@ -28,13 +28,13 @@ func Complete(text string, seen func(field string) []string) (longer string, all
 	}
 	longer = all[0]
 	for _, may := range all[1:] {
-		longer = longer[:same(longer, may)]
+		longer = longer[:commonPrefixLen(longer, may)]
 	}
 	return text[:from] + longer, all
 }
 
-// may are the words that one may become, as they are written.
-func (w word) may(seen func(field string) []string) (all []string) {
+// completions are the words that one may become, as they are written.
+func (w word) completions(seen func(field string) []string) (all []string) {
 	if w.op == "" {
 		for _, f := range Fields() {
 			all = append(all, f.Name+f.ops[0])
@@ -62,8 +62,8 @@ func (w word) may(seen func(field string) []string) (all []string) {
 	return all
 }
 
-// same is how many bytes two words begin with alike, whatever their case.
-func same(a, b string) (n int) {
+// commonPrefixLen is how many bytes two words begin with alike, whatever their case.
+func commonPrefixLen(a, b string) (n int) {
 	for n < min(len(a), len(b)) && strings.EqualFold(a[n:n+1], b[n:n+1]) {
 		n++
 	}

@@ -13,9 +13,9 @@ import (
 
 // Field is something that turns and calls can be asked for.
 type Field struct {
-	Name string
-	Does string // what it is, in a few words
-	Like string // how it is written
+	Name    string
+	Does    string // what it is, in a few words
+	Example string // how it is written
 
 	ops    []string
 	calls  bool // it is of calls
@@ -23,31 +23,31 @@ type Field struct {
 	read   func(op, value string, f *Filter) (t term, why string)
 }
 
-// wants is how the field is written, for who wrote it otherwise.
-func (f *Field) wants() string { return f.Like }
+// usageText is how the field is written, for who wrote it otherwise.
+func (f *Field) usageText() string { return f.Example }
 
 // Fields are all of them, in the order in which they are told. It is a function because some say
 // what is right by what is declared elsewhere.
 func Fields() []Field {
 	is, than := []string{":", "="}, []string{">", "<", ">=", "<=", "="}
 	return []Field{
-		{Name: "state", Does: "how it stands; bad is all that went wrong", Like: "state:bad", ops: is, values: stateWords, read: readState},
-		{Name: "tool", Does: "the tool's name; = is all of it", Like: "tool:run_shell", ops: is, calls: true, read: text(toolOf)},
-		{Name: "model", Does: "the model's name", Like: "model:sonnet", ops: is, read: text(modelOf)},
-		{Name: "agent", Does: "whose request it answers, or what a hub calls it", Like: "agent:Explore", ops: is, read: text(agentOf)},
-		{Name: "file", Does: "where it was read from", Like: "file:run.tsc", ops: is, read: text(fileOf)},
-		{Name: "finding", Does: "a code, or error, warn, info", Like: "finding:SCHEMA", ops: is, calls: true, values: codes, read: readFinding},
-		{Name: "host", Does: "its machine, or where its request went", Like: "host:openai.com", ops: is, read: text(hostOf)},
-		{Name: "cost", Does: "of the turn, in US dollars", Like: "cost>0.01", ops: than, read: amount(dollars, costOf)},
-		{Name: "took", Does: "from its beginning to its end", Like: "took>2s", ops: than, read: amount(seconds, tookOf)},
-		{Name: "bytes", Does: "of a call's arguments", Like: "bytes>1k", ops: than, calls: true, read: amount(size, sizeOf)},
-		{Name: "since", Does: "it began so long ago, or then", Like: "since:10m or since:14:05", ops: is, read: readSince},
-		{Name: "sent", Does: "what a later request made of it", Like: "sent:changed", ops: is, calls: true, values: fates, read: readSent},
+		{Name: "state", Does: "how it stands; bad is all that went wrong", Example: "state:bad", ops: is, values: stateWords, read: readState},
+		{Name: "tool", Does: "the tool's name; = is all of it", Example: "tool:run_shell", ops: is, calls: true, read: textField(toolOf)},
+		{Name: "model", Does: "the model's name", Example: "model:sonnet", ops: is, read: textField(modelOf)},
+		{Name: "agent", Does: "whose request it answers, or what a hub calls it", Example: "agent:Explore", ops: is, read: textField(agentOf)},
+		{Name: "file", Does: "where it was read from", Example: "file:run.tsc", ops: is, read: textField(fileOf)},
+		{Name: "finding", Does: "a code, or error, warn, info", Example: "finding:SCHEMA", ops: is, calls: true, values: findingCodes, read: readFinding},
+		{Name: "host", Does: "its machine, or where its request went", Example: "host:openai.com", ops: is, read: textField(hostOf)},
+		{Name: "cost", Does: "of the turn, in US dollars", Example: "cost>0.01", ops: than, read: numberField(parseDollars, costOf)},
+		{Name: "took", Does: "from its beginning to its end", Example: "took>2s", ops: than, read: numberField(parseSeconds, tookOf)},
+		{Name: "bytes", Does: "of a call's arguments", Example: "bytes>1k", ops: than, calls: true, read: numberField(parseSize, sizeOf)},
+		{Name: "since", Does: "it began so long ago, or then", Example: "since:10m or since:14:05", ops: is, read: readSince},
+		{Name: "sent", Does: "what a later request made of it", Example: "sent:changed", ops: is, calls: true, values: sentWords, read: readSent},
 	}
 }
 
-// Names are the names of the fields.
-func Names() (names []string) {
+// FieldNames are the names of the fields.
+func FieldNames() (names []string) {
 	for _, f := range Fields() {
 		names = append(names, f.Name)
 	}
@@ -62,44 +62,46 @@ func fieldOf(name string) *Field {
 	return nil
 }
 
-// text is how a field is read that is some words: with = they are all of it.
-func text(of func(*subject, func(string) bool) bool) func(string, string, *Filter) (term, string) {
+// textField is how a field is read that is some words: with = they are all of it.
+func textField(of func(*matchTarget, func(string) bool) bool) func(string, string, *Filter) (term, string) {
 	return func(op, value string, _ *Filter) (term, string) {
-		n := newShort(value)
-		n.whole = op == "="
-		return term{fits: func(s *subject) bool { return of(s, n.in) }}, ""
+		n := newShortQuery(value)
+		n.exact = op == "="
+		return term{fits: func(s *matchTarget) bool { return of(s, n.isIn) }}, ""
 	}
 }
 
-func toolOf(s *subject, is func(string) bool) bool { return s.call != nil && is(s.call.Name) }
+func toolOf(s *matchTarget, is func(string) bool) bool { return s.call != nil && is(s.call.Name) }
 
-func modelOf(s *subject, is func(string) bool) bool { return s.turn.Model != "" && is(s.turn.Model) }
+func modelOf(s *matchTarget, is func(string) bool) bool {
+	return s.turn.Model != "" && is(s.turn.Model)
+}
 
-func agentOf(s *subject, is func(string) bool) bool {
+func agentOf(s *matchTarget, is func(string) bool) bool {
 	if a := s.turn.Ask; a != nil && (a.Agent != "" && is(a.Agent) || a.Title != "" && is(a.Title)) {
 		return true
 	}
-	from := s.origin()
+	from := s.originMachine()
 	return from != nil && is(from.Agent)
 }
 
-func fileOf(s *subject, is func(string) bool) bool {
+func fileOf(s *matchTarget, is func(string) bool) bool {
 	return s.exchange != nil && s.exchange.Head.File != "" && is(s.exchange.Head.File)
 }
 
-func hostOf(s *subject, is func(string) bool) bool {
+func hostOf(s *matchTarget, is func(string) bool) bool {
 	if s.exchange == nil {
 		return false
 	}
-	if from := s.origin(); from != nil && is(from.Host) {
+	if from := s.originMachine(); from != nil && is(from.Host) {
 		return true
 	}
 	host := HostOf(s.exchange.Head.URL)
 	return host != "" && is(host)
 }
 
-// origin is the machine that a turn comes from, nil for this one.
-func (s *subject) origin() *stream.Machine {
+// originMachine is the machine that a turn comes from, nil for this one.
+func (s *matchTarget) originMachine() *stream.Machine {
 	if s.exchange == nil {
 		return nil
 	}
@@ -115,21 +117,21 @@ func HostOf(url string) string {
 	return host
 }
 
-// amount is how a field is read that is a number.
-func amount(read func(string) (float64, bool), of func(*subject) (float64, bool)) func(string, string, *Filter) (term, string) {
+// numberField is how a field is read that is a number.
+func numberField(read func(string) (float64, bool), of func(*matchTarget) (float64, bool)) func(string, string, *Filter) (term, string) {
 	return func(op, value string, _ *Filter) (term, string) {
 		want, ok := read(value)
 		if !ok {
 			return term{}, "that is no number"
 		}
-		return term{fits: func(s *subject) bool {
+		return term{fits: func(s *matchTarget) bool {
 			got, known := of(s)
-			return known && compare(got, op, want)
+			return known && compareNumbers(got, op, want)
 		}}, ""
 	}
 }
 
-func compare(got float64, op string, want float64) bool {
+func compareNumbers(got float64, op string, want float64) bool {
 	switch op {
 	case ">":
 		return got > want
@@ -143,7 +145,7 @@ func compare(got float64, op string, want float64) bool {
 	return got == want
 }
 
-func costOf(s *subject) (float64, bool) {
+func costOf(s *matchTarget) (float64, bool) {
 	if s.Cost == nil {
 		return 0, false
 	}
@@ -151,7 +153,7 @@ func costOf(s *subject) (float64, bool) {
 	return f.USD, f.Known()
 }
 
-func tookOf(s *subject) (float64, bool) {
+func tookOf(s *matchTarget) (float64, bool) {
 	from, to := s.turn.OpenedAt, s.turn.ClosedAt
 	if c := s.call; c != nil {
 		from, to = c.OpenedAt, c.SealedAt
@@ -162,25 +164,25 @@ func tookOf(s *subject) (float64, bool) {
 	return (to - from).Seconds(), from >= 0 && to >= from
 }
 
-func sizeOf(s *subject) (float64, bool) {
+func sizeOf(s *matchTarget) (float64, bool) {
 	if s.call == nil {
 		return 0, false
 	}
 	return float64(s.call.Size()), true
 }
 
-// dollars reads 0.01 or $0.01.
-func dollars(text string) (float64, bool) { return number(strings.TrimPrefix(text, "$")) }
+// parseDollars reads 0.01 or $0.01.
+func parseDollars(text string) (float64, bool) { return parseNumber(strings.TrimPrefix(text, "$")) }
 
-// number reads what is finite.
-func number(text string) (float64, bool) {
+// parseNumber reads what is finite.
+func parseNumber(text string) (float64, bool) {
 	n, err := strconv.ParseFloat(text, 64)
 	return n, err == nil && !math.IsInf(n, 0) && !math.IsNaN(n)
 }
 
-// seconds reads 2s, 300ms, 1m30s, or 2, which are seconds.
-func seconds(text string) (float64, bool) {
-	if n, ok := number(text); ok {
+// parseSeconds reads 2s, 300ms, 1m30s, or 2, which are seconds.
+func parseSeconds(text string) (float64, bool) {
+	if n, ok := parseNumber(text); ok {
 		return n, true
 	}
 	d, err := time.ParseDuration(strings.ToLower(text))
@@ -193,12 +195,12 @@ var sizes = []struct {
 	of   float64
 }{{"kb", 1e3}, {"mb", 1e6}, {"gb", 1e9}, {"k", 1e3}, {"m", 1e6}, {"g", 1e9}, {"b", 1}, {"", 1}}
 
-// size reads 512, 1k or 1.5MB.
-func size(text string) (float64, bool) {
+// parseSize reads 512, 1k or 1.5MB.
+func parseSize(text string) (float64, bool) {
 	text = strings.ToLower(text)
 	for _, of := range sizes {
 		if rest, ok := strings.CutSuffix(text, of.unit); ok {
-			n, ok := number(rest)
+			n, ok := parseNumber(rest)
 			return n * of.of, ok
 		}
 	}
@@ -209,22 +211,22 @@ func size(text string) (float64, bool) {
 func readSince(_, value string, f *Filter) (term, string) {
 	for _, layout := range []string{"15:04:05", "15:04"} {
 		if at, err := time.Parse(layout, value); err == nil {
-			return term{fits: func(s *subject) bool { return clock(s, at) }}, ""
+			return term{fits: func(s *matchTarget) bool { return beganSince(s, at) }}, ""
 		}
 	}
-	ago, ok := seconds(value)
-	if _, bare := number(value); !ok || bare || ago <= 0 || ago > 1e9 {
+	ago, ok := parseSeconds(value)
+	if _, bare := parseNumber(value); !ok || bare || ago <= 0 || ago > 1e9 {
 		return term{}, "that is no time"
 	}
 	d := time.Duration(ago * float64(time.Second))
 	if f.since == 0 || d < f.since {
 		f.since = d
 	}
-	return term{fits: func(s *subject) bool { return s.turn.OpenedAt >= s.Now-d }}, ""
+	return term{fits: func(s *matchTarget) bool { return s.turn.OpenedAt >= s.Now-d }}, ""
 }
 
-// clock reports whether a turn began at that time of the day of its source's latest, or later.
-func clock(s *subject, of time.Time) bool {
+// beganSince reports whether a turn began at that time of the day of its source's latest, or later.
+func beganSince(s *matchTarget, of time.Time) bool {
 	began, ok := s.View.Clock(s.turn.Exchange, s.turn.OpenedAt)
 	if !ok {
 		return false
@@ -236,8 +238,8 @@ func clock(s *subject, of time.Time) bool {
 	return !began.Before(time.Date(y, m, d, of.Hour(), of.Minute(), of.Second(), 0, began.Location()))
 }
 
-// codes are those of all findings, behind their severities.
-func codes() []string {
+// findingCodes are those of all findings, behind their severities.
+func findingCodes() []string {
 	all := []string{stream.Error.String(), stream.Warn.String(), stream.Info.String()}
 	for _, d := range providers.Findings() {
 		all = append(all, d.Code)

@@ -36,7 +36,7 @@ type term struct {
 	not   bool
 	calls bool // calls are asked for, not only their turn
 	texts bool // and what they and it hold
-	fits  func(*subject) bool
+	fits  func(*matchTarget) bool
 }
 
 // Source is where turns come from, and what is known of them elsewhere.
@@ -45,16 +45,16 @@ type Source struct {
 	Cost func(*stream.Turn) price.Figure
 	Now  time.Duration // of the source, for what is said to be so long ago
 
-	Looked Looked // nil where nothing is judged twice
+	Progress SearchProgress // nil where nothing is judged twice
 }
 
-// subject is what a word may fit: a call, or with nil its turn.
-type subject struct {
+// matchTarget is what a word may fit: a call, or with nil its turn.
+type matchTarget struct {
 	*Source
 	turn     *stream.Turn
 	call     *stream.Call
 	exchange *providers.Exchange // may be nil
-	texts    []held              // by number of term: whether the texts of the turn hold it
+	texts    []containment       // by number of term: whether the texts of the turn hold it
 }
 
 // String is what was asked for, as it was written.
@@ -67,33 +67,33 @@ func (f *Filter) Empty() bool { return len(f.terms) == 0 }
 // alone.
 func (f *Filter) Since() time.Duration { return f.since }
 
-// Turn reports whether a turn is meant.
-func (f *Filter) Turn(from *Source, t *stream.Turn) bool {
-	s := from.subject(t)
-	meant := f.all(&s)
-	if f.any(&s) {
+// MatchesTurn reports whether a turn is meant.
+func (f *Filter) MatchesTurn(from *Source, t *stream.Turn) bool {
+	s := from.newTarget(t)
+	meant := f.matchesAll(&s)
+	if f.matchesExcluded(&s) {
 		return false
 	}
 	for _, c := range t.Calls {
 		s.call = c
-		meant = meant || f.all(&s)
-		if f.any(&s) {
+		meant = meant || f.matchesAll(&s)
+		if f.matchesExcluded(&s) {
 			return false
 		}
 	}
 	return meant
 }
 
-// Call reports whether a call is what is said, and nothing of what is said with a minus.
-func (f *Filter) Call(from *Source, t *stream.Turn, c *stream.Call) bool {
-	s := from.subject(t)
+// MatchesCall reports whether a call is what is said, and nothing of what is said with a minus.
+func (f *Filter) MatchesCall(from *Source, t *stream.Turn, c *stream.Call) bool {
+	s := from.newTarget(t)
 	s.call = c
-	return f.all(&s) && !f.any(&s)
+	return f.matchesAll(&s) && !f.matchesExcluded(&s)
 }
 
-// Untold reports whether too little is left of a turn to tell whether it is meant: its calls were
+// Undecidable reports whether too little is left of a turn to tell whether it is meant: its calls were
 // let go of, or their arguments.
-func (f *Filter) Untold(t *stream.Turn) bool {
+func (f *Filter) Undecidable(t *stream.Turn) bool {
 	for _, of := range f.terms {
 		if of.calls && t.Kept == stream.Dropped || of.texts && t.Kept != stream.Whole {
 			return true
@@ -102,12 +102,12 @@ func (f *Filter) Untold(t *stream.Turn) bool {
 	return false
 }
 
-func (from *Source) subject(t *stream.Turn) subject {
-	return subject{Source: from, turn: t, exchange: from.View.Exchange(t.Exchange)}
+func (from *Source) newTarget(t *stream.Turn) matchTarget {
+	return matchTarget{Source: from, turn: t, exchange: from.View.Exchange(t.Exchange)}
 }
 
-// all reports whether a subject fits every word that is said without a minus.
-func (f *Filter) all(s *subject) bool {
+// matchesAll reports whether a subject fits every word that is said without a minus.
+func (f *Filter) matchesAll(s *matchTarget) bool {
 	for i := range f.terms {
 		if of := &f.terms[i]; !of.not && !of.fits(s) {
 			return false
@@ -116,8 +116,8 @@ func (f *Filter) all(s *subject) bool {
 	return true
 }
 
-// any reports whether a subject fits a word that is said with a minus.
-func (f *Filter) any(s *subject) bool {
+// matchesExcluded reports whether a subject fits a word that is said with a minus.
+func (f *Filter) matchesExcluded(s *matchTarget) bool {
 	for i := range f.terms {
 		if of := &f.terms[i]; of.not && of.fits(s) {
 			return true

@@ -76,7 +76,7 @@ func TestTurn(t *testing.T) {
 		f, faults := Parse(text)
 		got := []int{}
 		for _, turn := range src.View.Session().Turns {
-			if f.Turn(src, turn) {
+			if f.MatchesTurn(src, turn) {
 				got = append(got, int(turn.Number)+1)
 			}
 		}
@@ -95,7 +95,7 @@ func TestCall(t *testing.T) {
 	} {
 		f, _ := Parse(text)
 		for i, c := range turn.Calls {
-			if got := f.Call(src, turn, c); got != want[i] {
+			if got := f.MatchesCall(src, turn, c); got != want[i] {
 				t.Errorf("%q of %s: %v", text, c.Name, got)
 			}
 		}
@@ -138,7 +138,7 @@ func TestFaults(t *testing.T) {
 // TestFieldsAsTold: what a field is told to be written like is no fault.
 func TestFieldsAsTold(t *testing.T) {
 	for _, field := range Fields() {
-		for way := range strings.SplitSeq(field.Like, " or ") {
+		for way := range strings.SplitSeq(field.Example, " or ") {
 			if f, faults := Parse(way); len(faults) > 0 || f.Empty() {
 				t.Errorf("%s: %v", way, faults)
 			}
@@ -185,10 +185,10 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("%q is not %q: %v, %v", text, one, faults, more)
 		}
 		for _, turn := range src.View.Session().Turns {
-			if one.Turn(src, turn) != again.Turn(src, turn) {
+			if one.MatchesTurn(src, turn) != again.MatchesTurn(src, turn) {
 				t.Fatalf("%q of turn %d", text, turn.Number)
 			}
-			one.Untold(turn)
+			one.Undecidable(turn)
 		}
 		longer, _ := Complete(text, nil)
 		if !strings.HasPrefix(strings.ToLower(longer), strings.ToLower(text)) && strings.ToValidUTF8(text, "") == text {
@@ -203,7 +203,7 @@ func TestTurnAllocates(t *testing.T) {
 	f, _ := Parse("state:bad model:sonnet cost<1 zzz -tool:y since:10m bytes>1 sent:back")
 	if n := testing.AllocsPerRun(100, func() {
 		for _, turn := range src.View.Session().Turns {
-			f.Turn(src, turn)
+			f.MatchesTurn(src, turn)
 		}
 	}); n > 8 { // a subject for each turn, and one more for each call
 		t.Errorf("%.0f allocations", n)
@@ -215,7 +215,7 @@ func BenchmarkTurn(b *testing.B) {
 	f, _ := Parse("state:bad sonnet")
 	for b.Loop() {
 		for _, turn := range src.View.Session().Turns {
-			f.Turn(src, turn)
+			f.MatchesTurn(src, turn)
 		}
 	}
 }

@@ -8,20 +8,20 @@ import (
 	"toolscope/themes"
 )
 
-// Fault is a word that is not understood, and what would be.
-type Fault struct{ Word, Why string }
+// Error is a word that is not understood, and what would be.
+type Error struct{ Word, Why string }
 
-func (f Fault) Error() string { return f.Word + ": " + f.Why }
+func (f Error) Error() string { return f.Word + ": " + f.Why }
 
 // Parse reads a filter. The words that are at fault take no part in it.
-func Parse(text string) (*Filter, []Fault) {
+func Parse(text string) (*Filter, []Error) {
 	f := &Filter{text: strings.TrimLeft(text, blanks)}
-	var faults []Fault
-	for _, w := range split(text) {
-		t, err := w.term(f)
+	var faults []Error
+	for _, w := range splitWords(text) {
+		t, err := w.parseTerm(f)
 		switch {
 		case err != "":
-			faults = append(faults, Fault{w.name(), err})
+			faults = append(faults, Error{w.errorWord(), err})
 		case t.fits != nil:
 			t.not = w.not
 			f.terms = append(f.terms, t)
@@ -38,8 +38,8 @@ type word struct {
 	start     int // byte at which it begins, its minus included
 }
 
-// name is what is said of a word that is at fault.
-func (w word) name() string {
+// errorWord is what is said of a word that is at fault.
+func (w word) errorWord() string {
 	if w.op == "" {
 		return w.value
 	}
@@ -52,8 +52,8 @@ func (w word) name() string {
 // ops are what stands between a field and what it must be, the longer before their beginnings.
 var ops = []string{":", ">=", "<=", ">", "<", "="}
 
-// split cuts a text into its words.
-func split(text string) (words []word) {
+// splitWords cuts a text into its words.
+func splitWords(text string) (words []word) {
 	for at := 0; at < len(text); {
 		if isBlank(text[at]) {
 			at++
@@ -114,30 +114,30 @@ func valueAt(text string) (value string, n int) {
 	return b.String(), n
 }
 
-// term is what a word asks for; why says what is wrong with it. Without either it asks for nothing.
-func (w word) term(f *Filter) (t term, why string) {
+// parseTerm is what a word asks for; why says what is wrong with it. Without either it asks for nothing.
+func (w word) parseTerm(f *Filter) (t term, why string) {
 	if w.op == "" {
 		if w.value == "" {
 			return t, ""
 		}
-		return plain(w.value, len(f.terms)), ""
+		return plainTerm(w.value, len(f.terms)), ""
 	}
 	field := fieldOf(w.field)
 	if field == nil {
-		if near := themes.Near(w.field, Names()); len(near) > 0 {
+		if near := themes.Near(w.field, FieldNames()); len(near) > 0 {
 			return t, "no such field; " + near[0] + "?"
 		}
 		return t, `no such field; "` + w.field + w.op + w.value + `" in quotes is looked for as words`
 	}
 	if w.value == "" {
-		return t, "is what? " + field.wants()
+		return t, "is what? " + field.usageText()
 	}
 	if !slices.Contains(field.ops, w.op) {
-		return t, "say " + field.wants()
+		return t, "say " + field.usageText()
 	}
 	t, why = field.read(w.op, w.value, f)
 	if why != "" {
-		why = fmt.Sprintf("%s; %s", why, field.wants())
+		why = fmt.Sprintf("%s; %s", why, field.usageText())
 	}
 	t.calls = t.calls || field.calls
 	return t, why

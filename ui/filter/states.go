@@ -10,14 +10,14 @@ import (
 
 // What is asked for beside the states themselves.
 const (
-	isBad     = "bad"     // went wrong: its state, or a finding that is an error
-	isOpen    = "open"    // more may come
-	isStopped = "stopped" // by the client
+	badState     = "bad"     // went wrong: its state, or a finding that is an error
+	openState    = "open"    // more may come
+	stoppedState = "stopped" // by the client
 )
 
 // stateWords are what a state can be asked for as.
 func stateWords() []string {
-	words := []string{isBad, isOpen, isStopped}
+	words := []string{badState, openState, stoppedState}
 	for st := range stream.Status(stream.NumStatus) {
 		words = append(words, strings.ReplaceAll(st.String(), " ", "-"))
 	}
@@ -31,12 +31,12 @@ var bare = strings.NewReplacer(" ", "", "-", "", "_", "")
 func readState(_, value string, _ *Filter) (term, string) {
 	value = strings.ToLower(value)
 	switch value {
-	case isBad:
-		return term{fits: (*subject).bad}, ""
-	case isOpen:
-		return term{fits: func(s *subject) bool { return s.status() <= stream.LooksDone }}, ""
-	case isStopped:
-		return term{fits: (*subject).stopped}, ""
+	case badState:
+		return term{fits: (*matchTarget).isBad}, ""
+	case openState:
+		return term{fits: func(s *matchTarget) bool { return s.status() <= stream.LooksDone }}, ""
+	case stoppedState:
+		return term{fits: (*matchTarget).isStopped}, ""
 	}
 	var wanted [stream.NumStatus]bool
 	for st := range wanted {
@@ -45,15 +45,15 @@ func readState(_, value string, _ *Filter) (term, string) {
 	if value == "" || wanted == ([stream.NumStatus]bool{}) {
 		return term{}, "no such state; " + strings.Join(stateWords(), " ")
 	}
-	return term{fits: func(s *subject) bool { return wanted[s.status()] }}, ""
+	return term{fits: func(s *matchTarget) bool { return wanted[s.status()] }}, ""
 }
 
-// wrong reports whether a state is that of what went wrong.
-func wrong(st stream.Status) bool { return st >= stream.CutShort && st <= stream.Rejected }
+// isFailure reports whether a state is that of what went wrong.
+func isFailure(st stream.Status) bool { return st >= stream.CutShort && st <= stream.Rejected }
 
 // status is the state of a call, or of a turn as a list has it: that of its first bad call, else of
 // its own end.
-func (s *subject) status() stream.Status {
+func (s *matchTarget) status() stream.Status {
 	if s.call != nil {
 		return s.call.Status()
 	}
@@ -61,16 +61,16 @@ func (s *subject) status() stream.Status {
 	if s.turn.Closed() && s.turn.Phase() == stream.TurnIsOpen {
 		own = stream.Unseen
 	}
-	if wrong(own) {
+	if isFailure(own) {
 		return own
 	}
 	for _, c := range s.turn.Calls {
-		if st := c.Status(); wrong(st) {
+		if st := c.Status(); isFailure(st) {
 			return st
 		}
 	}
 	for st, n := range s.turn.Was() {
-		if n > 0 && wrong(stream.Status(st)) {
+		if n > 0 && isFailure(stream.Status(st)) {
 			return stream.Status(st)
 		}
 	}
@@ -83,20 +83,20 @@ var ends = [...]stream.Status{
 	stream.TurnAborted: stream.Aborted, stream.TurnRejected: stream.Rejected,
 }
 
-// stopped reports whether the client ended it. That is no fault.
-func (s *subject) stopped() bool {
+// isStopped reports whether the client ended it. That is no fault.
+func (s *matchTarget) isStopped() bool {
 	if s.call != nil {
 		return s.call.Stopped()
 	}
 	return s.turn.Phase() == stream.TurnAborted && s.turn.EndedBy == stream.Client
 }
 
-// bad reports whether it went wrong, or a finding of it is an error.
-func (s *subject) bad() bool {
-	return wrong(s.status()) && !s.stopped() || slices.ContainsFunc(s.findings(), func(f stream.Finding) bool { return f.Severity == stream.Error })
+// isBad reports whether it went wrong, or a finding of it is an error.
+func (s *matchTarget) isBad() bool {
+	return isFailure(s.status()) && !s.isStopped() || slices.ContainsFunc(s.findings(), func(f stream.Finding) bool { return f.Severity == stream.Error })
 }
 
-func (s *subject) findings() []stream.Finding {
+func (s *matchTarget) findings() []stream.Finding {
 	if s.call != nil {
 		return s.call.Findings
 	}
@@ -108,39 +108,39 @@ func readFinding(op, value string, _ *Filter) (term, string) {
 	value = strings.ToLower(value)
 	for _, of := range []stream.Severity{stream.Info, stream.Warn, stream.Error} {
 		if value == of.String() {
-			return term{fits: func(s *subject) bool {
+			return term{fits: func(s *matchTarget) bool {
 				return slices.ContainsFunc(s.findings(), func(f stream.Finding) bool { return f.Severity == of })
 			}}, ""
 		}
 	}
-	n := newShort(value)
-	n.whole = op == "="
-	if !slices.ContainsFunc(codes(), n.in) {
+	n := newShortQuery(value)
+	n.exact = op == "="
+	if !slices.ContainsFunc(findingCodes(), n.isIn) {
 		return term{}, "no code has that in it"
 	}
-	return term{fits: func(s *subject) bool {
-		return slices.ContainsFunc(s.findings(), func(f stream.Finding) bool { return n.in(f.Code) })
+	return term{fits: func(s *matchTarget) bool {
+		return slices.ContainsFunc(s.findings(), func(f stream.Finding) bool { return n.isIn(f.Code) })
 	}}, ""
 }
 
 // What is asked for beside the fates themselves.
 const (
-	isChanged = "changed" // it says something else, or is not there
-	isBack    = "back"    // in a later request, however
+	changedWord = "changed" // it says something else, or is not there
+	backWord    = "back"    // in a later request, however
 )
 
-// kept are the fates of what says the same.
-var kept = []string{string(replay.Intact), string(replay.WasReformatted), string(replay.WasMoved), string(replay.AsClientHasIt)}
+// intactOutcomes are the fates of what says the same.
+var intactOutcomes = []string{string(replay.Intact), string(replay.WasReformatted), string(replay.WasMoved), string(replay.AsClientHasIt)}
 
-// allFates are what a later request may make of a call.
-var allFates = []replay.Fate{
+// sentOutcomes are what a later request may make of a call.
+var sentOutcomes = []replay.Fate{
 	replay.Intact, replay.WasReformatted, replay.WasEmptied, replay.WasRepaired, replay.WasEncoded, replay.WasWrapped,
 	replay.WasAltered, replay.WasDropped, replay.WasOrphaned, replay.WasMoved,
 }
 
-func fates() []string {
-	words := []string{isChanged, isBack}
-	for _, f := range allFates {
+func sentWords() []string {
+	words := []string{changedWord, backWord}
+	for _, f := range sentOutcomes {
 		words = append(words, string(f))
 	}
 	return words
@@ -151,14 +151,14 @@ func readSent(_, value string, _ *Filter) (term, string) {
 	value = strings.ToLower(value)
 	is := func(fate string) bool { return strings.HasPrefix(fate, value) }
 	switch {
-	case value == isChanged:
-		is = func(fate string) bool { return !slices.Contains(kept, fate) }
-	case value == isBack:
+	case value == changedWord:
+		is = func(fate string) bool { return !slices.Contains(intactOutcomes, fate) }
+	case value == backWord:
 		is = func(string) bool { return true }
-	case !slices.ContainsFunc(fates(), is):
-		return term{}, "no such word; " + strings.Join(fates(), " ")
+	case !slices.ContainsFunc(sentWords(), is):
+		return term{}, "no such word; " + strings.Join(sentWords(), " ")
 	}
-	return term{fits: func(s *subject) bool {
+	return term{fits: func(s *matchTarget) bool {
 		return s.call != nil && slices.ContainsFunc(s.call.SentBack, func(r stream.Return) bool { return is(r.As) })
 	}}, ""
 }

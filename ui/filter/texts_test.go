@@ -34,7 +34,7 @@ func TestTexts(t *testing.T) {
 		"claude": true, "-oslo": false, "-bergen": true, `"look at"`: true, "fjord tool:read": true, "fjord tool:write": false,
 	} {
 		f, faults := Parse(text)
-		if got := f.Turn(&Source{View: in.View()}, turn); got != want || len(faults) > 0 {
+		if got := f.MatchesTurn(&Source{View: in.View()}, turn); got != want || len(faults) > 0 {
 			t.Errorf("%s: %v, %v", text, got, faults)
 		}
 	}
@@ -44,20 +44,20 @@ func TestTexts(t *testing.T) {
 // through nothing twice.
 func TestLooked(t *testing.T) {
 	f, _ := Parse("needle")
-	looked := Looked{}
+	looked := SearchProgress{}
 	judge := func(in *providers.Inspector) bool {
-		return f.Turn(&Source{View: in.View(), Looked: looked}, in.Session().Turns[0])
+		return f.MatchesTurn(&Source{View: in.View(), Progress: looked}, in.Session().Turns[0])
 	}
 	pieces := []string{`{"a":"`, strings.Repeat("x", 100_000), "nee"}
 	if judge(turnOf(pieces...)) {
 		t.Error("half of it is found")
 	}
 	c := stream.Ref{Turn: 0, Call: 1}
-	if at := looked[lookedIn{of: c}]; at != len(strings.Join(pieces, ""))-5 {
+	if at := looked[searchedText{of: c}]; at != len(strings.Join(pieces, ""))-5 {
 		t.Errorf("looked up to %d", at)
 	}
 	in := turnOf(append(pieces, "dle", " and more")...)
-	if !judge(in) || looked[lookedIn{of: c}] != found || !judge(in) {
+	if !judge(in) || looked[searchedText{of: c}] != alreadyFound || !judge(in) {
 		t.Error("it is not found")
 	}
 }
@@ -72,7 +72,7 @@ func BenchmarkWords(b *testing.B) {
 			from := Source{View: in.View()}
 			for b.Loop() {
 				for range 100_000 {
-					f.Turn(&from, turn)
+					f.MatchesTurn(&from, turn)
 				}
 			}
 		})

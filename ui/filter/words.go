@@ -7,16 +7,16 @@ import (
 	"toolscope/ui/needle"
 )
 
-// short is what is looked for in short texts. ASCII letters of both cases are the same.
-type short struct {
+// shortQuery is what is looked for in short texts. ASCII letters of both cases are the same.
+type shortQuery struct {
 	low   string
-	whole bool // the text must be nothing else
+	exact bool // the text must be nothing else
 }
 
-func newShort(text string) *short { return &short{low: lower(text)} }
+func newShortQuery(text string) *shortQuery { return &shortQuery{low: lowerASCII(text)} }
 
-// lower lowers A-Z alone, so that no byte moves.
-func lower(text string) string {
+// lowerASCII lowers A-Z alone, so that no byte moves.
+func lowerASCII(text string) string {
 	return strings.Map(func(r rune) rune {
 		if 'A' <= r && r <= 'Z' {
 			return r + 'a' - 'A'
@@ -25,21 +25,21 @@ func lower(text string) string {
 	}, strings.ToValidUTF8(text, "\uFFFD"))
 }
 
-// in reports whether a text has it.
-func (n *short) in(text string) bool {
-	if n.whole {
-		return len(text) == len(n.low) && n.at(text)
+// isIn reports whether a text has it.
+func (n *shortQuery) isIn(text string) bool {
+	if n.exact {
+		return len(text) == len(n.low) && n.isPrefixOf(text)
 	}
 	for i := 0; i+len(n.low) <= len(text); i++ {
-		if n.at(text[i:]) {
+		if n.isPrefixOf(text[i:]) {
 			return true
 		}
 	}
 	return false
 }
 
-// at reports whether a text that is long enough begins with it.
-func (n *short) at(text string) bool {
+// isPrefixOf reports whether a text that is long enough begins with it.
+func (n *shortQuery) isPrefixOf(text string) bool {
 	for i := range len(n.low) {
 		c := text[i]
 		if 'A' <= c && c <= 'Z' {
@@ -52,45 +52,45 @@ func (n *short) at(text string) bool {
 	return true
 }
 
-// plain is a word that the row of a turn or call says, or that the arguments of a call or the text of
+// plainTerm is a word that the row of a turn or call says, or that the arguments of a call or the text of
 // a turn hold: the term of that number.
-func plain(value string, number int) term {
-	n, texts := newShort(value), needle.Fold(value)
-	return term{calls: true, texts: true, fits: func(s *subject) bool {
-		if n.in(s.status().String()) {
+func plainTerm(value string, number int) term {
+	n, texts := newShortQuery(value), needle.Fold(value)
+	return term{calls: true, texts: true, fits: func(s *matchTarget) bool {
+		if n.isIn(s.status().String()) {
 			return true
 		}
 		for _, f := range s.findings() {
-			if n.in(f.Code) {
+			if n.isIn(f.Code) {
 				return true
 			}
 		}
-		if c := s.call; c != nil && (n.in(c.Name) || n.in(c.ID)) {
+		if c := s.call; c != nil && (n.isIn(c.Name) || n.isIn(c.ID)) {
 			return true
 		}
-		return n.ofTurn(s) || s.holds(number, &texts)
+		return n.isInTurn(s) || s.hasText(number, &texts)
 	}}
 }
 
-// Looked is how far texts that grow were looked through, so that nothing is looked through twice. It
+// SearchProgress is how far texts that grow were looked through, so that nothing is looked through twice. It
 // is of one filter, and of one past: of a text that became shorter it knows too much.
-type Looked map[lookedIn]int
+type SearchProgress map[searchedText]int
 
-type lookedIn struct {
+type searchedText struct {
 	term     int
 	of       stream.Ref
 	part     uint8
 	rewrites int
 }
 
-// found is how far a text was looked through that holds what is looked for.
-const found = -1
+// alreadyFound is how far a text was looked through that holds what is looked for.
+const alreadyFound = -1
 
-// holds reports whether the arguments of the call hold what the term of that number looks for, or the
+// hasText reports whether the arguments of the call hold what the term of that number looks for, or the
 // text of its turn.
-func (s *subject) holds(term int, n *needle.Needle) bool {
+func (s *matchTarget) hasText(term int, n *needle.Needle) bool {
 	c, t := s.call, s.turn
-	if c != nil && s.look(lookedIn{term, c.Ref(), 0, c.Rewrites}, n, c.Args(), c.Arriving()) {
+	if c != nil && s.searchText(searchedText{term, c.Ref(), 0, c.Rewrites}, n, c.Args(), c.Arriving()) {
 		return true
 	}
 	if len(t.Text)+len(t.Thinking) == 0 {
@@ -101,44 +101,44 @@ func (s *subject) holds(term int, n *needle.Needle) bool {
 	}
 	if s.texts[term] == unknown { // its calls ask the same
 		s.texts[term] = without
-		if open := !t.Closed(); s.look(lookedIn{term, t.Ref(), 0, 0}, n, t.Text, open) || s.look(lookedIn{term, t.Ref(), 1, 0}, n, t.Thinking, open) {
+		if open := !t.Closed(); s.searchText(searchedText{term, t.Ref(), 0, 0}, n, t.Text, open) || s.searchText(searchedText{term, t.Ref(), 1, 0}, n, t.Thinking, open) {
 			s.texts[term] = with
 		}
 	}
 	return s.texts[term] == with
 }
 
-// held is whether the text of a turn holds something.
-type held uint8
+// containment is whether the text of a turn holds something.
+type containment uint8
 
 const (
-	unknown held = iota
+	unknown containment = iota
 	without
 	with
 )
 
-// look looks through what is new of a text.
-func (s *subject) look(in lookedIn, n *needle.Needle, text []byte, grows bool) bool {
-	if !grows || s.Looked == nil {
+// searchText looks through what is new of a text.
+func (s *matchTarget) searchText(in searchedText, n *needle.Needle, text []byte, grows bool) bool {
+	if !grows || s.Progress == nil {
 		return n.In(text)
 	}
-	from := s.Looked[in]
-	if from == found {
+	from := s.Progress[in]
+	if from == alreadyFound {
 		return true
 	}
 	is := n.In(text[min(from, len(text)):])
-	if s.Looked[in] = max(0, len(text)-n.Len()+1); is {
-		s.Looked[in] = found
+	if s.Progress[in] = max(0, len(text)-n.Len()+1); is {
+		s.Progress[in] = alreadyFound
 	}
 	return is
 }
 
-// ofTurn reports whether the row of a turn says it.
-func (n *short) ofTurn(s *subject) bool {
+// isInTurn reports whether the row of a turn says it.
+func (n *shortQuery) isInTurn(s *matchTarget) bool {
 	t := s.turn
-	return n.in(t.Model) || n.in(t.ID) || n.in(t.Finish) || n.in(t.Dialect) || agentOf(s, n.in) || fileOf(s, n.in) || hostOf(s, n.in) || n.asked(t.Ask)
+	return n.isIn(t.Model) || n.isIn(t.ID) || n.isIn(t.Finish) || n.isIn(t.Dialect) || agentOf(s, n.isIn) || fileOf(s, n.isIn) || hostOf(s, n.isIn) || n.isInAsk(t.Ask)
 }
 
-func (n *short) asked(a *stream.Ask) bool {
-	return a != nil && (n.in(a.Purpose) || n.in(a.Answers) || n.in(a.Words))
+func (n *shortQuery) isInAsk(a *stream.Ask) bool {
+	return a != nil && (n.isIn(a.Purpose) || n.isIn(a.Answers) || n.isIn(a.Words))
 }

@@ -20,7 +20,7 @@ type Sieve struct {
 	from   filter.Source
 	meant  map[int32]bool // true by number of turn
 	top    int32          // no turn beyond it is meant
-	looked filter.Looked
+	looked filter.SearchProgress
 	held   int32         // no longer meant, but it is looked at: it goes with the choice
 	judged time.Duration // the time of the source when all were
 }
@@ -55,7 +55,7 @@ func (s *Sieve) Extend(v *providers.View, news *News, cost func(*stream.Turn) pr
 		s.other, s.meant, s.Untold, s.held = false, nil, 0, stream.NoTurn
 		return
 	}
-	s.from = filter.Source{View: v, Cost: cost, Now: now, Looked: s.looked}
+	s.from = filter.Source{View: v, Cost: cost, Now: now, Progress: s.looked}
 	if s.held != stream.NoTurn && (s.held != chosen.Turn || s.other) {
 		s.held, s.Changed = stream.NoTurn, true
 	}
@@ -83,10 +83,10 @@ func (s *Sieve) judgeAll(turns []*stream.Turn, chosen stream.Ref) {
 		chosen = stream.NoRef // who asks for something else is shown that
 	}
 	s.other, s.Changed, s.Untold, s.judged = false, true, 0, s.from.Now
-	s.looked = filter.Looked{}
-	s.from.Looked = s.looked
+	s.looked = filter.SearchProgress{}
+	s.from.Progress = s.looked
 	for _, t := range turns {
-		if s.judge(t, chosen); s.filter.Untold(t) && !s.meant[t.Number] {
+		if s.judge(t, chosen); s.filter.Undecidable(t) && !s.meant[t.Number] {
 			s.Untold++
 		}
 	}
@@ -95,8 +95,8 @@ func (s *Sieve) judgeAll(turns []*stream.Turn, chosen stream.Ref) {
 // judge takes a turn as it is now. One that was let go of stays what it was.
 func (s *Sieve) judge(t *stream.Turn, chosen stream.Ref) {
 	was := s.meant[t.Number]
-	switch is := s.filter.Turn(&s.from, t); {
-	case is == was || was && s.filter.Untold(t):
+	switch is := s.filter.MatchesTurn(&s.from, t); {
+	case is == was || was && s.filter.Undecidable(t):
 	case is:
 		s.meant[t.Number] = true
 		s.top = max(s.top, t.Number)
