@@ -72,15 +72,15 @@ func (p *askedPrinter) askLines() {
 // ask writes the answers to one text. That it has none is a note; that the expression fails there has
 // the run fail.
 func (p *askedPrinter) ask(of string, text []byte) {
-	ctx, cancel := context.WithTimeout(context.Background(), jq.Limit)
+	ctx, cancel := context.WithTimeout(context.Background(), jq.Timeout)
 	defer cancel()
-	for value, err := range p.expr.Ask(ctx, text) {
+	for value, err := range p.expr.Run(ctx, text) {
 		if err == nil {
 			p.parts(display.CompactParts(value))
 			continue
 		}
 		p.app.notef("--jq %s: %s: %s", p.app.jq, of, err)
-		if !jq.IsNoJSON(err) {
+		if !jq.IsNotJSON(err) {
 			p.app.code = max(p.app.code, 1)
 		}
 	}

@@ -16,19 +16,19 @@ import (
 	"github.com/itchyny/gojq"
 )
 
-// Limit is how long asking may take.
-const Limit = 2 * time.Second
+// Timeout is how long asking may take.
+const Timeout = 2 * time.Second
 
-// ErrLimit says that it took longer.
-var ErrLimit = errors.New("it took longer than " + Limit.String())
+// ErrTimeout says that it took longer.
+var ErrTimeout = errors.New("it took longer than " + Timeout.String())
 
-// A NoJSON says why a text cannot be asked.
-type NoJSON struct{ Why string }
+// A NotJSONError says why a text cannot be asked.
+type NotJSONError struct{ Why string }
 
-func (e NoJSON) Error() string { return "no JSON: " + e.Why }
+func (e NotJSONError) Error() string { return "no JSON: " + e.Why }
 
-// IsNoJSON reports whether an error is that a text is none.
-func IsNoJSON(err error) bool { return errors.As(err, new(NoJSON)) }
+// IsNotJSON reports whether an error is that a text is none.
+func IsNotJSON(err error) bool { return errors.As(err, new(NotJSONError)) }
 
 // Expr is an expression that can be asked.
 type Expr struct{ code *gojq.Code }
@@ -37,7 +37,7 @@ type Expr struct{ code *gojq.Code }
 func Parse(expr string) (*Expr, error) {
 	q, err := gojq.Parse(expr)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", place(expr, err), err)
+		return nil, fmt.Errorf("%s: %w", errorPlace(expr, err), err)
 	}
 	code, err := gojq.Compile(q)
 	if err != nil {
@@ -46,8 +46,8 @@ func Parse(expr string) (*Expr, error) {
 	return &Expr{code}, nil
 }
 
-// place is an expression, and the byte of it that an error is about, counted from 1.
-func place(expr string, err error) string {
+// errorPlace is an expression, and the byte of it that an error is about, counted from 1.
+func errorPlace(expr string, err error) string {
 	var at *gojq.ParseError
 	if !errors.As(err, &at) {
 		return expr
@@ -59,9 +59,9 @@ func place(expr string, err error) string {
 	return fmt.Sprintf("%s: at byte %d", expr, from+1)
 }
 
-// Ask is the answers to one JSON text, until ctx ends; an error is the last. Numbers stay as they are
+// Run is the answers to one JSON text, until ctx ends; an error is the last. Numbers stay as they are
 // written.
-func (e *Expr) Ask(ctx context.Context, text []byte) iter.Seq2[[]byte, error] {
+func (e *Expr) Run(ctx context.Context, text []byte) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		in, err := decode(text)
 		if err != nil {
@@ -74,7 +74,7 @@ func (e *Expr) Ask(ctx context.Context, text []byte) iter.Seq2[[]byte, error] {
 				return
 			}
 			if err, failed := v.(error); failed {
-				if err = why(ctx, err); err != nil {
+				if err = explainError(ctx, err); err != nil {
 					yield(nil, err)
 				}
 				return
@@ -87,14 +87,14 @@ func (e *Expr) Ask(ctx context.Context, text []byte) iter.Seq2[[]byte, error] {
 	}
 }
 
-// why is an error in the words of here, nil where the expression only ended.
-func why(ctx context.Context, err error) error {
+// explainError is an error in the words of here, nil where the expression only ended.
+func explainError(ctx context.Context, err error) error {
 	var halt *gojq.HaltError
 	switch {
 	case errors.As(err, &halt) && halt.Value() == nil:
 		return nil
 	case ctx.Err() != nil:
-		return ErrLimit
+		return ErrTimeout
 	}
 	return err
 }
@@ -105,12 +105,12 @@ func decode(text []byte) (v any, err error) {
 	d.UseNumber()
 	if err = d.Decode(&v); err != nil {
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			return nil, NoJSON{"it ends too early"}
+			return nil, NotJSONError{"it ends too early"}
 		}
-		return nil, NoJSON{err.Error()}
+		return nil, NotJSONError{err.Error()}
 	}
 	if d.More() {
-		return nil, NoJSON{"something stands behind it"}
+		return nil, NotJSONError{"something stands behind it"}
 	}
 	return v, nil
 }

@@ -15,7 +15,7 @@ func answersOf(t *testing.T, expr, text string) (said []string, failed error) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
-	for value, err := range e.Ask(ctx, []byte(text)) {
+	for value, err := range e.Run(ctx, []byte(text)) {
 		if failed != nil {
 			t.Error("something comes behind an error")
 		}
@@ -36,14 +36,14 @@ func TestAsk(t *testing.T) {
 		{"env, $ENV", `{}`, "{} {}", ""},
 		{".[] | halt", `[1,2]`, "", ""},
 		{".a[]", `{"a":"x"}`, "", `cannot iterate over: string ("x")`},
-		{"1, last(repeat(1))", `{}`, "1", ErrLimit.Error()},
+		{"1, last(repeat(1))", `{}`, "1", ErrTimeout.Error()},
 	} {
 		said, err := answersOf(t, c.expr, c.text)
 		if got := strings.Join(said, " "); got != c.want || (err == nil) != (c.fails == "") || err != nil && err.Error() != c.fails {
 			t.Errorf("%s of %s: %q, %v", c.expr, c.text, got, err)
 		}
 	}
-	if _, err := answersOf(t, ".", "{"); !IsNoJSON(err) {
+	if _, err := answersOf(t, ".", "{"); !IsNotJSON(err) {
 		t.Errorf("%T", err)
 	}
 }

@@ -66,7 +66,7 @@ func (j *JQ) Extend(_ *providers.View, _, h int) {
 		j.begun = true
 		calls, expr := j.scopes[j.scope].Calls(), j.expr
 		j.host.Do(func() func() {
-			all := ask(expr, calls, jq.Limit)
+			all := ask(expr, calls, jq.Timeout)
 			return func() { j.all = &all }
 		})
 	}

@@ -63,11 +63,11 @@ func (all *answers) askOne(ctx context.Context, expr *jq.Expr, c Asked) {
 		all.gone++
 		return
 	}
-	for value, err := range expr.Ask(ctx, c.Args) {
+	for value, err := range expr.Run(ctx, c.Args) {
 		a := answer{of: c.Of, name: c.Name, value: value[:min(len(value), jqValue)]}
 		if err != nil {
 			a.why = err.Error()
-			if jq.IsNoJSON(err) {
+			if jq.IsNotJSON(err) {
 				all.unparsed++
 			}
 		}
