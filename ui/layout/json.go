@@ -13,7 +13,7 @@ import (
 // between tokens is not shown; after a colon one cell is left free. From the first byte that is not
 // JSON on, the text is laid out as it is.
 type JSON struct {
-	flow
+	lineBreaker
 	tok   int // token being laid out
 	off   int // bytes laid out; less than the text while its end is unsettled
 	stack []container
@@ -38,7 +38,7 @@ type Box struct {
 
 // NewJSON makes a layout of that width, in cells.
 func NewJSON(width int, draw display.Drawer) *JSON {
-	return &JSON{flow: flow{draw: draw, width: max(width, 1), seams: escapedSeams}}
+	return &JSON{lineBreaker: lineBreaker{draw: draw, width: max(width, 1), breaks: escapedBreaks}}
 }
 
 // Width is the width it was made for.
@@ -65,15 +65,15 @@ func (d *JSON) Extend(text []byte, lex *stream.Lexer, whole bool) {
 		}
 		end := int(t.End)
 		if d.off == start {
-			d.begin(t.Kind, start)
+			d.beginToken(t.Kind, start)
 		} else {
-			d.off = d.reopen(text[:end], d.off)
+			d.off = d.retakeLast(text[:end], d.off)
 		}
 		growing := d.tok == toks.Len()-1
 		if growing && !whole {
-			end = d.off + settled(t.Kind, text[d.off:end])
+			end = d.off + settledToken(t.Kind, text[d.off:end])
 		}
-		d.place(t.Kind, text[d.off:end])
+		d.placeToken(t.Kind, text[d.off:end])
 		d.off = end
 		if growing {
 			return // it may still grow: even white space and junk do
@@ -82,9 +82,9 @@ func (d *JSON) Extend(text []byte, lex *stream.Lexer, whole bool) {
 	}
 }
 
-// begin decides which row a token goes to.
-func (d *JSON) begin(k stream.TokenKind, off int) {
-	d.last = unit{}
+// beginToken decides which row a token goes to.
+func (d *JSON) beginToken(k stream.TokenKind, off int) {
+	d.last = glyphSize{}
 	switch k {
 	case stream.Space:
 		if len(d.rows) == 0 { // hidden, but every byte is on some row
@@ -98,7 +98,7 @@ func (d *JSON) begin(k stream.TokenKind, off int) {
 	d.from = off
 	switch k {
 	case stream.ObjectClose, stream.ArrayClose:
-		d.close(off)
+		d.closeContainer(off)
 		return
 	case stream.Junk:
 		if len(d.rows) == 0 {
@@ -129,64 +129,64 @@ func (d *JSON) startRow(off int) {
 		r.Parent, r.Index = d.stack[n-1].row, d.stack[n-1].count
 		d.stack[n-1].count++
 	}
-	d.newRow(off, r, d.indent(len(d.stack)))
+	d.newRow(off, r, d.indentOf(len(d.stack)))
 }
 
-func (d *JSON) close(off int) {
+func (d *JSON) closeContainer(off int) {
 	n := len(d.stack) - 1
 	opener := d.stack[n]
 	d.stack = d.stack[:n]
 	if !d.fresh {
-		d.newRow(off, Row{Token: int32(d.tok), Parent: opener.row, Index: Closer}, d.indent(n))
+		d.newRow(off, Row{Token: int32(d.tok), Parent: opener.row, Index: Closer}, d.indentOf(n))
 	}
 	d.fresh = false
 	b := &d.boxes[opener.box]
 	b.End, b.Last, b.Count = int32(len(d.rows)-1), int32(d.tok), opener.count
 }
 
-// place puts the bytes of a token, or some of them, on the last row.
-func (d *JSON) place(k stream.TokenKind, b []byte) {
+// placeToken puts the bytes of a token, or some of them, on the last row.
+func (d *JSON) placeToken(k stream.TokenKind, b []byte) {
 	switch {
 	case len(b) == 0:
 	case k == stream.Space:
 		d.rows[len(d.rows)-1].End += uint32(len(b))
 	case k == stream.Colon:
-		d.put(1, 2)
+		d.placeBytes(1, 2)
 		d.ready = true
 	case k == stream.String || k == stream.Key:
-		d.quoted(b)
+		d.placeString(b)
 	case k == stream.ObjectOpen || k == stream.ArrayOpen:
-		d.text(b)
+		d.placeText(b)
 		d.boxes[len(d.boxes)-1].Row = int32(len(d.rows) - 1)
 	default:
-		d.text(b)
+		d.placeText(b)
 	}
 }
 
-// quoted places part of a string: an escape is not split, where there is room.
-func (d *JSON) quoted(b []byte) {
+// placeString places part of a string: an escape is not split, where there is room.
+func (d *JSON) placeString(b []byte) {
 	for len(b) > 0 {
 		n := bytes.IndexByte(b, '\\')
-		if n < 0 || d.width < leastRoom {
+		if n < 0 || d.width < minRoom {
 			n = len(b)
 		}
-		d.text(b[:n])
+		d.placeText(b[:n])
 		if b = b[n:]; len(b) > 0 {
 			n = jsonbytes.EscapeLen(b)
 			k, cells := d.draw.Measure(b[n-1:]) // a mark may sit on its last character
-			if n, cells = n-1+k, n-1+cells; cells <= leastRoom {
-				d.put(n, cells)
+			if n, cells = n-1+k, n-1+cells; cells <= minRoom {
+				d.placeBytes(n, cells)
 			} else {
-				d.text(b[:n])
+				d.placeText(b[:n])
 			}
 			b = b[n:]
 		}
 	}
 }
 
-// settled is the length of b, the end of a token that grows, without an escape or character that it
+// settledToken is the length of b, the end of a token that grows, without an escape or character that it
 // cuts.
-func settled(k stream.TokenKind, b []byte) int {
+func settledToken(k stream.TokenKind, b []byte) int {
 	if k != stream.String && k != stream.Key {
 		return settledChar(b)
 	}

@@ -265,7 +265,7 @@ func TestDepth(t *testing.T) {
 	b.add(strings.Repeat(`{"k":[`, stream.MaxDepth/2)+`"here"`, false)
 	rows := b.rows()
 	last := rows[len(rows)-1]
-	if b.check(t, 0); last.Indent != 40-leastRoom || len(rows) != stream.MaxDepth+1 {
+	if b.check(t, 0); last.Indent != 40-minRoom || len(rows) != stream.MaxDepth+1 {
 		t.Errorf("%d rows, the last %+v", len(rows), last)
 	}
 }

@@ -73,7 +73,7 @@ func (b *bed) len() int {
 
 // add lays out one more delta. A text has a mark before each delta.
 func (b *bed) add(delta string, whole bool) {
-	if b.plain != nil && b.seams() == noSeams {
+	if b.plain != nil && b.seams() == noBreaks {
 		b.plain.Mark(len(b.text))
 	}
 	b.text = append(b.text, delta...)
@@ -144,7 +144,7 @@ func (b *bed) checkPlace(t *testing.T, n int) {
 	if r.Index == Closer {
 		depth--
 	}
-	if want := b.json.indent(depth); !r.Wrapped && int(r.Indent) != want {
+	if want := b.json.indentOf(depth); !r.Wrapped && int(r.Indent) != want {
 		t.Fatalf("%q: row %d at depth %d is indented by %d, want %d", b.text, n, depth, r.Indent, want)
 	}
 }
@@ -160,10 +160,10 @@ func (b *bed) drawn(r Row) (units, cells int) {
 		cells += s.extra
 	}
 	switch end := b.text[r.Start:r.End]; {
-	case b.seams() == noSeams || len(end) == 0:
+	case b.seams() == noBreaks || len(end) == 0:
 	case end[len(end)-1] == ' ': // it may hang
 		units, cells = units-1, cells-1
-	case b.seams() == plainSeams && end[len(end)-1] == '\n':
+	case b.seams() == plainBreaks && end[len(end)-1] == '\n':
 		_, w := b.draw.Measure(end[len(end)-1:])
 		units, cells = units-1, cells-w
 		if len(end) > 1 && end[len(end)-2] == ' ' {
@@ -173,11 +173,11 @@ func (b *bed) drawn(r Row) (units, cells int) {
 	return units, cells
 }
 
-func (b *bed) seams() seams {
+func (b *bed) seams() breakRule {
 	if b.json != nil {
-		return b.json.seams
+		return b.json.breaks
 	}
-	return b.plain.seams
+	return b.plain.breaks
 }
 
 // span is a piece of a row that is drawn by itself, and blank cells or signs that are drawn with

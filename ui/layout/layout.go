@@ -33,77 +33,77 @@ type Row struct {
 // Closer is the Index of a row that only closes its container.
 const Closer = -1
 
-// flow breaks a line of units into rows of a given width. It is what all layouts share.
-type flow struct {
-	draw  display.Drawer
-	width int
-	rows  []Row
-	col   int    // cells used in the last row, indent included
-	last  unit   // what was placed last and what follows may still join, if anything
-	src   []byte // the text, while it is laid out
-	from  int    // where in it what may be broken begins: a token
-	seams seams  // where that is broken
+// lineBreaker breaks a line of units into rows of a given width. It is what all layouts share.
+type lineBreaker struct {
+	draw   display.Drawer
+	width  int
+	rows   []Row
+	col    int       // cells used in the last row, indent included
+	last   glyphSize // what was placed last and what follows may still join, if anything
+	src    []byte    // the text, while it is laid out
+	from   int       // where in it what may be broken begins: a token
+	breaks breakRule // where that is broken
 }
 
-// unit is the size of what is drawn whole.
-type unit struct{ bytes, cells int }
+// glyphSize is the size of what is drawn whole.
+type glyphSize struct{ bytes, cells int }
 
 const (
-	step      = 2  // cells a level is indented by
-	hanging   = 2  // further cells a wrapped row is indented by
-	leastRoom = 12 // cells that indentation always leaves free
+	indentStep    = 2  // cells a level is indented by
+	hangingIndent = 2  // further cells a wrapped row is indented by
+	minRoom       = 12 // cells that indentation always leaves free
 )
 
-// indent is how far a level is indented at this width.
-func (f *flow) indent(level int) int {
-	return max(0, min(level*step, f.width-leastRoom))
+// indentOf is how far a level is indented at this width.
+func (f *lineBreaker) indentOf(level int) int {
+	return max(0, min(level*indentStep, f.width-minRoom))
 }
 
 // newRow starts a row at byte off.
-func (f *flow) newRow(off int, r Row, indent int) {
+func (f *lineBreaker) newRow(off int, r Row, indent int) {
 	r.Start, r.End, r.Indent = uint32(off), uint32(off), uint16(indent)
 	f.rows = append(f.rows, r)
-	f.col, f.last = indent, unit{}
+	f.col, f.last = indent, glyphSize{}
 }
 
-// put places n bytes that take so many cells at the end of the last row, or in a new one if they do
+// placeBytes places n bytes that take so many cells at the end of the last row, or in a new one if they do
 // not fit.
-func (f *flow) put(n, cells int) {
+func (f *lineBreaker) placeBytes(n, cells int) {
 	last := &f.rows[len(f.rows)-1]
-	for f.col+cells > f.width && last.End > last.Start && !(n == 1 && f.hangs(last.End)) {
-		f.wrap()
+	for f.col+cells > f.width && last.End > last.Start && !(n == 1 && f.isTrailingBlank(last.End)) {
+		f.wrapRow()
 		last = &f.rows[len(f.rows)-1]
 	}
 	last.End += uint32(n)
 	f.col += cells
-	f.last = unit{n, cells}
+	f.last = glyphSize{n, cells}
 }
 
-// mostReopened bounds the work for a unit that grows byte by byte. Longer ones are made of marks
+// maxRetakenBytes bounds the work for a unit that grows byte by byte. Longer ones are made of marks
 // that are not drawn.
-const mostReopened = 512
+const maxRetakenBytes = 512
 
-// reopen takes the last unit back if what comes at off may be drawn with it, such as an accent, and
+// retakeLast takes the last unit back if what comes at off may be drawn with it, such as an accent, and
 // returns where to go on. The unit only gets wider, so no row but the last changes.
-func (f *flow) reopen(text []byte, off int) int {
+func (f *lineBreaker) retakeLast(text []byte, off int) int {
 	u := f.last
-	if u.bytes == 0 || u.bytes > mostReopened || off == len(text) || text[off] < utf8.RuneSelf {
+	if u.bytes == 0 || u.bytes > maxRetakenBytes || off == len(text) || text[off] < utf8.RuneSelf {
 		return off
 	}
 	f.rows[len(f.rows)-1].End -= uint32(u.bytes)
 	f.col -= u.cells
-	f.last = unit{}
+	f.last = glyphSize{}
 	return off - u.bytes
 }
 
-// wrap ends the last row where it is best broken, and begins another with what is behind that.
-func (f *flow) wrap() {
+// wrapRow ends the last row where it is best broken, and begins another with what is behind that.
+func (f *lineBreaker) wrapRow() {
 	n := len(f.rows) - 1
-	at, cells := f.seam()
+	at, cells := f.bestBreak()
 	next := f.rows[n]
 	end, indent := next.End, int(next.Indent)
 	if !next.Wrapped {
-		indent = max(0, min(indent+hanging, f.width-leastRoom))
+		indent = max(0, min(indent+hangingIndent, f.width-minRoom))
 	}
 	f.rows[n].End, next.Wrapped = uint32(at), true
 	f.newRow(at, next, indent)
@@ -111,42 +111,42 @@ func (f *flow) wrap() {
 	f.col += cells
 }
 
-// text places all of b, unit by unit, plain ASCII by the run.
-func (f *flow) text(b []byte) {
+// placeText places all of b, unit by unit, plain ASCII by the run.
+func (f *lineBreaker) placeText(b []byte) {
 	for len(b) > 0 {
 		if n := display.PlainLen(b); n > 0 {
-			f.plain(n)
+			f.placeASCII(n)
 			b = b[n:]
 			continue
 		}
 		n, cells := f.draw.Measure(b)
-		f.put(n, cells)
+		f.placeBytes(n, cells)
 		b = b[n:]
 	}
 }
 
-// plain places n bytes of one cell each.
-func (f *flow) plain(n int) {
+// placeASCII places n bytes of one cell each.
+func (f *lineBreaker) placeASCII(n int) {
 	for n > 0 {
 		room := f.width - f.col
 		last := &f.rows[len(f.rows)-1]
-		if room <= 0 && last.End > last.Start && !f.hangs(last.End) {
-			f.wrap()
+		if room <= 0 && last.End > last.Start && !f.isTrailingBlank(last.End) {
+			f.wrapRow()
 			continue
 		}
 		k := min(n, max(room, 1))
 		f.rows[len(f.rows)-1].End += uint32(k)
 		f.col += k
 		n -= k
-		f.last = unit{1, 1}
+		f.last = glyphSize{1, 1}
 	}
 }
 
 // Rows are the rows so far.
-func (f *flow) Rows() []Row { return f.rows }
+func (f *lineBreaker) Rows() []Row { return f.rows }
 
 // RowAt is the row that shows the byte at off, or the last one before it.
-func (f *flow) RowAt(off int) int {
+func (f *lineBreaker) RowAt(off int) int {
 	n := sort.Search(len(f.rows), func(i int) bool { return int(f.rows[i].Start) > off })
 	return max(0, n-1)
 }

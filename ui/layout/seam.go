@@ -5,28 +5,28 @@ import (
 	"toolscope/ui/display"
 )
 
-// seams says where a row that is too long may be broken but behind its last unit.
-type seams uint8
+// breakRule says where a row that is too long may be broken but behind its last unit.
+type breakRule uint8
 
 const (
-	noSeams      seams = iota
-	plainSeams         // behind a blank; else behind a slash or comma
-	escapedSeams       // behind a blank, or before the token; else also behind an escaped line end
+	noBreaks      breakRule = iota
+	plainBreaks             // behind a blank; else behind a slash or comma
+	escapedBreaks           // behind a blank, or before the token; else also behind an escaped line end
 )
 
-// hangs reports whether the byte at off is a blank that may stand at the end of a row that is full:
+// isTrailingBlank reports whether the byte at off is a blank that may stand at the end of a row that is full:
 // it is not missed there.
-func (f *flow) hangs(off uint32) bool {
-	return f.seams != noSeams && f.col == f.width && f.src[off] == ' '
+func (f *lineBreaker) isTrailingBlank(off uint32) bool {
+	return f.breaks != noBreaks && f.col == f.width && f.src[off] == ' '
 }
 
-// seam is where the last row is best broken, and how many of its cells are behind that. A seam in its
+// bestBreak is where the last row is best broken, and how many of its cells are behind that. A seam in its
 // first half is none: the row would be mostly empty. What it is does not depend on how the text was
 // cut: units are placed one by one, and this looks only at those that are.
-func (f *flow) seam() (at, cells int) {
+func (f *lineBreaker) bestBreak() (at, cells int) {
 	row := &f.rows[len(f.rows)-1]
 	end := int(row.End)
-	if f.seams == noSeams {
+	if f.breaks == noBreaks {
 		return end, 0
 	}
 	from := max(int(row.Start), f.from)
@@ -34,15 +34,15 @@ func (f *flow) seam() (at, cells int) {
 	if word := lastWord(f.src[from:end]); word < end-from && f.col-word > half {
 		return end - word, word // most are found without measuring
 	}
-	w := walk{escaped: f.seams == escapedSeams}
-	w.over(f.draw, f.src[from:end])
+	w := breakFinder{escaped: f.breaks == escapedBreaks}
+	w.scanText(f.draw, f.src[from:end])
 	before := f.col - w.cells // of the row, before what may be broken
-	for _, s := range w.best() {
+	for _, s := range w.lastBreaks() {
 		if s.at > 0 && before+s.cells > half {
 			return from + s.at, w.cells - s.cells
 		}
 	}
-	if f.seams == escapedSeams && from > int(row.Start) && before > half {
+	if f.breaks == escapedBreaks && from > int(row.Start) && before > half {
 		return from, w.cells
 	}
 	return end, 0
@@ -62,19 +62,19 @@ func lastWord(text []byte) int {
 	return len(text)
 }
 
-// walk finds the last places of each kind where a text may be broken.
-type walk struct {
+// breakFinder finds the last places of each kind where a text may be broken.
+type breakFinder struct {
 	escaped     bool
 	cells       int
-	blank, soft place
+	blank, soft breakPoint
 }
 
-// place is so many bytes and cells into a text.
-type place struct{ at, cells int }
+// breakPoint is so many bytes and cells into a text.
+type breakPoint struct{ at, cells int }
 
-func (w *walk) best() [2]place { return [2]place{w.blank, w.soft} }
+func (w *breakFinder) lastBreaks() [2]breakPoint { return [2]breakPoint{w.blank, w.soft} }
 
-func (w *walk) over(draw display.Drawer, text []byte) {
+func (w *breakFinder) scanText(draw display.Drawer, text []byte) {
 	for at := 0; at < len(text); {
 		n := display.PlainLen(text[at:])
 		if n == 0 {
@@ -86,12 +86,12 @@ func (w *walk) over(draw display.Drawer, text []byte) {
 			k := 1
 			switch c := text[at]; {
 			case c == ' ':
-				w.blank = place{at + 1, w.cells + 1}
+				w.blank = breakPoint{at + 1, w.cells + 1}
 			case c == '/' || c == ',':
-				w.soft = place{at + 1, w.cells + 1}
+				w.soft = breakPoint{at + 1, w.cells + 1}
 			case c == '\\' && w.escaped:
 				if k = min(jsonbytes.EscapeLen(text[at:]), end-at); k == 2 && text[at+1] == 'n' {
-					w.soft = place{at + 2, w.cells + 2}
+					w.soft = breakPoint{at + 2, w.cells + 2}
 				}
 			}
 			at, w.cells = at+k, w.cells+k

@@ -11,20 +11,20 @@ import (
 // Text lays out a growing text as it is: a row a line, wrapped. At each mark, a byte offset such as
 // the boundary between two deltas, one cell is left for a sign.
 type Text struct {
-	flow
+	lineBreaker
 	off   int
 	marks []uint32
 }
 
 // NewText makes a layout of that width, in cells.
 func NewText(width int, draw display.Drawer) *Text {
-	return &Text{flow: flow{draw: draw, width: max(width, 1)}}
+	return &Text{lineBreaker: lineBreaker{draw: draw, width: max(width, 1)}}
 }
 
 // NewProse makes one for a text without marks: it is broken between words, and what ends a line takes
 // no room.
 func NewProse(width int, draw display.Drawer) *Text {
-	return &Text{flow: flow{draw: draw, width: max(width, 1), seams: plainSeams}}
+	return &Text{lineBreaker: lineBreaker{draw: draw, width: max(width, 1), breaks: plainBreaks}}
 }
 
 // Width is the width it was made for.
@@ -65,7 +65,7 @@ func (t *Text) Extend(text []byte, whole bool) {
 	t.src = text
 	defer func() { t.src = nil }()
 	if !t.Marked(t.off) {
-		t.off = t.reopen(text, t.off)
+		t.off = t.retakeLast(text, t.off)
 	}
 	end := len(text)
 	if !whole {
@@ -73,40 +73,40 @@ func (t *Text) Extend(text []byte, whole bool) {
 	}
 	for t.off < end {
 		if len(t.rows) == 0 {
-			t.line(0)
+			t.startLine(0)
 		}
 		stop, sign := t.NextMark(t.off, end), 0
 		if t.Marked(t.off) {
 			sign = 1
 		}
-		t.place(text[t.off:stop], sign)
+		t.placeUnmarked(text[t.off:stop], sign)
 		t.off = stop
 	}
 }
 
-// place puts text that has no mark inside on rows. In front of it so many cells are left for a
+// placeUnmarked puts text that has no mark inside on rows. In front of it so many cells are left for a
 // sign, which stays with what it stands before.
-func (t *Text) place(b []byte, sign int) {
+func (t *Text) placeUnmarked(b []byte, sign int) {
 	for len(b) > 0 {
 		if b[0] == '\n' || sign > 0 {
 			n, cells := t.draw.Measure(b)
-			if t.seams == plainSeams {
+			if t.breaks == plainBreaks {
 				cells = 0
 			}
-			t.put(n, cells+sign)
+			t.placeBytes(n, cells+sign)
 			if b[0] == '\n' {
-				t.line(int(t.rows[len(t.rows)-1].End))
+				t.startLine(int(t.rows[len(t.rows)-1].End))
 			}
 			b, sign = b[n:], 0
 			continue
 		}
 		line, _, _ := bytes.Cut(b, []byte("\n"))
-		t.text(line)
+		t.placeText(line)
 		b = b[len(line):]
 	}
 }
 
-func (t *Text) line(off int) { t.newRow(off, Row{Token: -1, Parent: -1}, 0) }
+func (t *Text) startLine(off int) { t.newRow(off, Row{Token: -1, Parent: -1}, 0) }
 
 // settledChar is the length of b without what its end cuts: half a character, or one that is drawn
 // in another way when the right one follows.
@@ -118,7 +118,7 @@ func settledChar(b []byte) int {
 			break
 		}
 		if c >= 0xc0 {
-			if leading(c) > back {
+			if charLen(c) > back {
 				n = len(b) - back
 			}
 			break
@@ -136,8 +136,8 @@ var (
 	selector = []byte("\ufe0f") // variation selector 16
 )
 
-// leading is how many bytes a character that begins with c has.
-func leading(c byte) int {
+// charLen is how many bytes a character that begins with c has.
+func charLen(c byte) int {
 	switch {
 	case c >= 0xf0:
 		return 4

@@ -2,18 +2,18 @@ package layout
 
 import "sort"
 
-// View is rows as they are shown: some left out behind one that is folded, others put in behind one.
+// FoldedRows is rows as they are shown: some left out behind one that is folded, others put in behind one.
 // It costs what the cuts cost, however many rows there are.
-type View struct {
-	cuts  []Cut
+type FoldedRows struct {
+	cuts  []RowEdit
 	first []int // of each cut: the place where its row is shown
 }
 
-// A Cut is what is different behind a row: so many more rows are shown, and so many are not.
-type Cut struct{ Row, Add, Hide int }
+// A RowEdit is what is different behind a row: so many more rows are shown, and so many are not.
+type RowEdit struct{ Row, Add, Hide int }
 
 // Set makes the view of cuts, which are in the order of their rows. What hides a cut swallows it.
-func (v *View) Set(cuts []Cut) {
+func (v *FoldedRows) Set(cuts []RowEdit) {
 	v.cuts, v.first = v.cuts[:0], v.first[:0]
 	shown, next := 0, 0 // the row next is shown at the place shown
 	for _, c := range cuts {
@@ -27,7 +27,7 @@ func (v *View) Set(cuts []Cut) {
 }
 
 // Len is how many are shown of so many rows.
-func (v *View) Len(rows int) int {
+func (v *FoldedRows) Len(rows int) int {
 	n := len(v.cuts) - 1
 	if n < 0 {
 		return rows
@@ -36,7 +36,7 @@ func (v *View) Len(rows int) int {
 }
 
 // At is the row at a place, and how manyth of those put in behind it: 0 for the row itself.
-func (v *View) At(place int) (row, behind int) {
+func (v *FoldedRows) At(place int) (row, behind int) {
 	n := sort.Search(len(v.first), func(i int) bool { return v.first[i] > place }) - 1
 	if n < 0 {
 		return place, 0
@@ -49,7 +49,7 @@ func (v *View) At(place int) (row, behind int) {
 }
 
 // Place is where a row is shown, or the one that hides it.
-func (v *View) Place(row int) int {
+func (v *FoldedRows) Place(row int) int {
 	n := sort.Search(len(v.cuts), func(i int) bool { return v.cuts[i].Row >= row })
 	if n < len(v.cuts) && v.cuts[n].Row == row {
 		return v.first[n]
@@ -65,7 +65,7 @@ func (v *View) Place(row int) int {
 }
 
 // Hidden is the row that hides another, or -1.
-func (v *View) Hidden(row int) int {
+func (v *FoldedRows) Hidden(row int) int {
 	n := sort.Search(len(v.cuts), func(i int) bool { return v.cuts[i].Row >= row }) - 1
 	if n < 0 || row > v.cuts[n].Row+v.cuts[n].Hide {
 		return -1

@@ -10,12 +10,12 @@ import (
 func TestView(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 8))
 	for range 3000 {
-		var v View
+		var v FoldedRows
 		rows := 1 + random.IntN(30)
-		var cuts []Cut
+		var cuts []RowEdit
 		for row := range rows {
 			if random.IntN(4) == 0 {
-				cuts = append(cuts, Cut{Row: row, Add: random.IntN(3), Hide: random.IntN(min(4, rows-row))})
+				cuts = append(cuts, RowEdit{Row: row, Add: random.IntN(3), Hide: random.IntN(min(4, rows-row))})
 			}
 		}
 		v.Set(cuts)
@@ -27,7 +27,7 @@ func TestView(t *testing.T) {
 			for c < len(cuts) && cuts[c].Row < row {
 				c++
 			}
-			cut := Cut{Row: row}
+			cut := RowEdit{Row: row}
 			if c < len(cuts) && cuts[c].Row == row {
 				cut = cuts[c]
 			}

@@ -15,7 +15,7 @@ import (
 // shown until it has closed.
 type folds struct {
 	tokens   []int32 // ascending
-	cuts     []layout.Cut
+	cuts     []layout.RowEdit
 	resolved bool // cuts has them all, and has not changed
 	rewrites int  // the call's: the tokens are of that text
 }
@@ -36,7 +36,7 @@ func (d *Document) boxFrom(row int) int {
 func foldable(b layout.Box) bool { return b.End > b.Row }
 
 // cutFolds makes the cuts of what is folded. They stand while the text grows.
-func (d *Document) cutFolds() []layout.Cut {
+func (d *Document) cutFolds() []layout.RowEdit {
 	if d.folds.resolved {
 		return d.folds.cuts
 	}
@@ -49,7 +49,7 @@ func (d *Document) cutFolds() []layout.Cut {
 			continue
 		}
 		b := boxes[i]
-		d.folds.cuts = append(d.folds.cuts, layout.Cut{Row: int(b.Row), Hide: int(b.End - b.Row)})
+		d.folds.cuts = append(d.folds.cuts, layout.RowEdit{Row: int(b.Row), Hide: int(b.End - b.Row)})
 	}
 	return d.folds.cuts
 }

@@ -90,12 +90,12 @@ func (d *Document) note() {
 }
 
 // merged is the cuts of what is folded, with room for the rows of notes.
-func merged(cuts []layout.Cut, notes []note) (all []layout.Cut) {
+func merged(cuts []layout.RowEdit, notes []note) (all []layout.RowEdit) {
 	for _, n := range notes {
 		for len(cuts) > 0 && cuts[0].Row < n.row {
 			all, cuts = append(all, cuts[0]), cuts[1:]
 		}
-		cut := layout.Cut{Row: n.row, Add: len(n.below)}
+		cut := layout.RowEdit{Row: n.row, Add: len(n.below)}
 		if len(cuts) > 0 && cuts[0].Row == n.row {
 			cut.Hide, cuts = cuts[0].Hide, cuts[1:]
 		}

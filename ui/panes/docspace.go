@@ -10,10 +10,10 @@ import (
 const mostSpaced = 512
 
 // spaced is cuts, with room for a blank row before each row that begins another member.
-func (d *Document) spaced(cuts []layout.Cut) (all []layout.Cut) {
+func (d *Document) spaced(cuts []layout.RowEdit) (all []layout.RowEdit) {
 	rows := len(d.rows())
 	for row := 0; row < rows; row++ {
-		cut := layout.Cut{Row: row}
+		cut := layout.RowEdit{Row: row}
 		if len(cuts) > 0 && cuts[0].Row == row {
 			cut, cuts = cuts[0], cuts[1:]
 		}

@@ -31,7 +31,7 @@ type Document struct {
 	Light  Span // bytes the wire pane points at
 	Hits   Hits
 	Marks  []Span // values that are not the same elsewhere, in order
-	view   layout.View
+	view   layout.FoldedRows
 	folds  folds
 	notes  []note                         // by row
 	noted  notedKey                       // what they were made from

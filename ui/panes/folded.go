@@ -17,8 +17,8 @@ type folded struct {
 	end   []int32 // of each row: the last row that goes when it is folded, or the row itself
 	count []int32 // of each row that opens a container: its members
 	shut  []bool  // the rows that are folded
-	cuts  []layout.Cut
-	view  layout.View // without the rows that are folded away
+	cuts  []layout.RowEdit
+	view  layout.FoldedRows // without the rows that are folded away
 }
 
 // foldsFrom is how many rows a value takes before it can be folded.
@@ -64,7 +64,7 @@ func (f *folded) show() {
 	f.cuts = f.cuts[:0]
 	for i, shut := range f.shut {
 		if shut {
-			f.cuts = append(f.cuts, layout.Cut{Row: i, Hide: int(f.end[i]) - i})
+			f.cuts = append(f.cuts, layout.RowEdit{Row: i, Hide: int(f.end[i]) - i})
 		}
 	}
 	f.view.Set(f.cuts)
