@@ -65,7 +65,7 @@ func (m *Model) nthOf(t *stream.Turn) (n int) {
 }
 
 // bookmarks are the bookmarks as the palette has them, the latest first.
-func (m *Model) bookmarks() (all []modes.Mark) {
+func (m *Model) bookmarks() (all []modes.Bookmark) {
 	for _, b := range slices.Backward(m.places) {
 		var where display.Text // unless the name says so
 		if b.given {
@@ -74,7 +74,7 @@ func (m *Model) bookmarks() (all []modes.Mark) {
 		if b.of.Call > 0 {
 			where = display.Join(where, m.draw.Format(" call %d", b.of.Call))
 		}
-		all = append(all, modes.Mark{Name: b.name.Between("go to ", ""), Where: where, Go: func() { m.goToBookmark(b) }})
+		all = append(all, modes.Bookmark{Name: b.name.Between("go to ", ""), Where: where, Go: func() { m.goToBookmark(b) }})
 	}
 	return all
 }
@@ -85,7 +85,7 @@ func (m *Model) openBookmarks() {
 		m.say(display.Lit("no bookmarks: B makes one, :mark NAME too"))
 		return
 	}
-	m.open(modes.NewPalette(asHost{m}, modes.Doing{Marks: m.bookmarks(), Turn: m.goTo}, m.draw))
+	m.open(modes.NewPalette(asHost{m}, modes.PaletteActions{Bookmarks: m.bookmarks(), Turn: m.goTo}, m.draw))
 }
 
 // goToBookmark goes to a place. From there esc leads back.

@@ -29,7 +29,7 @@ func (m *Model) commands() []modes.Command {
 func (m *Model) openPalette() {
 	here := slices.DeleteFunc(m.keysOf(m.top().Mode), func(b screen.Binding) bool { return b.Do == nil })
 	keys := instead(here, m.everywhere())
-	m.open(modes.NewPalette(asHost{m}, modes.Doing{Keys: keys, Press: m.press, Commands: m.commands(), Marks: m.bookmarks(), Turn: m.goTo}, m.draw))
+	m.open(modes.NewPalette(asHost{m}, modes.PaletteActions{Keys: keys, Press: m.press, Commands: m.commands(), Bookmarks: m.bookmarks(), Turn: m.goTo}, m.draw))
 }
 
 // press does what a key does where one is, or what the word behind ":" does, which is begun if more

@@ -111,7 +111,7 @@ func cutting(o *Options) {
 // handed has somewhere to put what is taken.
 func handed(o *Options) {
 	o.Copy = func([]byte) (string, error) { return "OSC 52", nil }
-	o.Forms = []modes.Form{{Key: "c", What: display.Lit("request as curl, keys $ENV"), Make: func(*providers.View, stream.Ref) ([]byte, error) { return nil, errors.New("not captured") }}}
+	o.Forms = []modes.ExportForm{{Key: "c", What: display.Lit("request as curl, keys $ENV"), Make: func(*providers.View, stream.Ref) ([]byte, error) { return nil, errors.New("not captured") }}}
 }
 
 // TestDrawnScenes: every place at the sizes that matter. Without colours it says the same; in ASCII no byte

@@ -15,8 +15,8 @@ import (
 type Edit func(name string, data []byte) (program tea.ExecCommand, remove func(), err error)
 
 // outlet is where what is shown can be taken.
-func (m *Model) outlet() modes.Outlet {
-	o := modes.Outlet{Copy: m.opt.Copy, Save: m.opt.Save, Pipe: m.opt.Pipe, Show: m.openOutput, Note: display.Lit("OSC 52 takes 75 kB")}
+func (m *Model) outlet() modes.Exporter {
+	o := modes.Exporter{Copy: m.opt.Copy, Save: m.opt.Save, Pipe: m.opt.Pipe, Show: m.openOutput, Note: display.Lit("OSC 52 takes 75 kB")}
 	if m.opt.Edit != nil {
 		o.Edit = m.edit
 	}
@@ -26,18 +26,18 @@ func (m *Model) outlet() modes.Outlet {
 // takes are the entries that take something of what is chosen.
 func (m *Model) takes() (all []modes.Entry) {
 	for verb := range modes.Pipe + 1 {
-		all = append(all, modes.Take(verb, m.outlet(), m.pieces, m.draw))
+		all = append(all, modes.ExportMenu(verb, m.outlet(), m.pieces, m.draw))
 	}
 	return all
 }
 
 // pieces are what can be taken now, and of what.
-func (m *Model) pieces() ([]modes.Piece, display.Text) {
-	var at []modes.Piece
+func (m *Model) pieces() ([]modes.ExportItem, display.Text) {
+	var at []modes.ExportItem
 	if held, ok := m.focus.(panes.Holder); ok {
 		path, value, raw := held.Held()
 		if path != "" {
-			at = []modes.Piece{
+			at = []modes.ExportItem{
 				{Key: "v", What: display.Lit("value, decoded"), File: "value.txt", Data: value},
 				{Key: "j", What: display.Lit("value, as JSON"), File: "value.json", Data: raw},
 				{Key: "p", What: display.Lit("path"), File: "path.txt", Data: []byte(path)},
@@ -46,10 +46,10 @@ func (m *Model) pieces() ([]modes.Piece, display.Text) {
 	}
 	if told, ok := m.focus.(panes.Teller); ok {
 		if what, sentence := told.Told(); sentence != nil {
-			at = append(at, modes.Piece{Key: "s", What: what, File: "report.txt", Data: sentence})
+			at = append(at, modes.ExportItem{Key: "s", What: what, File: "report.txt", Data: sentence})
 		}
 	}
-	return modes.Pieces(m.view, m.chosen, at, m.opt.Forms), m.way().last()
+	return modes.ExportItems(m.view, m.chosen, at, m.opt.Forms), m.way().last()
 }
 
 // edit opens a text in the user's editor.
@@ -71,9 +71,9 @@ func (m *Model) openOutput(of panes.Literal) {
 }
 
 // themes are how the picker of themes changes how everything looks.
-func (m *Model) themes() modes.Looks {
-	return modes.Looks{
-		Own: m.opt.Themes, Now: func() themes.Theme { return m.pen.Ink.Theme }, Put: m.paint, Keep: m.opt.Remember,
+func (m *Model) themes() modes.ThemeActions {
+	return modes.ThemeActions{
+		Own: m.opt.Themes, Now: func() themes.Theme { return m.pen.Ink.Theme }, Apply: m.paint, Save: m.opt.Remember,
 		Pen: m.penOf,
 	}
 }

@@ -17,7 +17,7 @@ import (
 // TestTakes: what is chosen goes where it was told to, exactly as it is there.
 func TestTakes(t *testing.T) {
 	var copied, saved, name string
-	forms := []modes.Form{
+	forms := []modes.ExportForm{
 		{Key: "k", What: display.Lit("a form of it"), File: "form.txt", Make: func(v *providers.View, r stream.Ref) ([]byte, error) {
 			_, c := v.Find(r)
 			return []byte("form of " + c.Name), nil
@@ -91,7 +91,7 @@ func TestEdits(t *testing.T) {
 type stopper struct {
 	filter string
 	holds  []modes.Hold
-	let    []modes.Letting
+	let    []modes.ResumeMode
 }
 
 func (b *stopper) Filter() string      { return b.filter }
@@ -105,7 +105,7 @@ func (b *stopper) Set(filter string) error {
 	return nil
 }
 
-func (b *stopper) Let(_ int, how modes.Letting) { b.let = append(b.let, how) }
+func (b *stopper) Resume(_ int, how modes.ResumeMode) { b.let = append(b.let, how) }
 
 // TestBreaks: what is held is shown with what comes next, and goes on as it is told to.
 func TestBreaks(t *testing.T) {
@@ -121,7 +121,7 @@ func TestBreaks(t *testing.T) {
 	}}
 	s.press("j").shows("HELD 1", "tool of turn 1 matches", "1m00s left", "40 B wait", "NEXT  15 B", `data: {"x":1}`)
 	s.press(".<enter>x")
-	if len(point.let) != 3 || point.let[0] != modes.LetStep || point.let[1] != modes.LetGo || point.let[2] != modes.LetCut {
+	if len(point.let) != 3 || point.let[0] != modes.ResumeOneEvent || point.let[1] != modes.ResumeUntilMatch || point.let[2] != modes.CutConnection {
 		t.Errorf("let %v", point.let)
 	}
 	s.press("o").hides("BREAK")

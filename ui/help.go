@@ -15,39 +15,39 @@ func (m *Model) openHelp() {
 		return
 	}
 	groups, _ := m.grouped(m.everywhere())
-	anywhere := modes.Group{Title: display.Lit("Anywhere")}
+	anywhere := modes.KeyGroup{Title: display.Lit("Anywhere")}
 	for _, g := range groups {
 		anywhere.Keys = append(anywhere.Keys, g.Keys...)
 	}
 	browsing, _ := m.grouped(m.keysOf(browse{m}))
-	m.open(modes.NewHelp(asHost{m}, &m.pen, []modes.Place{
-		{Name: display.Lit("here"), Groups: []modes.Group{{Title: display.Lit("Here"), Keys: keys}, anywhere}, Press: m.press},
+	m.open(modes.NewHelp(asHost{m}, &m.pen, []modes.KeyContext{
+		{Name: display.Lit("here"), Groups: []modes.KeyGroup{{Title: display.Lit("Here"), Keys: keys}, anywhere}, Press: m.press},
 		{Name: display.Lit("while browsing"), Groups: browsing},
 	}))
 }
 
 // browsingPlaces are the focused pane, with what works whatever pane has the focus, then each other
 // pane, then what is behind them.
-func (m *Model) browsingPlaces(keys []screen.Binding) []modes.Place {
+func (m *Model) browsingPlaces(keys []screen.Binding) []modes.KeyContext {
 	here, elsewhere := m.grouped(keys)
-	places := []modes.Place{{Name: placeName(m.focus), Groups: append(here, m.typedWords()), Press: m.press}}
+	places := []modes.KeyContext{{Name: placeName(m.focus), Groups: append(here, m.typedWords()), Press: m.press}}
 	for _, p := range m.table {
 		if p.Pane == m.focus {
 			continue
 		}
 		name := placeName(p.Pane)
-		places = append(places, modes.Place{Name: name, Groups: []modes.Group{{Title: name, Keys: m.asUser(p.Keys(), false)}}, Press: func(key string) {
+		places = append(places, modes.KeyContext{Name: name, Groups: []modes.KeyGroup{{Title: name, Keys: m.asUser(p.Keys(), false)}}, Press: func(key string) {
 			m.focusOn(p.Pane)
 			m.press(key)
 		}})
 	}
-	return append(places, modes.Place{Name: display.Lit("in views that keys above open"), Groups: elsewhere})
+	return append(places, modes.KeyContext{Name: display.Lit("in views that keys above open"), Groups: elsewhere})
 }
 
 // typedWords are the words that are typed behind ":", as the help lists them: what is behind a word is
 // asked for then.
-func (m *Model) typedWords() modes.Group {
-	g := modes.Group{Title: display.Lit("Words behind :")}
+func (m *Model) typedWords() modes.KeyGroup {
+	g := modes.KeyGroup{Title: display.Lit("Words behind :")}
 	for _, c := range m.commands() {
 		g.Keys = append(g.Keys, screen.Binding{Keys: []string{":" + c.Word}, Does: c.Does})
 	}

@@ -13,22 +13,22 @@ func (m *Model) openJQ(expr string) {
 		m.say(display.Lit("jq wants an expression, as in :jq .path"))
 		return
 	}
-	all := modes.Scope{Name: display.Lit("all calls"), Calls: func() []modes.Asked {
-		return modes.AskedOf(m.view.Session().Turns, m.sieve.Shows)
+	all := modes.Scope{Name: display.Lit("all calls"), Calls: func() []modes.JQCall {
+		return modes.JQCalls(m.view.Session().Turns, m.sieve.Shows)
 	}}
 	if m.sieve.On() {
 		all.Name = display.Lit("all calls of the turns that are shown")
 	}
 	chosen := m.chosen
-	one := modes.Scope{Name: display.Lit("this turn"), Calls: func() []modes.Asked {
+	one := modes.Scope{Name: display.Lit("this turn"), Calls: func() []modes.JQCall {
 		t, c := m.view.Find(chosen)
 		switch {
 		case t == nil:
 			return nil
 		case c != nil:
-			return []modes.Asked{modes.AskedCall(t, c)}
+			return []modes.JQCall{modes.NewJQCall(t, c)}
 		}
-		return modes.AskedOf([]*stream.Turn{t}, func(*stream.Turn) bool { return true })
+		return modes.JQCalls([]*stream.Turn{t}, func(*stream.Turn) bool { return true })
 	}}
 	if chosen.Call != 0 {
 		one.Name = display.Lit("this call")

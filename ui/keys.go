@@ -120,10 +120,10 @@ func (k keyMap) groups() []keyGroup {
 
 // grouped is what is bound, as the help lists it: in the order of the table of keys, and then what
 // is not in that; elsewhere is what is in the table and not bound.
-func (m *Model) grouped(bound []screen.Binding) (groups, elsewhere []modes.Group) {
+func (m *Model) grouped(bound []screen.Binding) (groups, elsewhere []modes.KeyGroup) {
 	listed := map[string]bool{}
 	for _, g := range newKeyMap().groups() {
-		here, other := modes.Group{Title: display.Clean(g.title)}, modes.Group{Title: display.Clean(g.title)}
+		here, other := modes.KeyGroup{Title: display.Clean(g.title)}, modes.KeyGroup{Title: display.Clean(g.title)}
 		for _, b := range g.keys {
 			as := m.asUser([]screen.Binding{on(b, nil)}, false)[0]
 			if screen.Bound(bound, as.Keys[0]) != nil {
@@ -137,7 +137,7 @@ func (m *Model) grouped(bound []screen.Binding) (groups, elsewhere []modes.Group
 		}
 		groups, elsewhere = append(groups, here), append(elsewhere, other)
 	}
-	more := modes.Group{Title: display.Lit("More")}
+	more := modes.KeyGroup{Title: display.Lit("More")}
 	for _, b := range bound {
 		if !listed[b.Keys[0]] {
 			more.Keys = append(more.Keys, b)

@@ -154,7 +154,7 @@ func (l *logPage) drawTitle(p *screen.Pen) {
 	all, gone := l.m.journal.lines()
 	note := p.Seen(l.Seen())
 	if l.typed {
-		modes.AskRow(p, display.Lit("LOG /"), l.line, note)
+		modes.DrawInputRow(p, display.Lit("LOG /"), l.line, note)
 		return
 	}
 	p.Say(screen.Accent, display.Lit(" LOG  "))

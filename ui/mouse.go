@@ -71,11 +71,11 @@ func (m *Model) under(x, y int) (mode modes.Mode, row int) {
 		return nil, 0
 	}
 	for n := len(m.seats.all); n > 0; n-- {
-		over, ok := m.seatAt(n).Mode.(modes.Overlay)
+		over, ok := m.seatAt(n).Mode.(modes.OverlayMode)
 		if !ok {
 			return m.through(n), y
 		}
-		if from := h - min(over.Takes(h), h); y >= from && x < m.overlaid(m.columns()[0].width) {
+		if from := h - min(over.WantedRows(h), h); y >= from && x < m.overlaid(m.columns()[0].width) {
 			return over, y - from
 		}
 	}

@@ -30,7 +30,7 @@ type Options struct {
 	Save     Save                       // writes a new file; may be nil
 	Edit     Edit                       // opens a text in an editor; may be nil
 	Pipe     Pipe                       // gives a text to a command; may be nil
-	Forms    []modes.Form               // in which what is chosen can be taken
+	Forms    []modes.ExportForm         // in which what is chosen can be taken
 	Remember Remember                   // keeps a theme for the next time; may be nil
 	Break    modes.Breakpoint           // holds answers back; nil where none pass through
 	Cut      Cut                        // may be nil; never without Save

@@ -102,7 +102,7 @@ func TestOverlay(t *testing.T) {
 			s.press(":")
 			checkFrame(t, s)
 			for y, row := range s.rows() {
-				if taken := h - 1 - min(s.mode().(modes.Overlay).Takes(h-2), h-2); y > 0 && y < taken && row != below[y] {
+				if taken := h - 1 - min(s.mode().(modes.OverlayMode).WantedRows(h-2), h-2); y > 0 && y < taken && row != below[y] {
 					t.Errorf("%dx%d: row %d is %q, was %q", w, h, y, row, below[y])
 				}
 			}

@@ -165,8 +165,8 @@ func (m *Model) seenAs(field string) (words []string) {
 // filterRows are the line, the fields, and what is not understood.
 const filterRows = 4
 
-// Takes is as many rows as the fields have, or two where there is little room.
-func (f *filterBar) Takes(h int) int {
+// WantedRows is as many rows as the fields have, or two where there is little room.
+func (f *filterBar) WantedRows(h int) int {
 	if h < 2*filterRows {
 		return min(2, h)
 	}
@@ -175,10 +175,10 @@ func (f *filterBar) Takes(h int) int {
 
 // Draw writes row y of it.
 func (f *filterBar) Draw(p *screen.Pen, y int) {
-	short := f.Takes(f.m.bodyHeight()) < filterRows
+	short := f.WantedRows(f.m.bodyHeight()) < filterRows
 	switch {
 	case y == 0:
-		modes.AskRow(p, display.Lit("filter"), f.line, f.count(p))
+		modes.DrawInputRow(p, display.Lit("filter"), f.line, f.count(p))
 	case y == 3 || short && len(f.faults) > 0:
 		if len(f.faults) > 0 {
 			p.Say(screen.Caution, display.Lit("!  "))

@@ -43,12 +43,12 @@ func (m *Model) seatAt(n int) seat {
 // overlay over what is below it.
 func (m *Model) drawSeat(p *screen.Pen, n, y, h int) {
 	mode := m.seatAt(n).Mode
-	over, ok := mode.(modes.Overlay)
+	over, ok := mode.(modes.OverlayMode)
 	if !ok {
 		mode.Draw(p, y)
 		return
 	}
-	from := h - min(over.Takes(h), h)
+	from := h - min(over.WantedRows(h), h)
 	if y < from {
 		m.drawSeat(p, n-1, y, h)
 		return
@@ -118,7 +118,7 @@ func (m *Model) covered() bool {
 // overlay.
 func (m *Model) bottom() int {
 	for n := len(m.seats.all); n > 0; n-- {
-		if _, ok := m.seatAt(n).Mode.(modes.Overlay); !ok {
+		if _, ok := m.seatAt(n).Mode.(modes.OverlayMode); !ok {
 			return n
 		}
 	}
@@ -199,19 +199,19 @@ func (h asHost) Choose(r stream.Ref) {
 // newEntries are the modes that can be opened while browsing: a line for each.
 func (m *Model) newEntries() []modes.Entry {
 	return append(m.takes(),
-		modes.Dialects(m.reread),
+		modes.Protocols(m.reread),
 		compare.Entry(&m.marks, &m.bill, m.draw, m.opt.Large),
 		replay.Entry(m.outlet(), m.draw, m.opt.Large),
 		replay.SentBack(m.outlet(), m.draw),
 		send.Again(m.sending()),
 		send.TypeResult(m.sending()),
-		modes.Breaks(m.opt.Break),
+		modes.Breakpoints(m.opt.Break),
 	)
 }
 
 // breakKey is the key that opens the breakpoint, also before anything has come.
 func (m *Model) breakKey() screen.Binding {
-	e := modes.Breaks(m.opt.Break)
+	e := modes.Breakpoints(m.opt.Break)
 	e.Do = func() { m.enter(e) }
 	return e.Binding
 }
@@ -258,7 +258,7 @@ const typedGap = 3 // cells before each of them
 
 // typing is the line in which something is typed, nil if nothing is.
 func typing(mode modes.Mode) *screen.Input {
-	if t, ok := mode.(modes.Typist); ok {
+	if t, ok := mode.(modes.InputMode); ok {
 		return t.Typing()
 	}
 	return nil

@@ -162,7 +162,7 @@ func (m *Model) keysOf(mode modes.Mode) []screen.Binding {
 // isMenu reports whether a mode leaves most of the screen as it is: its keys are all that it says.
 func isMenu(mode modes.Mode) bool {
 	switch mode.(type) {
-	case *leaving, modes.Overlay:
+	case *leaving, modes.OverlayMode:
 		return true
 	}
 	return false

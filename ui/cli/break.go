@@ -101,9 +101,9 @@ func (b *breakpoint) Holds() (all []modes.Hold) {
 // mostNext is how many bytes of an event that is held are shown.
 const mostNext = 4 << 10
 
-// Let has what is held of an exchange go on.
-func (b *breakpoint) Let(exchange int, how modes.Letting) {
-	b.proxy.ResumeHeld(exchange, [...]proxy.Resume{modes.LetGo: proxy.GoOn, modes.LetStep: proxy.Step, modes.LetCut: proxy.CutOff}[how])
+// Resume has what is held of an exchange go on.
+func (b *breakpoint) Resume(exchange int, how modes.ResumeMode) {
+	b.proxy.ResumeHeld(exchange, [...]proxy.Resume{modes.ResumeUntilMatch: proxy.GoOn, modes.ResumeOneEvent: proxy.Step, modes.CutConnection: proxy.CutOff}[how])
 }
 
 // watch looks at an answer, if something is to be held.

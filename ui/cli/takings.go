@@ -15,8 +15,8 @@ import (
 )
 
 // takings are what the screen can take the chosen turn or call as, besides what the panes show of it.
-func takings(source string, prices *price.Table) []modes.Form {
-	return []modes.Form{
+func takings(source string, prices *price.Table) []modes.ExportForm {
+	return []modes.ExportForm{
 		{Key: "c", What: display.Lit("request as curl, keys $ENV"), File: "request.sh", Make: curlOf},
 		{Key: "b", What: display.Lit("bug report with its contents, Markdown"), File: "report.md", Make: func(v *providers.View, r stream.Ref) ([]byte, error) {
 			t, c := v.Find(r)

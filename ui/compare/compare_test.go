@@ -114,7 +114,7 @@ func TestHidden(t *testing.T) {
 func TestBigIsCompared(t *testing.T) {
 	p := newProgram(t, 100, 30)
 	p.later = true
-	big := func() string { return strings.Repeat(`0123456789`, modes.AtOnce/100) }
+	big := func() string { return strings.Repeat(`0123456789`, modes.MaxSyncBytes/100) }
 	p.answer(1, [2]string{"a", fmt.Sprintf(`{"x":%q,"y":1}`, strings.Repeat(big(), 40))})
 	p.event(2, `{"type":"message_start","message":{"id":"msg_2","type":"message","role":"assistant","model":"m","content":[]}}`)
 	p.event(2, `{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"t","name":"a","input":{}}}`)

@@ -86,7 +86,7 @@ func (f *valueView) extend(c *comparison, v *providers.View, w, h int) {
 			return sheets, sizes
 		}
 		f.made = now
-		if now.sizes[0]+now.sizes[1] < modes.AtOnce {
+		if now.sizes[0]+now.sizes[1] < modes.MaxSyncBytes {
 			f.sheets, f.sizes = lay()
 		} else {
 			f.busy = true

@@ -52,7 +52,7 @@ func (m *rowsMemo) isDue(now *rowsMemo) bool {
 		}
 	}
 	before := m.size()
-	return grew && (before < modes.AtOnce || now.size() >= before+before/8)
+	return grew && (before < modes.MaxSyncBytes || now.size() >= before+before/8)
 }
 
 // alignCalls makes a group for each call, of those that belong together. One that was there before keeps
@@ -84,7 +84,7 @@ func (c *comparison) alignCalls(v *providers.View) {
 
 // argsHash is a hash of a call's arguments, as far as it is known or soon found out.
 func (c *comparison) argsHash(call *stream.Call) uint64 {
-	if sum := c.sums[call.Ref()]; sum != 0 || call.Arriving() || call.Size() >= modes.AtOnce {
+	if sum := c.sums[call.Ref()]; sum != 0 || call.Arriving() || call.Size() >= modes.MaxSyncBytes {
 		return sum
 	}
 	sum := diff.ArgsHash(call)
@@ -104,12 +104,12 @@ type compareJob struct {
 // small now, all others beside the screen, one after the other.
 func (c *comparison) compareGroups(v *providers.View) {
 	var later []compareJob
-	turns, budget := c.columnTurns(v), 4*modes.AtOnce
+	turns, budget := c.columnTurns(v), 4*modes.MaxSyncBytes
 	for _, g := range c.groups {
 		j := c.newJob(v, g, turns)
 		switch size := j.now.size(); {
 		case !g.from.isDue(&j.now):
-		case size < modes.AtOnce && size <= budget:
+		case size < modes.MaxSyncBytes && size <= budget:
 			budget -= size
 			c.setResult(j, j.makeRows())
 		case !c.busy:

@@ -11,10 +11,10 @@ import (
 
 // Breakpoint holds answers back from clients, and lets them go.
 type Breakpoint interface {
-	Filter() string                // what is held, as the filter's words say it; "" for nothing
-	Set(filter string) error       // for what comes from now on
-	Holds() []Hold                 // the longest held first
-	Let(exchange int, how Letting) // what is held of an exchange
+	Filter() string                      // what is held, as the filter's words say it; "" for nothing
+	Set(filter string) error             // for what comes from now on
+	Holds() []Hold                       // the longest held first
+	Resume(exchange int, how ResumeMode) // what is held of an exchange
 }
 
 // Hold is an answer that is held.
@@ -27,18 +27,18 @@ type Hold struct {
 	Ended          bool          // the provider has sent all of it
 }
 
-// Letting is how an answer that is held goes on.
-type Letting uint8
+// ResumeMode is how an answer that is held goes on.
+type ResumeMode uint8
 
 // The ways to go on.
 const (
-	LetGo   Letting = iota // until something matches again
-	LetStep                // one event passes
-	LetCut                 // the client's connection is broken
+	ResumeUntilMatch ResumeMode = iota // until something matches again
+	ResumeOneEvent                     // one event passes
+	CutConnection                      // the client's connection is broken
 )
 
-// breaks is the mode that shows what is held.
-type breaks struct {
+// breakpointPage is the mode that shows what is held.
+type breakpointPage struct {
 	screen.Window
 	host  Host
 	point Breakpoint
@@ -46,59 +46,59 @@ type breaks struct {
 	typed *screen.Input // the filter that is typed, nil when none is
 }
 
-// Breaks is the entry; point is nil where nothing can be held.
-func Breaks(point Breakpoint) Entry {
+// Breakpoints is the entry; point is nil where nothing can be held.
+func Breakpoints(point Breakpoint) Entry {
 	key := screen.Binding{Keys: []string{"b"}, Does: display.Lit("hold answers at a breakpoint")}
 	return Entry{key, func(h Host) (Mode, display.Text) {
 		if point == nil {
 			return nil, display.Lit("only what passes through a proxy can be held")
 		}
-		b := &breaks{host: h, point: point}
+		b := &breakpointPage{host: h, point: point}
 		if point.Filter() == "" {
-			b.change()
+			b.editFilter()
 		}
 		return b, display.Text{}
 	}}
 }
 
 // Typing is the filter that is typed.
-func (b *breaks) Typing() *screen.Input { return b.typed }
+func (b *breakpointPage) Typing() *screen.Input { return b.typed }
 
 // Keys are those of the line while one is typed.
-func (b *breaks) Keys() []screen.Binding {
+func (b *breakpointPage) Keys() []screen.Binding {
 	if b.typed != nil {
 		return []screen.Binding{
-			{Keys: []string{"enter"}, Hint: display.Lit("enter hold these"), Does: display.Lit("hold what matches"), Do: b.set},
-			{Keys: []string{"esc"}, Hint: display.Lit("esc as it was"), Does: display.Lit("leave it as it was"), Do: b.drop},
+			{Keys: []string{"enter"}, Hint: display.Lit("enter hold these"), Does: display.Lit("hold what matches"), Do: b.applyFilter},
+			{Keys: []string{"esc"}, Hint: display.Lit("esc as it was"), Does: display.Lit("leave it as it was"), Do: b.cancelEdit},
 		}
 	}
 	keys := []screen.Binding{
-		{Keys: []string{"b"}, Hint: display.Lit("b change"), Does: display.Lit("change what is held"), Do: b.change},
+		{Keys: []string{"b"}, Hint: display.Lit("b change"), Does: display.Lit("change what is held"), Do: b.editFilter},
 		{Keys: []string{"esc", "q"}, Hint: display.Lit("esc back"), Does: display.Lit("close; what is held stays held"), Do: b.host.Close},
 	}
 	if len(b.holds) > 0 {
 		keys = append([]screen.Binding{
-			{Keys: []string{"enter"}, Hint: display.Lit("enter let go"), Does: display.Lit("let it go, until something matches again"), Do: b.let(LetGo)},
-			{Keys: []string{"."}, Hint: display.Lit(". one event"), Does: display.Lit("let one event pass"), Do: b.let(LetStep)},
-			{Keys: []string{"x"}, Hint: display.Lit("x cut"), Does: display.Lit("break the client's connection here"), Do: b.let(LetCut)},
+			{Keys: []string{"enter"}, Hint: display.Lit("enter let go"), Does: display.Lit("let it go, until something matches again"), Do: b.resumeFunc(ResumeUntilMatch)},
+			{Keys: []string{"."}, Hint: display.Lit(". one event"), Does: display.Lit("let one event pass"), Do: b.resumeFunc(ResumeOneEvent)},
+			{Keys: []string{"x"}, Hint: display.Lit("x cut"), Does: display.Lit("break the client's connection here"), Do: b.resumeFunc(CutConnection)},
 			{Keys: []string{"o"}, Hint: display.Lit("o go there"), Does: display.Lit("look at the turn; it stays held"), Do: b.goThere},
 		}, keys...)
 	}
 	return append(keys, b.Steps(display.Text{}, b.MoveTo)...)
 }
 
-func (b *breaks) change() {
+func (b *breakpointPage) editFilter() {
 	b.typed = screen.NewInput(display.Lit(" hold what matches  "), b.point.Filter(), 200)
 }
 
-func (b *breaks) drop() {
+func (b *breakpointPage) cancelEdit() {
 	b.typed = nil
 	if b.point.Filter() == "" && len(b.holds) == 0 {
 		b.host.Close()
 	}
 }
 
-func (b *breaks) set() {
+func (b *breakpointPage) applyFilter() {
 	if err := b.point.Set(b.typed.Value()); err != nil {
 		b.typed.Note = display.Clean(err.Error()).Between("  ", "")
 		return
@@ -106,16 +106,16 @@ func (b *breaks) set() {
 	b.typed = nil
 }
 
-func (b *breaks) let(how Letting) func() {
+func (b *breakpointPage) resumeFunc(how ResumeMode) func() {
 	return func() {
 		if b.At < len(b.holds) {
-			b.point.Let(b.holds[b.At].Exchange, how)
+			b.point.Resume(b.holds[b.At].Exchange, how)
 		}
 	}
 }
 
 // goThere leaves for the turn that is held.
-func (b *breaks) goThere() {
+func (b *breakpointPage) goThere() {
 	if b.At >= len(b.holds) {
 		return
 	}
@@ -129,7 +129,7 @@ func (b *breaks) goThere() {
 }
 
 // Extend looks what is held now.
-func (b *breaks) Extend(_ *providers.View, _, h int) {
+func (b *breakpointPage) Extend(_ *providers.View, _, h int) {
 	b.holds = b.point.Holds()
 	b.Fit(len(b.holds), 1, 1+min(len(b.holds), h-1-nextRows))
 }
@@ -137,7 +137,7 @@ func (b *breaks) Extend(_ *providers.View, _, h int) {
 // nextRows are below the list: a title, and what comes next.
 const nextRows = 5
 
-func (b *breaks) Draw(p *screen.Pen, y int) {
+func (b *breakpointPage) Draw(p *screen.Pen, y int) {
 	defer p.Fill(screen.Bare)
 	switch row := b.Top + y - 1; {
 	case y == 0:
@@ -153,7 +153,7 @@ func (b *breaks) Draw(p *screen.Pen, y int) {
 	}
 }
 
-func (b *breaks) drawTitle(p *screen.Pen) {
+func (b *breakpointPage) drawTitle(p *screen.Pen) {
 	p.Say(screen.Accent, display.Lit(" BREAK "))
 	p.Outside(screen.Plain, screen.Bare, b.point.Filter())
 	if n := len(b.holds); n > 0 {
@@ -162,7 +162,7 @@ func (b *breaks) drawTitle(p *screen.Pen) {
 }
 
 // drawHold writes an answer that is held: why, for how long, and what the client has of it.
-func (b *breaks) drawHold(p *screen.Pen, row int) {
+func (b *breakpointPage) drawHold(p *screen.Pen, row int) {
 	hold, g, mark := b.holds[row], screen.Bare, display.Lit("  ")
 	if row == b.At {
 		g, mark = screen.Selected, p.Glyph.Mark.Between("", " ")
@@ -192,7 +192,7 @@ func (b *breaks) drawHold(p *screen.Pen, row int) {
 }
 
 // drawNext writes a row of what the client gets next.
-func (b *breaks) drawNext(p *screen.Pen, y int) {
+func (b *breakpointPage) drawNext(p *screen.Pen, y int) {
 	if b.At >= len(b.holds) {
 		return
 	}

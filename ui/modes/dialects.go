@@ -7,24 +7,24 @@ import (
 	"toolscope/ui/screen"
 )
 
-// dialects lets the user say which protocol the response of the chosen turn speaks. The first row
+// protocolPicker lets the user say which protocol the response of the chosen turn speaks. The first row
 // lets its bytes tell.
-type dialects struct {
+type protocolPicker struct {
 	screen.Window
 	host     Host
 	exchange *providers.Exchange
 	reread   func(exchange int, as *dialect.Dialect)
 }
 
-// Dialects is the entry; reread has an exchange read as a dialect, or as its bytes tell with nil.
-func Dialects(reread func(exchange int, as *dialect.Dialect)) Entry {
+// Protocols is the entry; reread has an exchange read as a dialect, or as its bytes tell with nil.
+func Protocols(reread func(exchange int, as *dialect.Dialect)) Entry {
 	key := screen.Binding{Keys: []string{"D"}, Does: display.Lit("read as another dialect")}
 	return Entry{key, func(h Host) (Mode, display.Text) {
 		t, _ := h.View().Find(h.Chosen())
 		if t == nil {
 			return nil, display.Lit("no response to choose a dialect for")
 		}
-		d := &dialects{host: h, exchange: h.View().Exchange(t.Exchange), reread: reread}
+		d := &protocolPicker{host: h, exchange: h.View().Exchange(t.Exchange), reread: reread}
 		d.Resize(1+len(providers.All), 1+len(providers.All))
 		for i := range providers.All {
 			if d.exchange.Dialect != nil && providers.All[i].Name == d.exchange.Dialect.Name {
@@ -35,15 +35,15 @@ func Dialects(reread func(exchange int, as *dialect.Dialect)) Entry {
 	}}
 }
 
-func (d *dialects) Keys() []screen.Binding {
+func (d *protocolPicker) Keys() []screen.Binding {
 	return append([]screen.Binding{
-		{Keys: []string{"enter"}, Hint: display.Lit("enter read it so"), Does: display.Lit("read it so"), Do: d.choose},
+		{Keys: []string{"enter"}, Hint: display.Lit("enter read it so"), Does: display.Lit("read it so"), Do: d.rereadSelected},
 		{Keys: []string{"esc", "q", "D"}, Hint: display.Lit("esc close"), Does: display.Lit("close"), Do: d.host.Close},
 	}, d.Steps(display.Text{}, d.MoveTo)...)
 }
 
-// choose has the exchange read as the selected row says.
-func (d *dialects) choose() {
+// rereadSelected has the exchange read as the selected row says.
+func (d *protocolPicker) rereadSelected() {
 	var as *dialect.Dialect
 	if d.At > 0 {
 		as = &providers.All[d.At-1]
@@ -52,11 +52,11 @@ func (d *dialects) choose() {
 	d.reread(d.exchange.Number, as)
 }
 
-func (d *dialects) Extend(_ *providers.View, _, h int) { d.Fit(d.Rows, 1, h) }
+func (d *protocolPicker) Extend(_ *providers.View, _, h int) { d.Fit(d.Rows, 1, h) }
 
-const dialectColumn = 22 // cells before a dialect's title
+const protocolColumn = 22 // cells before a dialect's title
 
-func (d *dialects) Draw(p *screen.Pen, y int) {
+func (d *protocolPicker) Draw(p *screen.Pen, y int) {
 	defer p.Fill(screen.Bare)
 	if y == 0 {
 		p.Say(screen.Accent, display.Lit(" READ THE RESPONSE AS"))
@@ -75,7 +75,7 @@ func (d *dialects) Draw(p *screen.Pen, y int) {
 		name, title = providers.All[row-1].Name, providers.All[row-1].Title
 	}
 	p.Put(screen.Accent, g, mark)
-	p.Put(screen.Plain, g, p.Format("%-*s", dialectColumn, name))
+	p.Put(screen.Plain, g, p.Format("%-*s", protocolColumn, name))
 	p.Put(screen.Muted, g, p.Clean(title))
 	if d.exchange.Dialect != nil && name == d.exchange.Dialect.Name {
 		p.Put(screen.Live, g, display.Lit("  now: "))

@@ -15,7 +15,7 @@ type Help struct {
 	screen.Window
 	host   Host
 	pen    *screen.Pen
-	places []Place
+	places []KeyContext
 	place  int
 	line   *screen.Input // what is looked for, nil for nothing
 	typed  bool          // it is being typed
@@ -23,15 +23,15 @@ type Help struct {
 	laid   helpKey
 }
 
-// Place is where one may be, and the keys there.
-type Place struct {
+// KeyContext is where one may be, and the keys there.
+type KeyContext struct {
 	Name   display.Text
-	Groups []Group
+	Groups []KeyGroup
 	Press  func(key string) // does what a key does there; nil where one is not
 }
 
-// Group is keys that are listed together.
-type Group struct {
+// KeyGroup is keys that are listed together.
+type KeyGroup struct {
 	Title display.Text
 	Keys  []screen.Binding
 }
@@ -46,13 +46,13 @@ type helpKey struct {
 // helpRow is a title, or signs, or a key. An empty one parts groups.
 type helpRow struct {
 	title display.Text
-	signs []meaning
+	signs []legendSign
 	key   *screen.Binding
 	place int // of the key
 }
 
 // NewHelp begins with the first place.
-func NewHelp(h Host, pen *screen.Pen, places []Place) *Help {
+func NewHelp(h Host, pen *screen.Pen, places []KeyContext) *Help {
 	return &Help{host: h, pen: pen, places: places}
 }
 
@@ -66,9 +66,9 @@ func (h *Help) Typing() *screen.Input {
 
 // Keys are those that move, find, do, and close.
 func (h *Help) Keys() []screen.Binding {
-	do := screen.Binding{Keys: []string{"enter"}, Hint: display.Lit("enter do it"), Does: display.Lit("do it"), Do: h.do}
-	up := screen.Binding{Keys: []string{"up"}, Does: display.Lit("up"), Do: func() { h.step(-1) }}
-	down := screen.Binding{Keys: []string{"down"}, Does: display.Lit("down"), Do: func() { h.step(1) }}
+	do := screen.Binding{Keys: []string{"enter"}, Hint: display.Lit("enter do it"), Does: display.Lit("do it"), Do: h.runSelected}
+	up := screen.Binding{Keys: []string{"up"}, Does: display.Lit("up"), Do: func() { h.stepToKey(-1) }}
+	down := screen.Binding{Keys: []string{"down"}, Does: display.Lit("down"), Do: func() { h.stepToKey(1) }}
 	if h.typed {
 		return []screen.Binding{do, up, down, {Keys: []string{"esc"}, Hint: display.Lit("esc all of it"), Does: display.Lit("show all of it"), Do: func() {
 			h.line, h.typed = nil, false
@@ -78,24 +78,24 @@ func (h *Help) Keys() []screen.Binding {
 		{Keys: []string{"/"}, Hint: display.Lit("/ find"), Does: display.Lit("find in the help"), Do: func() {
 			h.line, h.typed = screen.NewInput(display.Text{}, "", 80), true
 		}},
-		{Keys: []string{"tab"}, Hint: display.Lit("tab other places"), Does: display.Lit("the keys of another place"), Do: func() { h.turn(1) }},
-		{Keys: []string{"shift+tab"}, Does: display.Lit("of the place before"), Do: func() { h.turn(len(h.places) - 1) }},
+		{Keys: []string{"tab"}, Hint: display.Lit("tab other places"), Does: display.Lit("the keys of another place"), Do: func() { h.switchContext(1) }},
+		{Keys: []string{"shift+tab"}, Does: display.Lit("of the place before"), Do: func() { h.switchContext(len(h.places) - 1) }},
 		{Keys: []string{"esc", "q", "?"}, Hint: display.Lit("esc close"), Does: display.Lit("close"), Do: h.host.Close},
 	}
 	moves := h.Steps(display.Text{}, h.MoveTo)
 	moves[0].Do, moves[1].Do = up.Do, down.Do
-	moves[2].Do, moves[3].Do = func() { h.page(-1) }, func() { h.page(1) }
+	moves[2].Do, moves[3].Do = func() { h.movePage(-1) }, func() { h.movePage(1) }
 	return append(keys, moves...)
 }
 
-// turn goes to another place.
-func (h *Help) turn(step int) {
+// switchContext goes to another place.
+func (h *Help) switchContext(step int) {
 	h.place, h.line = (h.place+step)%len(h.places), nil
 	h.At, h.Top = 0, 0
 }
 
-// step goes to the next key, or scrolls to what there is besides.
-func (h *Help) step(by int) {
+// stepToKey goes to the next key, or scrolls to what there is besides.
+func (h *Help) stepToKey(by int) {
 	for row := h.At + by; row >= 0 && row < len(h.rows); row += by {
 		if h.rows[row].key != nil {
 			h.MoveTo(row)
@@ -107,8 +107,8 @@ func (h *Help) step(by int) {
 	}
 }
 
-// page moves the view by all but a row of it, and the cursor to a key that is in it.
-func (h *Help) page(by int) {
+// movePage moves the view by all but a row of it, and the cursor to a key that is in it.
+func (h *Help) movePage(by int) {
 	step := max(1, h.Height-1)
 	if by < 0 {
 		h.MoveTo(h.Top - step)
@@ -123,10 +123,10 @@ func (h *Help) page(by int) {
 	}
 }
 
-// do closes the help and does what is chosen.
-func (h *Help) do() {
+// runSelected closes the help and does what is chosen.
+func (h *Help) runSelected() {
 	if h.At >= len(h.rows) || h.rows[h.At].key == nil {
-		if h.query() != "" {
+		if h.queryText() != "" {
 			h.host.Say(display.Lit("no key is called that, nor does it"))
 			return
 		}
@@ -146,7 +146,7 @@ func (h *Help) do() {
 // Extend lays it out for another place, query or width.
 func (h *Help) Extend(_ *providers.View, w, height int) {
 	key := helpKey{w: min(w, OverlayWidth), place: h.place, done: true}
-	key.query = h.query()
+	key.query = h.queryText()
 	if key != h.laid {
 		anew := key.query != h.laid.query
 		h.laid = key
@@ -154,13 +154,13 @@ func (h *Help) Extend(_ *providers.View, w, height int) {
 			h.At, h.Top = 0, 0
 		}
 	}
-	h.Fit(len(h.rows), 1, h.Takes(height))
+	h.Fit(len(h.rows), 1, h.WantedRows(height))
 	if key.query != "" && (h.At >= len(h.rows) || h.rows[h.At].key == nil) {
-		h.step(1)
+		h.stepToKey(1)
 	}
 }
 
-func (h *Help) query() string {
+func (h *Help) queryText() string {
 	if h.line == nil {
 		return ""
 	}
@@ -171,7 +171,7 @@ func (h *Help) query() string {
 // the other places too.
 func (h *Help) layOut(k helpKey) (rows []helpRow) {
 	if k.place == 0 || k.query != "" {
-		rows = h.signs(k)
+		rows = h.signRows(k)
 	}
 	rows = h.layPlace(rows, k.place, k.query)
 	for place := range h.places {
@@ -191,7 +191,7 @@ func (h *Help) layPlace(rows []helpRow, place int, query string) []helpRow {
 			twice := place != h.place && slices.ContainsFunc(rows, func(r helpRow) bool {
 				return r.key != nil && r.key.Does == b.Does && slices.Equal(r.key.Keys, b.Keys)
 			})
-			if !b.Does.Empty() && !twice && h.says(b, query) {
+			if !b.Does.Empty() && !twice && h.keyMatches(b, query) {
 				keys = append(keys, helpRow{key: b, place: place})
 			}
 		}
@@ -210,11 +210,11 @@ func (h *Help) layPlace(rows []helpRow, place int, query string) []helpRow {
 	return rows
 }
 
-// signs are the rows of the legend that say what is looked for.
-func (h *Help) signs(k helpKey) (rows []helpRow) {
-	for _, part := range legend(h.pen.Glyph) {
+// signRows are the rows of the legend that say what is looked for.
+func (h *Help) signRows(k helpKey) (rows []helpRow) {
+	for _, part := range legendParts(h.pen.Glyph) {
 		if k.query != "" {
-			var fit []meaning
+			var fit []legendSign
 			for _, m := range part.of {
 				if strings.Contains(m.word.String(), k.query) || m.sign.String() == k.query {
 					fit = append(fit, m)
@@ -222,7 +222,7 @@ func (h *Help) signs(k helpKey) (rows []helpRow) {
 			}
 			part.of = fit
 		}
-		for i, row := range part.rows(k.w - keyColumn) {
+		for i, row := range part.wrapSigns(k.w - keyColumn) {
 			if i == 0 {
 				rows = append(rows, helpRow{title: part.title})
 			}
@@ -232,8 +232,8 @@ func (h *Help) signs(k helpKey) (rows []helpRow) {
 	return rows
 }
 
-// says reports whether a key does what is looked for, or is that.
-func (h *Help) says(b *screen.Binding, query string) bool {
+// keyMatches reports whether a key does what is looked for, or is that.
+func (h *Help) keyMatches(b *screen.Binding, query string) bool {
 	if query == "" || strings.Contains(strings.ToLower(b.Does.String()), query) {
 		return true
 	}
@@ -245,8 +245,8 @@ func (h *Help) says(b *screen.Binding, query string) bool {
 	return false
 }
 
-// Takes is as many rows as there are, up to three quarters of the body.
-func (h *Help) Takes(height int) int {
+// WantedRows is as many rows as there are, up to three quarters of the body.
+func (h *Help) WantedRows(height int) int {
 	most := max(height*3/4, min(height, 6))
 	if h.laid.query != "" {
 		return most // what is found does not move the line
@@ -302,7 +302,7 @@ func (h *Help) drawTitle(p *screen.Pen) {
 		note = display.Join(note, display.Lit(" "), p.Glyph.Below)
 	}
 	if h.typed {
-		AskRow(p, display.Lit("HELP /"), h.line, note)
+		DrawInputRow(p, display.Lit("HELP /"), h.line, note)
 		return
 	}
 	p.Say(screen.Accent, display.Lit(" HELP  "))

@@ -13,20 +13,20 @@ import (
 // JQ shows what a jq expression makes of the arguments of one call, or of all.
 type JQ struct {
 	screen.Window
-	host   Host
-	draw   display.Drawer
-	expr   *jq.Expr
-	text   string // as it was typed
-	scopes []Scope
-	scope  int
-	all    *answers // nil while they are asked for
-	begun  bool
+	host    Host
+	draw    display.Drawer
+	expr    *jq.Expr
+	text    string // as it was typed
+	scopes  []Scope
+	scope   int
+	answers *answers // nil while they are asked for
+	started bool
 }
 
 // Scope is which calls are asked.
 type Scope struct {
 	Name  display.Text
-	Calls func() []Asked
+	Calls func() []JQCall
 }
 
 // NewJQ asks the calls of the first scope; it is nil, and the text says why, if the expression is
@@ -45,34 +45,34 @@ func (j *JQ) Keys() []screen.Binding {
 		{Keys: []string{"enter"}, Hint: display.Lit("enter go there"), Does: display.Lit("go to that call"), Do: j.goThere},
 		{Keys: []string{"tab", "s"}, Hint: display.Lit("tab this call or all"), Does: display.Lit("ask this call, or all"), Do: func() {
 			j.scope = (j.scope + 1) % len(j.scopes)
-			j.all, j.begun = nil, false
+			j.answers, j.started = nil, false
 		}},
 		{Keys: []string{"esc", "q"}, Hint: display.Lit("esc back"), Does: display.Lit("close"), Do: j.host.Close},
 	}, j.Steps(display.Lit("j k row"), j.MoveTo)...)
 }
 
 func (j *JQ) goThere() {
-	if j.all == nil || j.At >= len(j.all.list) {
+	if j.answers == nil || j.At >= len(j.answers.list) {
 		return
 	}
-	of := j.all.list[j.At].of
+	of := j.answers.list[j.At].of
 	j.host.Close()
 	j.host.Choose(of)
 }
 
 // Extend has what was not asked yet be asked, beside the screen.
 func (j *JQ) Extend(_ *providers.View, _, h int) {
-	if !j.begun {
-		j.begun = true
+	if !j.started {
+		j.started = true
 		calls, expr := j.scopes[j.scope].Calls(), j.expr
 		j.host.Do(func() func() {
-			all := ask(expr, calls, jq.Timeout)
-			return func() { j.all = &all }
+			all := runJQ(expr, calls, jq.Timeout)
+			return func() { j.answers = &all }
 		})
 	}
 	rows := 0
-	if j.all != nil {
-		rows = len(j.all.list)
+	if j.answers != nil {
+		rows = len(j.answers.list)
 	}
 	j.Fit(rows, 1, h)
 }
@@ -85,10 +85,10 @@ func (j *JQ) Draw(p *screen.Pen, y int) {
 		return
 	}
 	n := j.Top + y - 1
-	if j.all == nil || n >= len(j.all.list) {
+	if j.answers == nil || n >= len(j.answers.list) {
 		return
 	}
-	a, g, mark := j.all.list[n], screen.Bare, display.Lit(" ")
+	a, g, mark := j.answers.list[n], screen.Bare, display.Lit(" ")
 	if n == j.At {
 		g, mark = screen.Selected, p.Glyph.Mark
 	}
@@ -114,36 +114,36 @@ func (j *JQ) drawTitle(p *screen.Pen) {
 	p.Say(screen.Accent, display.Lit(" JQ  "))
 	p.Put(screen.Plain, screen.Bare, p.Truncate(p.Name(j.text), max(8, p.Left/3)))
 	p.Say(screen.Muted, j.scopes[j.scope].Name.Between("  of ", ""))
-	if j.all == nil {
+	if j.answers == nil {
 		p.Say(screen.Live, display.Lit("  asking"))
 		return
 	}
-	p.Say(screen.Muted, display.Join(display.Lit("  "), screen.Plural(len(j.all.list)-j.all.unparsed, "answer"), display.Lit(" from "), screen.Plural(j.all.asked, "call")))
-	if n := j.all.unparsed; n > 0 {
+	p.Say(screen.Muted, display.Join(display.Lit("  "), screen.Plural(len(j.answers.list)-j.answers.unparsed, "answer"), display.Lit(" from "), screen.Plural(j.answers.queried, "call")))
+	if n := j.answers.unparsed; n > 0 {
 		p.Say(screen.Caution, p.Format("  %s no JSON", screen.Count(n)))
 	}
-	if n := j.all.gone; n > 0 {
+	if n := j.answers.evicted; n > 0 {
 		p.Say(screen.Caution, p.Format("  %s not in memory", screen.Count(n)))
 	}
-	if j.all.stopped != "" {
-		p.Say(screen.Caution, p.Format("  stopped: %s", j.all.stopped))
+	if j.answers.stopped != "" {
+		p.Say(screen.Caution, p.Format("  stopped: %s", j.answers.stopped))
 	}
 }
 
-// AskedOf are the calls of turns.
-func AskedOf(turns []*stream.Turn, shown func(*stream.Turn) bool) (calls []Asked) {
+// JQCalls are the calls of turns.
+func JQCalls(turns []*stream.Turn, shown func(*stream.Turn) bool) (calls []JQCall) {
 	for _, t := range turns {
 		if !shown(t) {
 			continue
 		}
 		for _, c := range t.Calls {
-			calls = append(calls, AskedCall(t, c))
+			calls = append(calls, NewJQCall(t, c))
 		}
 	}
 	return calls
 }
 
-// AskedCall is a call with its arguments as they are now. More may come behind them: these stay.
-func AskedCall(t *stream.Turn, c *stream.Call) Asked {
-	return Asked{Of: c.Ref(), Name: c.Name, Args: slices.Clip(c.Args()), Gone: t.Kept != stream.Whole && c.Size() > 0}
+// NewJQCall is a call with its arguments as they are now. More may come behind them: these stay.
+func NewJQCall(t *stream.Turn, c *stream.Call) JQCall {
+	return JQCall{Of: c.Ref(), Name: c.Name, Args: slices.Clip(c.Args()), Evicted: t.Kept != stream.Whole && c.Size() > 0}
 }

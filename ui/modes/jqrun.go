@@ -8,12 +8,12 @@ import (
 	"toolscope/ui/jq"
 )
 
-// Asked is a call whose arguments are asked.
-type Asked struct {
-	Of   stream.Ref
-	Name string
-	Args []byte
-	Gone bool // they were let go of
+// JQCall is a call whose arguments are asked.
+type JQCall struct {
+	Of      stream.Ref
+	Name    string
+	Args    []byte
+	Evicted bool // they were let go of
 }
 
 // answer is what came of one call: a value, or why there is none.
@@ -28,19 +28,19 @@ type answer struct {
 type answers struct {
 	list     []answer
 	unparsed int    // calls whose arguments are no JSON
-	gone     int    // or are not there
-	asked    int    // calls, so far
+	evicted  int    // or are not there
+	queried  int    // calls, so far
 	stopped  string // why not all were
 }
 
 // Limits of what comes of it, and of one value.
 const (
-	jqAnswers = 5000
-	jqValue   = 4 << 10
+	maxJQAnswers = 5000
+	maxJQValue   = 4 << 10
 )
 
-// ask asks each call, all of them within a time.
-func ask(expr *jq.Expr, calls []Asked, limit time.Duration) (all answers) {
+// runJQ asks each call, all of them within a time.
+func runJQ(expr *jq.Expr, calls []JQCall, limit time.Duration) (all answers) {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	for _, c := range calls {
@@ -48,30 +48,30 @@ func ask(expr *jq.Expr, calls []Asked, limit time.Duration) (all answers) {
 		case ctx.Err() != nil:
 			all.stopped = "it took longer than " + limit.String()
 			return all
-		case len(all.list) >= jqAnswers:
+		case len(all.list) >= maxJQAnswers:
 			all.stopped = "there are too many answers"
 			return all
 		}
-		all.asked++
-		all.askOne(ctx, expr, c)
+		all.queried++
+		all.runCall(ctx, expr, c)
 	}
 	return all
 }
 
-func (all *answers) askOne(ctx context.Context, expr *jq.Expr, c Asked) {
-	if c.Gone {
-		all.gone++
+func (all *answers) runCall(ctx context.Context, expr *jq.Expr, c JQCall) {
+	if c.Evicted {
+		all.evicted++
 		return
 	}
 	for value, err := range expr.Run(ctx, c.Args) {
-		a := answer{of: c.Of, name: c.Name, value: value[:min(len(value), jqValue)]}
+		a := answer{of: c.Of, name: c.Name, value: value[:min(len(value), maxJQValue)]}
 		if err != nil {
 			a.why = err.Error()
 			if jq.IsNotJSON(err) {
 				all.unparsed++
 			}
 		}
-		if all.list = append(all.list, a); len(all.list) >= jqAnswers {
+		if all.list = append(all.list, a); len(all.list) >= maxJQAnswers {
 			return
 		}
 	}

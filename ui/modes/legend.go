@@ -7,36 +7,36 @@ import (
 	"toolscope/ui/screen"
 )
 
-// meaning is a sign of the screen and what it means.
-type meaning struct {
+// legendSign is a sign of the screen and what it means.
+type legendSign struct {
 	role screen.Role
 	sign display.Text
 	word display.Text
 }
 
-// legend is what the signs of the screen mean, in the alphabet of a pen: a part for each kind.
-func legend(g *screen.Glyphs) []legendPart {
+// legendParts is what the signs of the screen mean, in the alphabet of a pen: a part for each kind.
+func legendParts(g *screen.Glyphs) []legendPart {
 	calls := legendPart{title: display.Lit("A call; a turn: its first bad one")}
 	for st := range stream.Status(stream.NumStatus) {
-		calls.of = append(calls.of, meaning{screen.StatusRoles[st], g.Status[st], display.Clean(st.String())})
+		calls.of = append(calls.of, legendSign{screen.StatusRoles[st], g.Status[st], display.Clean(st.String())})
 	}
 	found := legendPart{title: display.Lit("A finding")}
 	for of := len(g.Severity) - 1; of >= 0; of-- {
-		found.of = append(found.of, meaning{screen.SeverityRoles[of], g.Severity[of], display.Clean(stream.Severity(of).String())})
+		found.of = append(found.of, legendSign{screen.SeverityRoles[of], g.Severity[of], display.Clean(stream.Severity(of).String())})
 	}
 	side := legendPart{title: display.Lit("The other side: a request, another turn")}
 	for i, word := range [screen.NumSides]display.Text{
 		display.Lit("the same"), display.Lit("the same meaning"), display.Lit("differs"), display.Lit("absent, or unknown"), display.Lit("nothing sent"),
 	} {
-		side.of = append(side.of, meaning{screen.SideRoles[i], g.Side[i], word})
+		side.of = append(side.of, legendSign{screen.SideRoles[i], g.Side[i], word})
 	}
-	text := legendPart{title: display.Lit("A text"), of: []meaning{
+	text := legendPart{title: display.Lit("A text"), of: []legendSign{
 		{screen.Live, g.Cursor, display.Lit("may grow")}, {screen.Bad, g.Status[stream.CutShort], display.Lit("cut here")},
 		{screen.Bad, g.Status[stream.Aborted], display.Lit("broke off here")},
 		{screen.Muted, g.Ghost.Between("", "}"), display.Lit("closer to come")}, {screen.Muted, g.Wraps, display.Lit("the row goes on")},
 		{screen.Muted, g.Fold, display.Lit("folded")}, {screen.Muted, g.Delta, display.Lit("border of a delta")},
 	}}
-	place := legendPart{title: display.Lit("A place"), of: []meaning{
+	place := legendPart{title: display.Lit("A place"), of: []legendSign{
 		{screen.Accent, g.Mark, display.Lit("the cursor")}, {screen.Muted, g.Change.Between("", "14"), display.Lit("delta of the call")},
 		{screen.Muted, display.Lit("#21"), display.Lit("frame")}, {screen.Accent, display.Lit("[TAB]"), display.Lit("open tab")},
 	}}
@@ -45,9 +45,9 @@ func legend(g *screen.Glyphs) []legendPart {
 		if s.Sign == g.Usable {
 			s.Word = display.Lit("actionable: all required keys came")
 		}
-		line.of = append(line.of, meaning{screen.Muted, s.Sign, s.Word})
+		line.of = append(line.of, legendSign{screen.Muted, s.Sign, s.Word})
 	}
-	figure := legendPart{title: display.Lit("A figure"), of: []meaning{
+	figure := legendPart{title: display.Lit("A figure"), of: []legendSign{
 		{screen.Muted, display.Lit("~$"), display.Lit("about: not final, or in part")}, {screen.Muted, display.Lit("byte 0"), display.Lit("the first")},
 		{screen.Muted, display.Lit("+1"), display.Lit("one finding more")},
 	}}
@@ -57,17 +57,17 @@ func legend(g *screen.Glyphs) []legendPart {
 // legendPart is the signs of one kind.
 type legendPart struct {
 	title display.Text
-	of    []meaning
+	of    []legendSign
 }
 
 const legendGap = 3 // cells between two meanings
 
-// rows are the meanings, as many beside each other as there is room for.
-func (l legendPart) rows(cells int) (rows [][]meaning) {
+// wrapSigns are the meanings, as many beside each other as there is room for.
+func (l legendPart) wrapSigns(cells int) (rows [][]legendSign) {
 	left := 0
 	for _, m := range l.of {
 		if width := m.width(); len(rows) == 0 || width > left {
-			rows, left = append(rows, []meaning{m}), cells-width
+			rows, left = append(rows, []legendSign{m}), cells-width
 		} else {
 			rows[len(rows)-1] = append(rows[len(rows)-1], m)
 			left -= width
@@ -76,9 +76,9 @@ func (l legendPart) rows(cells int) (rows [][]meaning) {
 	return rows
 }
 
-func (m meaning) width() int { return m.sign.Width() + 1 + m.word.Width() + legendGap }
+func (m legendSign) width() int { return m.sign.Width() + 1 + m.word.Width() + legendGap }
 
-func (m meaning) draw(p *screen.Pen) {
+func (m legendSign) draw(p *screen.Pen) {
 	p.Say(m.role, m.sign)
 	p.Say(screen.Plain, m.word.Between(" ", ""))
 	p.Spaces(screen.Bare, legendGap)

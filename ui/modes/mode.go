@@ -43,8 +43,8 @@ type Mode interface {
 	Draw(p *screen.Pen, y int)
 }
 
-// Typist is a mode in which something may be typed. Keys that it does not bind go to the line then.
-type Typist interface {
+// InputMode is a mode in which something may be typed. Keys that it does not bind go to the line then.
+type InputMode interface {
 	Mode
 	Typing() *screen.Input // nil while nothing is typed
 }
@@ -55,9 +55,9 @@ type Entry struct {
 	New func(Host) (Mode, display.Text)
 }
 
-// AtOnce is the size below which a mode makes at once what it shows: there is nothing to wait for.
+// MaxSyncBytes is the size below which a mode makes at once what it shows: there is nothing to wait for.
 // What is bigger it makes with Host.Do, one thing at a time.
-const AtOnce = 16 << 10
+const MaxSyncBytes = 16 << 10
 
 // Tall is from how many rows on a body has room for titles, and for parts one above the other.
 const Tall = 16

@@ -6,8 +6,8 @@ import (
 	"toolscope/ui/screen"
 )
 
-// Outlet is where what a mode shows can be taken. Any of the ways may be nil.
-type Outlet struct {
+// Exporter is where what a mode shows can be taken. Any of the ways may be nil.
+type Exporter struct {
 	Copy func(text []byte) (ways string, err error)                   // into the clipboard
 	Save func(name string, data []byte) (path string, err error)      // into a new file, of about that name
 	Edit func(name string, data []byte, done func(error))             // in the user's editor, which has the terminal meanwhile
@@ -23,17 +23,17 @@ type Body struct {
 	File string       // what it is called when it is saved
 }
 
-func (o Outlet) can(v Verb) bool {
+func (o Exporter) hasVerb(v ExportVerb) bool {
 	return [...]bool{Copy: o.Copy != nil, Save: o.Save != nil, Edit: o.Edit != nil, Pipe: o.Pipe != nil}[v]
 }
 
-// give hands a body on, beside the screen, and says what became of it.
-func (o Outlet) give(h Host, draw display.Drawer, v Verb, b Body, command string) {
+// deliverBody hands a body on, beside the screen, and says what became of it.
+func (o Exporter) deliverBody(h Host, draw display.Drawer, v ExportVerb, b Body, command string) {
 	switch v {
 	case Copy:
-		o.take(h, draw, b, "copied", "by", func() (string, error) { return o.Copy(b.Data) })
+		o.runAndReport(h, draw, b, "copied", "by", func() (string, error) { return o.Copy(b.Data) })
 	case Save:
-		o.take(h, draw, b, "saved", "as", func() (string, error) { return o.Save(b.File, b.Data) })
+		o.runAndReport(h, draw, b, "saved", "as", func() (string, error) { return o.Save(b.File, b.Data) })
 	case Edit:
 		o.Edit(b.File, b.Data, func(err error) {
 			if err != nil {
@@ -55,8 +55,8 @@ func (o Outlet) give(h Host, draw display.Drawer, v Verb, b Body, command string
 	}
 }
 
-// take does something with a body beside the screen, and says how that went.
-func (o Outlet) take(h Host, draw display.Drawer, b Body, done, where string, how func() (string, error)) {
+// runAndReport does something with a body beside the screen, and says how that went.
+func (o Exporter) runAndReport(h Host, draw display.Drawer, b Body, done, where string, how func() (string, error)) {
 	h.Do(func() func() {
 		place, err := how()
 		said := draw.Format("%s %s %s %s", done, b.What, where, place)
@@ -69,14 +69,14 @@ func (o Outlet) take(h Host, draw display.Drawer, b Body, done, where string, ho
 
 // Keys are those that take a body. It is asked for when one is pressed, and nil Data says that
 // there is none, and What why.
-func (o Outlet) Keys(h Host, draw display.Drawer, body func() Body) []screen.Binding {
-	press := func(v Verb) func() {
+func (o Exporter) Keys(h Host, draw display.Drawer, body func() Body) []screen.Binding {
+	press := func(v ExportVerb) func() {
 		return func() {
 			switch b := body(); {
 			case b.Data == nil:
 				h.Say(b.What)
-			case o.can(v):
-				o.give(h, draw, v, b, "")
+			case o.hasVerb(v):
+				o.deliverBody(h, draw, v, b, "")
 			}
 		}
 	}

@@ -5,22 +5,22 @@ import (
 	"toolscope/ui/screen"
 )
 
-// Overlay is a mode that covers the lower part of what is below it, which is still seen and goes
+// OverlayMode is a mode that covers the lower part of what is below it, which is still seen and goes
 // on. Its rows are numbered from its first; its hints are in the footer.
-type Overlay interface {
+type OverlayMode interface {
 	Mode
-	Takes(h int) int // rows, of a body of h
+	WantedRows(h int) int // rows, of a body of h
 }
 
 // OverlayWidth is how many cells an overlay writes, at most.
 const OverlayWidth = 60
 
-// AskRow writes the first row of an overlay in which something is typed: what for, the line, and
+// DrawInputRow writes the first row of an overlay in which something is typed: what for, the line, and
 // what there is of it.
-func AskRow(p *screen.Pen, what display.Text, line *screen.Input, note display.Text) {
+func DrawInputRow(p *screen.Pen, what display.Text, line *screen.Input, note display.Text) {
 	p.Say(screen.Accent, what.Between(" ", " "))
 	keep := 0
-	if note.Width()+leastLine < p.Left {
+	if note.Width()+minLine < p.Left {
 		keep = note.Width() + 1
 	}
 	p.Left -= keep
@@ -30,10 +30,10 @@ func AskRow(p *screen.Pen, what display.Text, line *screen.Input, note display.T
 	p.Fill(screen.Bare)
 }
 
-const leastLine = 8 // cells of what is typed, or the note goes
+const minLine = 8 // cells of what is typed, or the note goes
 
-// ChoiceRow writes a row that can be chosen: what it is, and flush right how to get it otherwise.
-func ChoiceRow(p *screen.Pen, chosen bool, what, how display.Text) {
+// DrawChoiceRow writes a row that can be chosen: what it is, and flush right how to get it otherwise.
+func DrawChoiceRow(p *screen.Pen, chosen bool, what, how display.Text) {
 	g, mark := screen.Bare, display.Lit(" ")
 	if chosen {
 		g, mark = screen.Selected, p.Glyph.Mark

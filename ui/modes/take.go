@@ -10,16 +10,16 @@ import (
 	"toolscope/ui/screen"
 )
 
-// Form is a form in which the chosen turn or call can be taken.
-type Form struct {
+// ExportForm is a form in which the chosen turn or call can be taken.
+type ExportForm struct {
 	Key  string // in the menu
 	What display.Text
 	File string // what it is called when it is saved
 	Make func(v *providers.View, r stream.Ref) ([]byte, error)
 }
 
-// Piece is something that can be taken now: it is there already, or is made when it is asked for.
-type Piece struct {
+// ExportItem is something that can be taken now: it is there already, or is made when it is asked for.
+type ExportItem struct {
 	Key  string
 	What display.Text
 	File string
@@ -27,15 +27,15 @@ type Piece struct {
 	Make func() ([]byte, error) // nil where Data is it
 }
 
-// Verb is what is done with what is taken.
-type Verb uint8
+// ExportVerb is what is done with what is taken.
+type ExportVerb uint8
 
 // The verbs.
 const (
-	Copy Verb = iota // into the clipboard
-	Save             // in a new file
-	Edit             // opened in the user's editor
-	Pipe             // given to a command
+	Copy ExportVerb = iota // into the clipboard
+	Save                   // in a new file
+	Edit                   // opened in the user's editor
+	Pipe                   // given to a command
 )
 
 // verbs are how they are told of, by Verb.
@@ -46,77 +46,77 @@ var verbs = [...]struct{ key, title, hint, does string }{
 	{"|", "PIPE", "enter pipe", "give it to a command"},
 }
 
-// take is the menu of what can be taken.
-type take struct {
+// exportMenu is the menu of what can be taken.
+type exportMenu struct {
 	screen.Window
 	host   Host
-	verb   Verb
-	outlet Outlet
+	verb   ExportVerb
+	outlet Exporter
 	of     display.Text
-	pieces []Piece
+	items  []ExportItem
 	typed  *screen.Input // the command that is piped to, nil while none is typed
 	draw   display.Drawer
 }
 
-// Take is the entry of a verb; what lists the pieces there are and says of what.
-func Take(verb Verb, outlet Outlet, what func() ([]Piece, display.Text), draw display.Drawer) Entry {
+// ExportMenu is the entry of a verb; what lists the pieces there are and says of what.
+func ExportMenu(verb ExportVerb, outlet Exporter, what func() ([]ExportItem, display.Text), draw display.Drawer) Entry {
 	v := verbs[verb]
 	key := screen.Binding{Keys: []string{v.key}, Does: display.Clean(v.does)}
 	return Entry{Binding: key, New: func(h Host) (Mode, display.Text) {
-		t := &take{host: h, verb: verb, outlet: outlet, draw: draw}
-		if t.pieces, t.of = what(); len(t.pieces) == 0 {
+		t := &exportMenu{host: h, verb: verb, outlet: outlet, draw: draw}
+		if t.items, t.of = what(); len(t.items) == 0 {
 			return nil, display.Lit("nothing is chosen that could be taken")
 		}
-		if !outlet.can(verb) {
+		if !outlet.hasVerb(verb) {
 			return nil, draw.Format("%s: not here", v.does)
 		}
-		t.Resize(len(t.pieces), len(t.pieces))
+		t.Resize(len(t.items), len(t.items))
 		return t, display.Text{}
 	}}
 }
 
 // Typing is the command.
-func (t *take) Typing() *screen.Input { return t.typed }
+func (t *exportMenu) Typing() *screen.Input { return t.typed }
 
 // Keys are a letter for each piece, and those that choose.
-func (t *take) Keys() []screen.Binding {
+func (t *exportMenu) Keys() []screen.Binding {
 	if t.typed != nil {
 		return []screen.Binding{
-			{Keys: []string{"enter"}, Hint: display.Lit("enter run it"), Does: display.Lit("run the command"), Do: t.run},
+			{Keys: []string{"enter"}, Hint: display.Lit("enter run it"), Does: display.Lit("run the command"), Do: t.runCommand},
 			{Keys: []string{"esc"}, Hint: display.Lit("esc close"), Does: display.Lit("close"), Do: t.host.Close},
 		}
 	}
 	keys := []screen.Binding{
-		{Keys: []string{"enter"}, Hint: display.Clean(verbs[t.verb].hint), Does: display.Lit("take what is selected"), Do: func() { t.choose(t.At) }},
-		{Keys: []string{"up"}, Hint: upDown(t.draw), Does: display.Lit("up"), Do: func() { t.MoveTo(t.At - 1) }},
+		{Keys: []string{"enter"}, Hint: display.Clean(verbs[t.verb].hint), Does: display.Lit("take what is selected"), Do: func() { t.chooseItem(t.At) }},
+		{Keys: []string{"up"}, Hint: upDownHint(t.draw), Does: display.Lit("up"), Do: func() { t.MoveTo(t.At - 1) }},
 		{Keys: []string{"down"}, Does: display.Lit("down"), Do: func() { t.MoveTo(t.At + 1) }},
 		{Keys: []string{"esc", "q"}, Hint: display.Lit("esc close"), Does: display.Lit("close"), Do: t.host.Close},
 	}
-	for i, p := range t.pieces {
-		keys = append(keys, screen.Binding{Keys: []string{p.Key}, Does: p.What, Do: func() { t.choose(i) }})
+	for i, p := range t.items {
+		keys = append(keys, screen.Binding{Keys: []string{p.Key}, Does: p.What, Do: func() { t.chooseItem(i) }})
 	}
 	return keys
 }
 
-// choose takes a piece. To pipe it a command is wanted first.
-func (t *take) choose(i int) {
+// chooseItem takes a piece. To pipe it a command is wanted first.
+func (t *exportMenu) chooseItem(i int) {
 	t.MoveTo(i)
 	if t.verb == Pipe {
 		t.typed = screen.NewInput(display.Text{}, "", 400)
 		return
 	}
-	t.give("")
+	t.exportSelected("")
 }
 
-func (t *take) run() {
+func (t *exportMenu) runCommand() {
 	if t.typed.Value() != "" {
-		t.give(t.typed.Value())
+		t.exportSelected(t.typed.Value())
 	}
 }
 
-// give hands the selected piece on, and says what became of it.
-func (t *take) give(command string) {
-	p, h := t.pieces[t.At], t.host
+// exportSelected hands the selected piece on, and says what became of it.
+func (t *exportMenu) exportSelected(command string) {
+	p, h := t.items[t.At], t.host
 	data := p.Data
 	if p.Make != nil {
 		made, err := p.Make()
@@ -128,20 +128,20 @@ func (t *take) give(command string) {
 	}
 	h.Close()
 	what := t.draw.Format("%s of %s: %s,", screen.Bytes(len(data)), t.of, p.What)
-	t.outlet.give(h, t.draw, t.verb, Body{Data: data, What: what, File: p.File}, command)
+	t.outlet.deliverBody(h, t.draw, t.verb, Body{Data: data, What: what, File: p.File}, command)
 }
 
 // Extend has nothing to do: what can be taken was fixed when the menu opened.
-func (t *take) Extend(_ *providers.View, _, h int) { t.Fit(len(t.pieces), 1, t.Takes(h)) }
+func (t *exportMenu) Extend(_ *providers.View, _, h int) { t.Fit(len(t.items), 1, t.WantedRows(h)) }
 
-// Takes is a row for each piece.
-func (t *take) Takes(h int) int { return min(1+len(t.pieces), max(h/2, 5)) }
+// WantedRows is a row for each piece.
+func (t *exportMenu) WantedRows(h int) int { return min(1+len(t.items), max(h/2, 5)) }
 
 // Draw writes row y of it.
-func (t *take) Draw(p *screen.Pen, y int) {
+func (t *exportMenu) Draw(p *screen.Pen, y int) {
 	defer p.Fill(screen.Bare)
 	if y == 0 && t.typed != nil {
-		AskRow(p, p.Format("| %s to", t.pieces[t.At].What), t.typed, display.Text{})
+		DrawInputRow(p, p.Format("| %s to", t.items[t.At].What), t.typed, display.Text{})
 		return
 	}
 	if y == 0 {
@@ -152,29 +152,29 @@ func (t *take) Draw(p *screen.Pen, y int) {
 		}
 		return
 	}
-	if row := t.Top + y - 1; row < len(t.pieces) {
-		piece := t.pieces[row]
+	if row := t.Top + y - 1; row < len(t.items) {
+		piece := t.items[row]
 		var size display.Text
 		if piece.Make == nil {
 			size = screen.Bytes(len(piece.Data))
 		}
-		ChoiceRow(p, row == t.At, display.Join(p.Clean(piece.Key), display.Lit(" "), piece.What), size)
+		DrawChoiceRow(p, row == t.At, display.Join(p.Clean(piece.Key), display.Lit(" "), piece.What), size)
 	}
 }
 
-// inOrder are pieces without those that hold nothing, and no letter twice: the first has it.
-func inOrder(pieces []Piece) (all []Piece) {
+// usableItems are pieces without those that hold nothing, and no letter twice: the first has it.
+func usableItems(pieces []ExportItem) (all []ExportItem) {
 	for _, p := range pieces {
-		if (p.Make != nil || len(p.Data) > 0) && !slices.ContainsFunc(all, func(q Piece) bool { return q.Key == p.Key }) {
+		if (p.Make != nil || len(p.Data) > 0) && !slices.ContainsFunc(all, func(q ExportItem) bool { return q.Key == p.Key }) {
 			all = append(all, p)
 		}
 	}
 	return all
 }
 
-// Pieces are what can be taken of what is chosen: what at says of the cursor, what the turn or call
+// ExportItems are what can be taken of what is chosen: what at says of the cursor, what the turn or call
 // has, and the forms.
-func Pieces(v *providers.View, r stream.Ref, at []Piece, forms []Form) []Piece {
+func ExportItems(v *providers.View, r stream.Ref, at []ExportItem, forms []ExportForm) []ExportItem {
 	t, c := v.Find(r)
 	if t == nil {
 		return nil
@@ -182,22 +182,22 @@ func Pieces(v *providers.View, r stream.Ref, at []Piece, forms []Form) []Piece {
 	all := slices.Clone(at)
 	if c != nil {
 		all = append(all,
-			Piece{Key: "a", What: display.Lit("all arguments"), File: "arguments.json", Data: c.Args()},
-			Piece{Key: "i", What: display.Lit("id"), File: "id.txt", Data: []byte(c.ID)})
+			ExportItem{Key: "a", What: display.Lit("all arguments"), File: "arguments.json", Data: c.Args()},
+			ExportItem{Key: "i", What: display.Lit("id"), File: "id.txt", Data: []byte(c.ID)})
 	}
 	if x := v.Exchange(t.Exchange); x != nil {
 		all = append(all,
-			Piece{Key: "r", What: display.Lit("raw frames of the turn"), File: "turn.raw", Data: frames(x, t)},
-			Piece{Key: "o", What: display.Lit("body of the request, as sent"), File: "request.json", Data: x.RequestBody()})
+			ExportItem{Key: "r", What: display.Lit("raw frames of the turn"), File: "turn.raw", Data: frameBytes(x, t)},
+			ExportItem{Key: "o", What: display.Lit("body of the request, as sent"), File: "request.json", Data: x.RequestBody()})
 	}
 	for _, f := range forms {
-		all = append(all, Piece{Key: f.Key, What: f.What, File: f.File, Make: func() ([]byte, error) { return f.Make(v, r) }})
+		all = append(all, ExportItem{Key: f.Key, What: f.What, File: f.File, Make: func() ([]byte, error) { return f.Make(v, r) }})
 	}
-	return inOrder(all)
+	return usableItems(all)
 }
 
-// frames are the bytes of a turn's frames, decoded, as they came; nil where they are not kept.
-func frames(x *providers.Exchange, t *stream.Turn) []byte {
+// frameBytes are the bytes of a turn's frames, decoded, as they came; nil where they are not kept.
+func frameBytes(x *providers.Exchange, t *stream.Turn) []byte {
 	if t.Kept != stream.Whole || int(cmp.Or(t.LastFrame, t.FirstFrame)) >= x.Response.Frames() {
 		return nil
 	}

@@ -11,30 +11,30 @@ import (
 	"toolscope/ui/screen"
 )
 
-// Looks is what a picker of themes changes.
-type Looks struct {
-	Own  []themes.Theme // that the user wrote: they go before others of their name
-	Now  func() themes.Theme
-	Put  func(themes.Theme)
-	Pen  func(themes.Theme) screen.Pen               // with which a sample is drawn
-	Keep func(name string) (where string, err error) // for the next time; nil where nothing is kept
+// ThemeActions is what a picker of themes changes.
+type ThemeActions struct {
+	Own   []themes.Theme // that the user wrote: they go before others of their name
+	Now   func() themes.Theme
+	Apply func(themes.Theme)
+	Pen   func(themes.Theme) screen.Pen               // with which a sample is drawn
+	Save  func(name string) (where string, err error) // for the next time; nil where nothing is kept
 }
 
-// picker is the overlay in which a theme is chosen. What is selected is seen at once, everywhere.
-type picker struct {
+// themePicker is the overlay in which a theme is chosen. What is selected is seen at once, everywhere.
+type themePicker struct {
 	screen.Window
 	host   Host
-	looks  Looks
+	looks  ThemeActions
 	before themes.Theme
 	names  []string // that fit what is looked for
-	known  map[string]sample
+	known  map[string]themeSample
 	typed  *screen.Input // nil while nothing is looked for
 	looked string
 	draw   display.Drawer
 }
 
-// names are those of all themes, each once.
-func (l Looks) names() (names []string) {
+// themeNames are those of all themes, each once.
+func (l ThemeActions) themeNames() (names []string) {
 	for _, t := range l.Own {
 		names = append(names, t.Name)
 	}
@@ -46,8 +46,8 @@ func (l Looks) names() (names []string) {
 	return names
 }
 
-// look is the theme of a name.
-func (l Looks) look(name string, dark bool) themes.Theme {
+// themeNamed is the theme of a name.
+func (l ThemeActions) themeNamed(name string, dark bool) themes.Theme {
 	for _, t := range l.Own {
 		if t.Name == name {
 			return t
@@ -57,17 +57,17 @@ func (l Looks) look(name string, dark bool) themes.Theme {
 	return t
 }
 
-// sample is a theme with what it is drawn with.
-type sample struct {
+// themeSample is a theme with what it is drawn with.
+type themeSample struct {
 	theme themes.Theme
 	pen   screen.Pen
 }
 
 // Themes is the entry.
-func Themes(looks Looks, draw display.Drawer) Entry {
+func Themes(looks ThemeActions, draw display.Drawer) Entry {
 	key := screen.Binding{Keys: []string{"t"}, Does: display.Lit("choose a theme")}
 	return Entry{Binding: key, New: func(h Host) (Mode, display.Text) {
-		t := &picker{host: h, looks: looks, before: looks.Now(), names: looks.names(), known: map[string]sample{}, draw: draw}
+		t := &themePicker{host: h, looks: looks, before: looks.Now(), names: looks.themeNames(), known: map[string]themeSample{}, draw: draw}
 		t.Resize(len(t.names), len(t.names))
 		t.MoveTo(max(0, slices.Index(t.names, t.before.Name)))
 		return t, display.Text{}
@@ -75,18 +75,18 @@ func Themes(looks Looks, draw display.Drawer) Entry {
 }
 
 // Typing is what is looked for.
-func (t *picker) Typing() *screen.Input { return t.typed }
+func (t *themePicker) Typing() *screen.Input { return t.typed }
 
 // Keys are those that try, keep and save.
-func (t *picker) Keys() []screen.Binding {
-	step := func(n int) func() { return func() { t.try(t.At + n) } }
+func (t *themePicker) Keys() []screen.Binding {
+	step := func(n int) func() { return func() { t.tryTheme(t.At + n) } }
 	keys := []screen.Binding{
-		{Keys: []string{"up", "ctrl+p"}, Hint: display.Join(upDown(t.draw), display.Lit(" try")), Does: display.Lit("the one before"), Do: step(-1)},
+		{Keys: []string{"up", "ctrl+p"}, Hint: display.Join(upDownHint(t.draw), display.Lit(" try")), Does: display.Lit("the one before"), Do: step(-1)},
 		{Keys: []string{"down", "ctrl+n"}, Does: display.Lit("the next one"), Do: step(1)},
 		{Keys: []string{"pgup"}, Does: display.Lit("a page up"), Do: step(-max(1, t.Height-1))},
 		{Keys: []string{"pgdown"}, Does: display.Lit("a page down"), Do: step(max(1, t.Height-1))},
 		{Keys: []string{"enter"}, Hint: display.Lit("enter keep"), Does: display.Lit("keep it"), Do: t.host.Close},
-		{Keys: []string{"esc"}, Hint: display.Lit("esc as before"), Does: display.Lit("back to the theme before"), Do: t.drop},
+		{Keys: []string{"esc"}, Hint: display.Lit("esc as before"), Does: display.Lit("back to the theme before"), Do: t.cancelChoice},
 	}
 	if t.typed != nil {
 		return keys
@@ -98,40 +98,40 @@ func (t *picker) Keys() []screen.Binding {
 		screen.Binding{Keys: []string{"q", "t"}, Does: display.Lit("keep it"), Do: t.host.Close})
 }
 
-// try shows everything in the theme of a row.
-func (t *picker) try(row int) {
+// tryTheme shows everything in the theme of a row.
+func (t *themePicker) tryTheme(row int) {
 	if len(t.names) == 0 {
-		t.looks.Put(t.before)
+		t.looks.Apply(t.before)
 		return
 	}
 	t.MoveTo(row)
-	t.looks.Put(t.sample(t.names[t.At]).theme)
+	t.looks.Apply(t.sampleOf(t.names[t.At]).theme)
 }
 
 // Touch tries the theme that is there.
-func (t *picker) Touch(_, y int) (again bool) {
+func (t *themePicker) Touch(_, y int) (again bool) {
 	row := t.RowAt(y)
 	if again = row == t.At; row >= 0 && !again {
-		t.try(row)
+		t.tryTheme(row)
 	}
 	return again
 }
 
-func (t *picker) drop() {
-	t.looks.Put(t.before)
+func (t *themePicker) cancelChoice() {
+	t.looks.Apply(t.before)
 	t.host.Close()
 }
 
 // save keeps the theme for the next time.
-func (t *picker) save() {
-	if t.looks.Keep == nil || t.At >= len(t.names) {
+func (t *themePicker) save() {
+	if t.looks.Save == nil || t.At >= len(t.names) {
 		t.host.Say(display.Lit("nothing is kept here"))
 		return
 	}
 	name := t.names[t.At]
 	t.host.Close()
 	t.host.Do(func() func() {
-		where, err := t.looks.Keep(name)
+		where, err := t.looks.Save(name)
 		said := t.draw.Format("theme %s, the next time too: %s", name, where)
 		if err != nil {
 			said = t.draw.Format("not saved: %s", err)
@@ -140,11 +140,11 @@ func (t *picker) save() {
 	})
 }
 
-// sample is the theme of a name, read when it is first seen.
-func (t *picker) sample(name string) sample {
+// sampleOf is the theme of a name, read when it is first seen.
+func (t *themePicker) sampleOf(name string) themeSample {
 	s, ok := t.known[name]
 	if !ok {
-		s.theme = t.looks.look(name, t.before.Dark)
+		s.theme = t.looks.themeNamed(name, t.before.Dark)
 		s.pen = t.looks.Pen(s.theme)
 		t.known[name] = s
 	}
@@ -152,38 +152,38 @@ func (t *picker) sample(name string) sample {
 }
 
 // Extend looks for what is typed.
-func (t *picker) Extend(_ *providers.View, _, h int) {
+func (t *themePicker) Extend(_ *providers.View, _, h int) {
 	if t.typed != nil && t.typed.Value() != t.looked {
 		t.looked = t.typed.Value()
 		t.names = t.names[:0:0]
-		for _, name := range t.looks.names() {
+		for _, name := range t.looks.themeNames() {
 			if strings.Contains(name, strings.ToLower(t.looked)) {
 				t.names = append(t.names, name)
 			}
 		}
-		t.try(0)
+		t.tryTheme(0)
 	}
-	t.Fit(len(t.names), 1, t.Takes(h))
+	t.Fit(len(t.names), 1, t.WantedRows(h))
 }
 
-// mostThemes is how many are seen at once.
-const mostThemes = 8
+// maxThemes is how many are seen at once.
+const maxThemes = 8
 
-// Takes is room for some of them.
-func (t *picker) Takes(h int) int { return min(1+mostThemes, max(h/2, 4)) }
+// WantedRows is room for some of them.
+func (t *themePicker) WantedRows(h int) int { return min(1+maxThemes, max(h/2, 4)) }
 
 // Draw writes row y of it.
-func (t *picker) Draw(p *screen.Pen, y int) {
+func (t *themePicker) Draw(p *screen.Pen, y int) {
 	defer p.Fill(screen.Bare)
 	if y == 0 {
 		at := p.Format("THEME %d of %d", min(t.At+1, len(t.names)), len(t.names))
 		if t.typed != nil {
-			AskRow(p, display.Lit("/"), t.typed, at)
+			DrawInputRow(p, display.Lit("/"), t.typed, at)
 			return
 		}
 		p.Say(screen.Accent, at.Between(" ", ""))
 		if t.At < len(t.names) {
-			p.Say(screen.Muted, t.about(p, t.names[t.At]))
+			p.Say(screen.Muted, t.themeNotes(p, t.names[t.At]))
 		}
 		return
 	}
@@ -198,9 +198,9 @@ const (
 	narrowNames = 15
 )
 
-// about is what there is to know of a theme besides what its row shows.
-func (t *picker) about(p *screen.Pen, name string) (about display.Text) {
-	s := t.sample(name)
+// themeNotes is what there is to know of a theme besides what its row shows.
+func (t *themePicker) themeNotes(p *screen.Pen, name string) (about display.Text) {
+	s := t.sampleOf(name)
 	switch ink := s.pen.Ink; {
 	case ink.Paints:
 		about = display.Lit("  paints its own ground")
@@ -214,8 +214,8 @@ func (t *picker) about(p *screen.Pen, name string) (about display.Text) {
 }
 
 // drawTheme writes a theme's name, a sample in its own inks, and how well it can be read.
-func (t *picker) drawTheme(p *screen.Pen, name string, chosen bool) {
-	s := t.sample(name)
+func (t *themePicker) drawTheme(p *screen.Pen, name string, chosen bool) {
+	s := t.sampleOf(name)
 	g, mark := screen.Bare, display.Lit(" ")
 	if chosen {
 		g, mark = screen.Selected, p.Glyph.Mark

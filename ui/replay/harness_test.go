@@ -37,7 +37,7 @@ type rig struct {
 
 func newRig(t testing.TB, w, h int) *rig {
 	draw := display.Drawer{}
-	return &rig{t: t, w: w, h: h, entry: Entry(modes.Outlet{}, draw, false), pen: screen.NewPen(themes.Default(true), termenv.Ascii, draw, false)}
+	return &rig{t: t, w: w, h: h, entry: Entry(modes.Exporter{}, draw, false), pen: screen.NewPen(themes.Default(true), termenv.Ascii, draw, false)}
 }
 
 func (s *rig) View() *providers.View { return s.in.View() }

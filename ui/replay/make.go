@@ -107,7 +107,7 @@ func (m *mode) make(t *stream.Turn, c *stream.Call) {
 		}
 		return out
 	}
-	if cell.version.size() < modes.AtOnce {
+	if cell.version.size() < modes.MaxSyncBytes {
 		m.take(job(lacksTable, lacksPage))
 		return
 	}

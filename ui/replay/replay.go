@@ -21,7 +21,7 @@ type mode struct {
 	screen.Window // of the table: its cursor is the target or the policy that is asked for
 	*ask
 	host   modes.Host
-	outlet modes.Outlet
+	outlet modes.Exporter
 	draw   display.Drawer
 	large  bool // few rows of the table, and much of what goes
 	w, h   int  // of the body
@@ -51,7 +51,7 @@ type mode struct {
 }
 
 // Entry opens it for what is chosen. It asks again what was asked last.
-func Entry(outlet modes.Outlet, draw display.Drawer, large bool) modes.Entry {
+func Entry(outlet modes.Exporter, draw display.Drawer, large bool) modes.Entry {
 	last := &ask{to: unasked}
 	key := screen.Binding{Keys: []string{"p", "P"}, Does: display.Lit("replay")}
 	return modes.Entry{Binding: key, New: func(h modes.Host) (modes.Mode, display.Text) {

@@ -19,7 +19,7 @@ import (
 type sentBack struct {
 	screen.Window
 	host   modes.Host
-	outlet modes.Outlet
+	outlet modes.Exporter
 	draw   display.Drawer
 	w, h   int
 
@@ -43,7 +43,7 @@ type sentBack struct {
 const sidesFrom = 72 // cells from which the sides are beside each other
 
 // SentBack opens it for the chosen call, or the first call of the chosen turn that came back.
-func SentBack(outlet modes.Outlet, draw display.Drawer) modes.Entry {
+func SentBack(outlet modes.Exporter, draw display.Drawer) modes.Entry {
 	key := screen.Binding{Keys: []string{"o"}, Does: display.Lit("what a request carried")}
 	return modes.Entry{Binding: key, New: func(h modes.Host) (modes.Mode, display.Text) {
 		t, c := h.View().Find(h.Chosen())

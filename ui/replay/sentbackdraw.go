@@ -225,7 +225,7 @@ func (m *sentBack) openRequest() {
 		s.Add(panes.NewBlock(display.Text{}, b.Body, false, argsAt(&b), width, draw))
 		return s
 	}
-	if len(b.Body) < modes.AtOnce {
+	if len(b.Body) < modes.MaxSyncBytes {
 		whole.sheet = lay()
 		return
 	}

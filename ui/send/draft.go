@@ -58,7 +58,7 @@ func (a *again) prepare() {
 		return
 	}
 	k, c, draw := a.wanted, a.captured, a.means.Draw
-	if len(c.Body) < modes.AtOnce {
+	if len(c.Body) < modes.MaxSyncBytes {
 		a.draft = compose(k, c, draw)
 		return
 	}

@@ -31,7 +31,7 @@ type Means struct {
 	Send    func(Request) error // does not wait for the answer; nil where nothing can be sent
 	Places  []Place             // where to
 	Results Results             // what is typed is put here
-	Outlet  modes.Outlet
+	Outlet  modes.Exporter
 	Draw    display.Drawer
 }
 
