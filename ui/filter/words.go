@@ -88,7 +88,7 @@ const alreadyFound = -1
 
 // hasText reports whether the arguments of the call hold what the term of that number looks for, or the
 // text of its turn.
-func (s *matchTarget) hasText(term int, n *needle.Needle) bool {
+func (s *matchTarget) hasText(term int, n *needle.Query) bool {
 	c, t := s.call, s.turn
 	if c != nil && s.searchText(searchedText{term, c.Ref(), 0, c.Rewrites}, n, c.Args(), c.Arriving()) {
 		return true
@@ -118,7 +118,7 @@ const (
 )
 
 // searchText looks through what is new of a text.
-func (s *matchTarget) searchText(in searchedText, n *needle.Needle, text []byte, grows bool) bool {
+func (s *matchTarget) searchText(in searchedText, n *needle.Query, text []byte, grows bool) bool {
 	if !grows || s.Progress == nil {
 		return n.In(text)
 	}

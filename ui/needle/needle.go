@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Needle is what is looked for, and how. Nobody changes one: many may look with it at once.
-type Needle struct {
+// Query is what is looked for, and how. Nobody changes one: many may look with it at once.
+type Query struct {
 	query []byte
 	fold  bool // ASCII capitals match too
 	rare  int  // where the byte of it is that is looked for first
@@ -16,15 +16,15 @@ type Needle struct {
 
 // New is what is looked for without regard to case, if it has no capitals itself. Here and elsewhere that is
 // the case of A-Z, so that no byte moves.
-func New(query string) Needle { return of(query, query == lower(query)) }
+func New(query string) Query { return newQuery(query, query == lowerASCII(query)) }
 
 // Fold is what is looked for without regard to case.
-func Fold(query string) Needle { return of(lower(query), true) }
+func Fold(query string) Query { return newQuery(lowerASCII(query), true) }
 
-func of(query string, fold bool) Needle {
-	n := Needle{query: []byte(query), fold: fold}
+func newQuery(query string, fold bool) Query {
+	n := Query{query: []byte(query), fold: fold}
 	for i, c := range n.query {
-		if common(c) > common(n.query[n.rare]) {
+		if byteRarity(c) > byteRarity(n.query[n.rare]) {
 			n.rare = i
 		}
 	}
@@ -32,10 +32,10 @@ func of(query string, fold bool) Needle {
 }
 
 // Len is how many bytes it has.
-func (n *Needle) Len() int { return len(n.query) }
+func (n *Query) Len() int { return len(n.query) }
 
-// lower lowers A-Z alone.
-func lower(text string) string {
+// lowerASCII lowers A-Z alone.
+func lowerASCII(text string) string {
 	low := []byte(text)
 	for i, c := range low {
 		if 'A' <= c && c <= 'Z' {
@@ -45,8 +45,8 @@ func lower(text string) string {
 	return string(low)
 }
 
-// common is how many bytes are more common than c in arguments, about.
-func common(c byte) int {
+// byteRarity is how many bytes are more common than c in arguments, about.
+func byteRarity(c byte) int {
 	if i := strings.IndexByte(` etaionsr"lhdcu,mpf:g\yw.vb/k{}_-()0123456789xjqz`, c); i >= 0 {
 		return i
 	}
@@ -54,7 +54,7 @@ func common(c byte) int {
 }
 
 // In reports whether what is looked for is in a text; nothing is in none.
-func (n *Needle) In(text []byte) bool {
+func (n *Query) In(text []byte) bool {
 	for range n.All(text) {
 		return true
 	}
@@ -63,14 +63,14 @@ func (n *Needle) In(text []byte) bool {
 
 // All are the places in a text at which what is looked for begins, one behind the other. It goes from
 // one of the query's rarest bytes to the next.
-func (n *Needle) All(text []byte) iter.Seq[int] {
+func (n *Query) All(text []byte) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		size, next := len(n.query), 0
 		if size == 0 || len(text) < size {
 			return
 		}
 		low := newTrace(text, n.query[n.rare], n.rare)
-		high := trace{at: len(text)}
+		high := bytePositions{at: len(text)}
 		if c := n.query[n.rare]; n.fold && 'a' <= c && c <= 'z' {
 			high = newTrace(text, c-'a'+'A', n.rare)
 		}
@@ -82,30 +82,30 @@ func (n *Needle) All(text []byte) iter.Seq[int] {
 			if at.at == len(text) {
 				return
 			}
-			if off := at.at - n.rare; off >= next && off+size <= len(text) && n.is(text[off:off+size]) {
+			if off := at.at - n.rare; off >= next && off+size <= len(text) && n.isMatch(text[off:off+size]) {
 				if next = off + size; !yield(off) {
 					return
 				}
 			}
-			at.on(text)
+			at.advance(text)
 		}
 	}
 }
 
-// trace is the places of one byte in a text.
-type trace struct {
+// bytePositions is the places of one byte in a text.
+type bytePositions struct {
 	byte byte
 	at   int // the present one, or the length of the text
 }
 
-func newTrace(text []byte, c byte, from int) trace {
-	t := trace{c, from - 1}
-	t.on(text)
+func newTrace(text []byte, c byte, from int) bytePositions {
+	t := bytePositions{c, from - 1}
+	t.advance(text)
 	return t
 }
 
-// on goes to the next place.
-func (t *trace) on(text []byte) {
+// advance goes to the next place.
+func (t *bytePositions) advance(text []byte) {
 	if from := t.at + 1; from < len(text) {
 		if i := bytes.IndexByte(text[from:], t.byte); i >= 0 {
 			t.at = from + i
@@ -115,8 +115,8 @@ func (t *trace) on(text []byte) {
 	t.at = len(text)
 }
 
-// is reports whether a text that is as long is what is looked for.
-func (n *Needle) is(text []byte) bool {
+// isMatch reports whether a text that is as long is what is looked for.
+func (n *Query) isMatch(text []byte) bool {
 	if !n.fold {
 		return bytes.Equal(text, n.query)
 	}

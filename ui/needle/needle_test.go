@@ -24,7 +24,7 @@ func FuzzAll(f *testing.F) {
 		for i := 0; i+len(query) <= len(text) && query != ""; {
 			part := []byte(text[i : i+len(query)])
 			if n.fold {
-				part = []byte(lower(string(part)))
+				part = []byte(lowerASCII(string(part)))
 			}
 			if bytes.Equal(part, n.query) {
 				want, i = append(want, i), i+len(query)

@@ -112,11 +112,11 @@ func FindAll(text []byte, query string) (at []int) {
 
 // needleOf is what is looked for.
 type needleOf struct {
-	needle.Needle
+	needle.Query
 	room []byte // for texts that are strings
 }
 
-func newNeedle(query string) *needleOf { return &needleOf{Needle: needle.New(query)} }
+func newNeedle(query string) *needleOf { return &needleOf{Query: needle.New(query)} }
 
 // holds reports whether what is looked for is in a text.
 func holds[T string | []byte](n *needleOf, text T) bool {
