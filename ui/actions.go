@@ -24,7 +24,7 @@ func (m *Model) back(last tea.Cmd) {
 		m.clearSearch()
 	case m.zoom:
 		m.zoom = false
-	case m.focus == m.doc && m.doc.Opened() && m.backInPane():
+	case m.focus == m.doc && m.doc.HasOpenString() && m.backInPane():
 	case m.from != nil && m.from.to == m.chosen:
 		if m.focus == m.findings && m.from.chosen != m.chosen {
 			m.say(display.Lit("back to where you were before !"))
@@ -34,7 +34,7 @@ func (m *Model) back(last tea.Cmd) {
 	case m.backInPane():
 	case m.focus != m.last[panes.Left] && m.turn() != nil:
 		m.turnTo(m.last[panes.Left])
-	case m.sieve.On():
+	case m.sieve.Active():
 		m.sift("")
 	case last != nil:
 		m.leave(last)
@@ -47,7 +47,7 @@ func (m *Model) back(last tea.Cmd) {
 
 // backInPane has the focused pane close something, if it has it open.
 func (m *Model) backInPane() bool {
-	p, ok := m.focus.(panes.Backer)
+	p, ok := m.focus.(panes.Closer)
 	return ok && p.Back()
 }
 
@@ -175,9 +175,9 @@ func (m *Model) reread(exchange int, as *dialect.Dialect) {
 	m.view = m.in.View()
 	m.scene.View = m.view
 	m.lay(m.newPanes())
-	m.chosen, m.scene.Alarms, m.marks = stream.NoRef, panes.Alarms{}, nil
+	m.chosen, m.scene.Alarms, m.marks = stream.NoRef, panes.WorstSeverities{}, nil
 	clear(m.results)
-	m.bill, m.news = panes.Bill{Prices: m.opt.Prices}, panes.News{}
+	m.bill, m.news = panes.Costs{Prices: m.opt.Prices}, panes.Changes{}
 	m.remark()
 	m.clearSearch()
 	for _, t := range m.in.Session().Turns {

@@ -31,7 +31,7 @@ type spot struct {
 // placed is a pane, where it is, and the key that brings it up.
 type placed struct {
 	panes.Pane
-	at  panes.Place
+	at  panes.Area
 	key string
 }
 
@@ -160,7 +160,7 @@ func (d *desk) alone(h int) slot {
 }
 
 // at is the panes of some places.
-func (d *desk) at(places ...panes.Place) (all []placed) {
+func (d *desk) at(places ...panes.Area) (all []placed) {
 	for _, p := range d.table {
 		if slices.Contains(places, p.at) {
 			all = append(all, p)
@@ -204,7 +204,7 @@ func (d *desk) wants(tab panes.Tab, h int) int {
 	if d.focus == tab && h < shortColumn {
 		most = max(most, h-2)
 	}
-	return within(d.sizes.low, max(2, min(1+tab.Needs(), most)), 2, max(h-leastRows, most))
+	return within(d.sizes.low, max(2, min(1+tab.WantedRows(), most)), 2, max(h-leastRows, most))
 }
 
 // shortColumn is below how many rows a column is short.

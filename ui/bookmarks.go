@@ -105,7 +105,7 @@ func (m *Model) goToBookmark(b bookmark) {
 		m.focusOn(m.list)
 	} else {
 		m.focusOn(m.doc)
-		m.doc.Lead(min(b.off, max(0, len(c.Args())-1)))
+		m.doc.GoToByte(min(b.off, max(0, len(c.Args())-1)))
 	}
 	m.refresh()
 	m.leaveFrom(pane, chosen)

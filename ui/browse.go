@@ -60,7 +60,7 @@ func (b browse) Keys() []screen.Binding {
 // quitHint says that q leaves the program, or that it leads back first.
 func (m *Model) quitHint() screen.Binding {
 	hint := display.Lit("q quit")
-	if m.search.query != "" || m.zoom || m.from != nil && m.from.to == m.chosen || m.focus != m.last[panes.Left] && m.turn() != nil || m.sieve.On() {
+	if m.search.query != "" || m.zoom || m.from != nil && m.from.to == m.chosen || m.focus != m.last[panes.Left] && m.turn() != nil || m.sieve.Active() {
 		hint = display.Lit("q back")
 	}
 	return screen.Binding{Keys: m.keys.Quit.Keys(), Hint: hint}

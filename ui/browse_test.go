@@ -22,7 +22,7 @@ func (s *rig) where() string {
 			break
 		}
 		c := s.doc.Chosen()
-		if s.doc.Opened() {
+		if s.doc.HasOpenString() {
 			at = "string of "
 		}
 		at += fmt.Sprintf("arguments: %s", s.doc.Call.Args()[c.Start:c.End])

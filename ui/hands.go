@@ -34,8 +34,8 @@ func (m *Model) takes() (all []modes.Entry) {
 // pieces are what can be taken now, and of what.
 func (m *Model) pieces() ([]modes.ExportItem, display.Text) {
 	var at []modes.ExportItem
-	if held, ok := m.focus.(panes.Holder); ok {
-		path, value, raw := held.Held()
+	if held, ok := m.focus.(panes.ValuePane); ok {
+		path, value, raw := held.ValueAtCursor()
 		if path != "" {
 			at = []modes.ExportItem{
 				{Key: "v", What: display.Lit("value, decoded"), File: "value.txt", Data: value},
@@ -44,8 +44,8 @@ func (m *Model) pieces() ([]modes.ExportItem, display.Text) {
 			}
 		}
 	}
-	if told, ok := m.focus.(panes.Teller); ok {
-		if what, sentence := told.Told(); sentence != nil {
+	if told, ok := m.focus.(panes.Quotable); ok {
+		if what, sentence := told.Quote(); sentence != nil {
 			at = append(at, modes.ExportItem{Key: "s", What: what, File: "report.txt", Data: sentence})
 		}
 	}

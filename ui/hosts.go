@@ -21,7 +21,7 @@ func (m *Model) lookAtHosts() tea.Cmd {
 	if m.opt.Hosts == nil {
 		return nil
 	}
-	m.scene.Hosts = m.opt.Hosts()
+	m.scene.Machines = m.opt.Hosts()
 	m.refresh()
 	if m.ended {
 		return nil

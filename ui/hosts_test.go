@@ -57,12 +57,12 @@ func TestStays(t *testing.T) {
 // TestMachines: turns of several machines stand under the rows of their machines, which are folded at
 // first, and what is followed stays with one machine.
 func TestMachines(t *testing.T) {
-	states := []panes.HostState{
+	states := []panes.MachineState{
 		{Name: "web-1", Age: 14 * time.Second}, {Name: "web-2", Waits: 2_000_000, Skew: -90 * time.Second},
 		{Name: "web-3", Age: 42 * time.Second, Silent: true}, {Name: "web-4", Age: 7 * time.Minute, Read: true},
 	}
 	for _, size := range [][2]int{{80, 24}, {140, 40}, {250, 60}} {
-		s := newScreen(t, size[0], size[1], func(o *Options) { o.Hosts = func() []panes.HostState { return states } })
+		s := newScreen(t, size[0], size[1], func(o *Options) { o.Hosts = func() []panes.MachineState { return states } })
 		s.feed(machines(t)...)
 		s.send(hostsTick{})
 		s.shows("▸ web-1", "▸ web-2", "▸ web-3", "▸ web-4", "SILENT 42 s", "heard 14 s ago", "sent 7 min ago", "bad")
@@ -127,8 +127,8 @@ func TestOneMachine(t *testing.T) {
 
 // TestMachinesWithoutTurns: where machines are there and no turn of any, every key that moves works, and none hangs.
 func TestMachinesWithoutTurns(t *testing.T) {
-	states := []panes.HostState{{Name: "web-1"}, {Name: "web-2"}, {Name: "web-3"}}
-	s := newScreen(t, 140, 40, func(o *Options) { o.Hosts = func() []panes.HostState { return states } })
+	states := []panes.MachineState{{Name: "web-1"}, {Name: "web-2"}, {Name: "web-3"}}
+	s := newScreen(t, 140, 40, func(o *Options) { o.Hosts = func() []panes.MachineState { return states } })
 	s.send(hostsTick{})
 	for _, key := range []string{"!", "j", "k", "G", "g", "<enter>", "-", "*", "n", "N", ",", ".", "/x<enter>", "<esc>", "fmodel:x<enter>", "f<enter>"} {
 		s.press(key)
@@ -139,8 +139,8 @@ func TestMachinesWithoutTurns(t *testing.T) {
 // TestMachineStays: the cursor comes to the row of a machine, be there turns of it or not, passes it, and stays there
 // when side requests are hidden, and when one goes back in time.
 func TestMachineStays(t *testing.T) {
-	states := []panes.HostState{{Name: "web-2"}, {Name: "web-4"}, {Name: "web-5"}}
-	s := newScreen(t, 140, 40, func(o *Options) { o.Hosts = func() []panes.HostState { return states } })
+	states := []panes.MachineState{{Name: "web-2"}, {Name: "web-4"}, {Name: "web-5"}}
+	s := newScreen(t, 140, 40, func(o *Options) { o.Hosts = func() []panes.MachineState { return states } })
 	s.feed(machines(t)...)
 	s.send(hostsTick{})
 	s.press("1gjjj").shows("▌▸ web-4")
@@ -151,8 +151,8 @@ func TestMachineStays(t *testing.T) {
 
 // TestSecondMachine: what somebody looks at keeps its row when a second machine comes.
 func TestSecondMachine(t *testing.T) {
-	states := []panes.HostState{{Name: "web-1"}}
-	s := newScreen(t, 140, 40, func(o *Options) { o.Hosts = func() []panes.HostState { return states } })
+	states := []panes.MachineState{{Name: "web-1"}}
+	s := newScreen(t, 140, 40, func(o *Options) { o.Hosts = func() []panes.MachineState { return states } })
 	for _, r := range machines(t) {
 		if r.Exchange < 100 {
 			s.feed(r)
@@ -160,7 +160,7 @@ func TestSecondMachine(t *testing.T) {
 	}
 	s.send(hostsTick{})
 	s.press("1gj").shows("▾ web-1").hides("▌▾ web-1")
-	states = []panes.HostState{{Name: "web-1"}, {Name: "web-2"}}
+	states = []panes.MachineState{{Name: "web-1"}, {Name: "web-2"}}
 	s.send(hostsTick{})
 	s.shows("▾ web-1", "▸ web-2").hides("▌▾ web-1")
 	s.press("*").shows("▌▸ web-1")

@@ -16,7 +16,7 @@ func (m *Model) openJQ(expr string) {
 	all := modes.Scope{Name: display.Lit("all calls"), Calls: func() []modes.JQCall {
 		return modes.JQCalls(m.view.Session().Turns, m.sieve.Shows)
 	}}
-	if m.sieve.On() {
+	if m.sieve.Active() {
 		all.Name = display.Lit("all calls of the turns that are shown")
 	}
 	chosen := m.chosen

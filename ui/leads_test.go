@@ -32,9 +32,9 @@ func TestLeadsBack(t *testing.T) {
 	}
 	s := newScreen(t, 140, 40).feed(demo(t, "schema")...).end().press("gj4")
 	s.press("<enter>")
-	if s.press("<enter>"); s.doc.Opened() {
-		if s.press("<esc>"); s.focus != panes.Pane(s.doc) || s.doc.Opened() {
-			t.Errorf("esc leads to %T, the string open: %v", s.focus, s.doc.Opened())
+	if s.press("<enter>"); s.doc.HasOpenString() {
+		if s.press("<esc>"); s.focus != panes.Pane(s.doc) || s.doc.HasOpenString() {
+			t.Errorf("esc leads to %T, the string open: %v", s.focus, s.doc.HasOpenString())
 		}
 	}
 	if s.press("<esc>"); s.focus != panes.Pane(s.findings) {

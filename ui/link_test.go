@@ -37,7 +37,7 @@ func TestTokenToFrames(t *testing.T) {
 // litFrames are the numbers of the wire rows that are marked on the frame for what is chosen elsewhere.
 func (s *rig) litFrames() (frames []string) {
 	for row := s.wire.Top; row < min(s.wire.Top+s.wire.Height, len(s.wire.Events)); row++ {
-		if number := fmt.Sprintf("#%d", s.view.Begin(int(s.wire.Events[row]), 0).Frame+1); s.wire.Lit(row) {
+		if number := fmt.Sprintf("#%d", s.view.Begin(int(s.wire.Events[row]), 0).Frame+1); s.wire.IsLit(row) {
 			s.shows("▌ " + number + " ")
 			frames = append(frames, number)
 		}
@@ -80,7 +80,7 @@ func TestLinkAllTokens(t *testing.T) {
 				token := panes.TokenSpan(s.call().Lexer().Tokens(), n)
 				s.doc.GoTo(token.Start)
 				s.link()
-				if at := s.doc.Chosen(); at.Start != token.Start || at.End > token.End || !s.wire.Lit(s.wire.At) {
+				if at := s.doc.Chosen(); at.Start != token.Start || at.End > token.End || !s.wire.IsLit(s.wire.At) {
 					t.Fatalf("%s: token %d is not linked to row %d", c.Name, n, s.wire.At)
 				}
 				s.focusOn(s.wire)

@@ -15,7 +15,7 @@ type links struct {
 	doc      *panes.Subject
 	wire     *panes.Wire
 	findings *panes.Findings
-	runs     *panes.Executors
+	runs     *panes.RunRules
 	request  *panes.Request
 	result   *panes.Result
 }
@@ -26,7 +26,7 @@ func (m *Model) newPanes() []placed {
 	h := paneHost{m}
 	m.links = links{
 		panes.NewList(h), panes.NewSubject(h), panes.NewWire(h), panes.NewFindings(h, m.goToFinding, m.goToReturn),
-		panes.NewExecutors(h, m.goToMoment), panes.NewRequest(h), panes.NewResult(h),
+		panes.NewRunRules(h, m.goToMoment), panes.NewRequest(h), panes.NewResult(h),
 	}
 	return []placed{
 		{m.list, panes.Left, "1"},
@@ -39,13 +39,13 @@ func (m *Model) newPanes() []placed {
 	}
 }
 
-func tab(t panes.Tab, at panes.Place, key string) placed { return placed{t, at, key} }
+func tab(t panes.Tab, at panes.Area, key string) placed { return placed{t, at, key} }
 
 // paneHost is the program as panes know it.
 type paneHost struct{ m *Model }
 
 func (h paneHost) Choose(r stream.Ref)   { h.m.choose(r) }
-func (h paneHost) Focus(at panes.Place)  { h.m.focusOn(h.m.last[at]) }
+func (h paneHost) Focus(at panes.Area)   { h.m.focusOn(h.m.last[at]) }
 func (h paneHost) Follow(on bool)        { h.m.setFollow(on) }
 func (h paneHost) Moving() bool          { return h.m.moving() }
 func (h paneHost) Say(text display.Text) { h.m.say(text) }
@@ -75,12 +75,12 @@ func (m *Model) paneKeys() []screen.Binding {
 // link points, in all other panes, at what the cursor of the focused one is at.
 func (m *Model) link() {
 	at := panes.Span{}
-	if from, ok := m.focus.(panes.Linked); ok {
+	if from, ok := m.focus.(panes.LinkedPane); ok {
 		at = from.Chosen()
 		from.Point(panes.Span{})
 	}
 	for _, p := range m.table {
-		if to, ok := p.Pane.(panes.Linked); ok && p.Pane != m.focus {
+		if to, ok := p.Pane.(panes.LinkedPane); ok && p.Pane != m.focus {
 			to.Point(at)
 		}
 	}
@@ -103,7 +103,7 @@ func (m *Model) goToFinding(f panes.Found) {
 	if _, c := m.view.Find(f.Of); c != nil && f.Offset >= 0 {
 		m.chosen = f.Of
 		m.focusOn(m.doc)
-		m.doc.Lead(min(f.Offset, max(0, len(c.Args())-1)))
+		m.doc.GoToByte(min(f.Offset, max(0, len(c.Args())-1)))
 		return
 	}
 	e := m.view.Begin(f.Event, 0)

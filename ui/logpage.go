@@ -152,7 +152,7 @@ func (l *logPage) Draw(p *screen.Pen, y int) {
 
 func (l *logPage) drawTitle(p *screen.Pen) {
 	all, gone := l.m.journal.lines()
-	note := p.Seen(l.Seen())
+	note := p.Seen(l.Visible())
 	if l.typed {
 		modes.DrawInputRow(p, display.Lit("LOG /"), l.line, note)
 		return

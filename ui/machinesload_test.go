@@ -90,9 +90,9 @@ func (f *fleet) records(n int) (all []stream.Record) {
 }
 
 // states are how the machines are doing.
-func (f *fleet) states() (all []panes.HostState) {
+func (f *fleet) states() (all []panes.MachineState) {
 	for _, m := range f.of {
-		all = append(all, panes.HostState{Name: m.Host, Age: time.Second})
+		all = append(all, panes.MachineState{Name: m.Host, Age: time.Second})
 	}
 	return all
 }

@@ -32,15 +32,15 @@ type Model struct {
 	now     []screen.Binding // the keys of the mode on top
 	cols    []column         // of the frame that is drawn
 
-	links               // between panes
-	scene   panes.Scene // as the panes know it since the last refresh
-	news    panes.News
-	bill    panes.Bill
+	links                 // between panes
+	scene   panes.Context // as the panes know it since the last refresh
+	news    panes.Changes
+	bill    panes.Costs
 	chosen  stream.Ref
 	search  search
-	sieve   panes.Sieve // which turns are shown
-	filters []string    // that were kept, the latest last
-	post    post        // what was sent from here
+	sieve   panes.TurnFilter // which turns are shown
+	filters []string         // that were kept, the latest last
+	post    post             // what was sent from here
 	marks   compare.Marks
 	walk    walk
 	stage   *stage // nil but for the demo as it is shown to a room
@@ -88,7 +88,7 @@ func New(o Options) *Model {
 	m.bill.Prices = o.Prices
 	m.entries = m.newEntries()
 	m.paint(o.Theme)
-	m.scene = panes.Scene{View: m.view, News: &m.news, Bill: &m.bill, Alarms: panes.Alarms{}, Sieve: &m.sieve, Clock: true, Pen: &m.pen, Typed: m.typed, Spaced: o.Large}
+	m.scene = panes.Context{View: m.view, News: &m.news, Bill: &m.bill, Alarms: panes.WorstSeverities{}, Sieve: &m.sieve, Clock: true, Pen: &m.pen, Typed: m.typed, Spaced: o.Large}
 	m.lay(m.newPanes())
 	m.restore(o.Layout)
 	if m.large = o.Large; m.large {
@@ -185,7 +185,7 @@ func (m *Model) key(k tea.KeyMsg) {
 
 // refresh brings every pane up to date with the session and the window.
 func (m *Model) refresh() {
-	m.news.Extend(m.view)
+	m.news.Advance(m.view)
 	m.bill.Extend(m.view, &m.news)
 	if m.news.All { // of a list that is shorter now they knew too much
 		clear(m.scene.Alarms)

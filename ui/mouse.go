@@ -102,13 +102,13 @@ func (m *Model) wheel(x, y, rows int) {
 		if at, ok := m.slotAt(x, row); ok {
 			m.roll(at.pane, rows)
 		}
-	} else if of, ok := mode.(panes.Touched); ok {
+	} else if of, ok := mode.(panes.Clickable); ok {
 		of.Roll(rows)
 	}
 }
 
 func (m *Model) roll(pane panes.Pane, rows int) {
-	if of, ok := pane.(panes.Touched); ok {
+	if of, ok := pane.(panes.Clickable); ok {
 		m.setFollow(false)
 		of.Roll(rows)
 		m.refresh()
@@ -126,7 +126,7 @@ func (m *Model) click(x, y int) {
 		of.m.clickPane(x, row)
 		return
 	}
-	if of, ok := mode.(panes.Touched); ok && mode == m.top().Mode && of.Touch(x, row) {
+	if of, ok := mode.(panes.Clickable); ok && mode == m.top().Mode && of.Touch(x, row) {
 		m.press("enter")
 	}
 }
@@ -216,7 +216,7 @@ func (m *Model) clickPane(x, y int) {
 	if !was {
 		m.focusOn(at.pane)
 	}
-	if of, ok := at.pane.(panes.Touched); ok && of.Touch(at.x, at.y) && was {
+	if of, ok := at.pane.(panes.Clickable); ok && of.Touch(at.x, at.y) && was {
 		m.press("enter")
 	}
 	m.refresh()

@@ -85,7 +85,7 @@ func TestClick(t *testing.T) {
 			t.Fatalf("%v: at %T %q:\n%s", size, s.focus, s.doc.Path(), s.text())
 		}
 		s.clickOn("grep").clickOn("grep")
-		if !s.doc.Opened() {
+		if !s.doc.HasOpenString() {
 			t.Fatalf("%v: the string is not open:\n%s", size, s.text())
 		}
 		if s.press("<esc>").clickOn("FINDINGS"); s.focus != panes.Pane(s.findings) {

@@ -15,29 +15,29 @@ import (
 
 // Options is what the program is started with.
 type Options struct {
-	Source   string                     // what is looked at, in a word or two: a file name, "stdin", "demo"
-	Inbox    Inbox                      // where records come from; nil when there is no source yet
-	Playback Playback                   // the clock of a source that is played; nil for others
-	Await    *Await                     // what a live source waits for, shown while nothing has come; may be nil
-	Status   func() []Word              // what whoever feeds the inbox has to say; asked at each frame; may be nil
-	Hosts    func() []panes.HostState   // the machines that send what is looked at, by name; asked each second; nil where it is of this one
-	Demo     Demo                       // brings the demo when there is nothing else to see; may be nil
-	Stage    bool                       // the source is the demo, to be shown to a room
-	Speed    float64                    // at which the demo is shown; 1 when 0
-	Prepare  func(*providers.Inspector) // how what comes is read; nil for as its bytes say
-	Recent   []Recent                   // recordings to choose from, where there is no source; may be nil
-	Copy     Copy                       // puts a text into the clipboard; may be nil
-	Save     Save                       // writes a new file; may be nil
-	Edit     Edit                       // opens a text in an editor; may be nil
-	Pipe     Pipe                       // gives a text to a command; may be nil
-	Forms    []modes.ExportForm         // in which what is chosen can be taken
-	Remember Remember                   // keeps a theme for the next time; may be nil
-	Break    modes.Breakpoint           // holds answers back; nil where none pass through
-	Cut      Cut                        // may be nil; never without Save
-	Send     Send                       // sends a request; may be nil
-	Answers  Inbox                      // where what was sent arrives, and what comes back; never nil with Send
-	Places   []send.Place               // where to
-	Suspend  func()                     // stops the program until it is continued; may be nil
+	Source   string                      // what is looked at, in a word or two: a file name, "stdin", "demo"
+	Inbox    Inbox                       // where records come from; nil when there is no source yet
+	Playback Playback                    // the clock of a source that is played; nil for others
+	Await    *Await                      // what a live source waits for, shown while nothing has come; may be nil
+	Status   func() []Word               // what whoever feeds the inbox has to say; asked at each frame; may be nil
+	Hosts    func() []panes.MachineState // the machines that send what is looked at, by name; asked each second; nil where it is of this one
+	Demo     Demo                        // brings the demo when there is nothing else to see; may be nil
+	Stage    bool                        // the source is the demo, to be shown to a room
+	Speed    float64                     // at which the demo is shown; 1 when 0
+	Prepare  func(*providers.Inspector)  // how what comes is read; nil for as its bytes say
+	Recent   []Recent                    // recordings to choose from, where there is no source; may be nil
+	Copy     Copy                        // puts a text into the clipboard; may be nil
+	Save     Save                        // writes a new file; may be nil
+	Edit     Edit                        // opens a text in an editor; may be nil
+	Pipe     Pipe                        // gives a text to a command; may be nil
+	Forms    []modes.ExportForm          // in which what is chosen can be taken
+	Remember Remember                    // keeps a theme for the next time; may be nil
+	Break    modes.Breakpoint            // holds answers back; nil where none pass through
+	Cut      Cut                         // may be nil; never without Save
+	Send     Send                        // sends a request; may be nil
+	Answers  Inbox                       // where what was sent arrives, and what comes back; never nil with Send
+	Places   []send.Place                // where to
+	Suspend  func()                      // stops the program until it is continued; may be nil
 	Theme    themes.Theme
 	Themes   []themes.Theme   // the user's own
 	Keys     UserKeys         // in place of those that are built in

@@ -66,7 +66,7 @@ func TestOpenGrows(t *testing.T) {
 	s.feed(a.args(0, `\ude00\n}\n//`).more(n)...).shows("    3 func foo() {😀", "▌   5 //█").finishJobs()
 	n = len(a.records)
 	s.feed(a.args(0, `"}`).seal().call("toolu_2", "next", `{"a":`).more(n)...).shows("B · Go", "▌   5 //").hides("//█")
-	if s.chosenName() != "write" || !s.doc.Opened() {
+	if s.chosenName() != "write" || !s.doc.HasOpenString() {
 		t.Errorf("it went on to %s", s.where())
 	}
 	s.press("<esc>").shows("complete", `"content": "package a`).press("F").shows(`"a": █`)
@@ -115,12 +115,12 @@ func TestOpenNothing(t *testing.T) {
 	a := new(anthropic).open("msg_1").call("toolu_1", "tool", `{"n":1,"o":{},"s":`)
 	s := newScreen(t, 80, 24).feed(a.records...)
 	for _, keys := range []string{"2g<enter>", "j<enter>", "l<enter>", "j<enter>", "j<enter>", "G<enter>"} {
-		if s.press(keys).shows("no string here"); s.doc.Opened() {
+		if s.press(keys).shows("no string here"); s.doc.HasOpenString() {
 			t.Error(s.where())
 		}
 	}
 	s = newScreen(t, 80, 24).feed(new(anthropic).open("msg_1").call("toolu_1", "tool").records...)
-	if s.press("2<enter>"); s.doc.Opened() {
+	if s.press("2<enter>"); s.doc.HasOpenString() {
 		t.Error(s.where())
 	}
 }
@@ -132,7 +132,7 @@ func TestOpenBroken(t *testing.T) {
 	} {
 		a := new(anthropic).open("msg_1").call("toolu_1", "tool", c.args).seal()
 		s := newScreen(t, 80, 24).feed(a.records...).press("2gjl<enter>")
-		if s.shows(c.want); !s.doc.Opened() {
+		if s.shows(c.want); !s.doc.HasOpenString() {
 			t.Errorf("%q does not open", c.args)
 		}
 	}
@@ -151,7 +151,7 @@ func TestOpenScrolls(t *testing.T) {
 	s.press("/line 33<enter>").shows("▌  33 line 33", "1 of 1").press("<esc>").shows("line 33")
 	checkFrame(t, s.resize(30, 10))
 	s.resize(60, 16).shows("line 33").press("<esc>")
-	if s.press("<esc>"); s.doc.Opened() {
+	if s.press("<esc>"); s.doc.HasOpenString() {
 		t.Error(s.where())
 	}
 }

@@ -89,7 +89,7 @@ func (m *Model) afterPane(asked panes.Pane) panes.Pane {
 // seek looks through a piece of the pane, or all of it where that takes no time.
 func (m *Model) seek() {
 	s := &m.search
-	of, slow := s.pane.(panes.Seeker)
+	of, slow := s.pane.(panes.SlowSearcher)
 	if !slow {
 		s.hits, s.cursor = s.pane.Find(s.query)
 		s.next = whole
@@ -102,7 +102,7 @@ func (m *Model) seek() {
 	if s.there {
 		current = s.hits[s.at]
 	}
-	more, next := of.Seek(s.query, s.next, func() bool { return m.opt.Now().Sub(began) < seekTime })
+	more, next := of.SearchFrom(s.query, s.next, func() bool { return m.opt.Now().Sub(began) < seekTime })
 	s.hits = append(s.hits, more...)
 	slices.Sort(s.hits) // what is under a call stands before the call behind it
 	if s.next = next; s.there {

@@ -25,7 +25,7 @@ type filterBar struct {
 // openFilter writes a filter, or changes the one there is.
 func (m *Model) openFilter() {
 	text := ""
-	if m.sieve.On() {
+	if m.sieve.Active() {
 		text = m.sieve.Text()
 	}
 	m.open(&filterBar{m: m, line: newFilterLine(text), read: text})
@@ -108,15 +108,15 @@ func (m *Model) sift(text string) []filter.Error {
 
 // extendSieve judges what has come. What is followed is among what is meant.
 func (m *Model) extendSieve() {
-	m.sieve.Extend(m.view, &m.news, m.bill.Of, m.lastAt, m.chosen)
-	if m.sieve.On() && m.follow && !m.covered() {
+	m.sieve.Extend(m.view, &m.news, m.bill.CostOf, m.lastAt, m.chosen)
+	if m.sieve.Active() && m.follow && !m.covered() {
 		m.chosen = m.newest()
 	}
 }
 
 // newest is what to follow. Where no turn is meant, one stays where one is.
 func (m *Model) newest() stream.Ref {
-	if r := m.list.Newest(m.view, &m.sieve, m.chosen); r != stream.NoRef || !m.sieve.On() {
+	if r := m.list.Newest(m.view, &m.sieve, m.chosen); r != stream.NoRef || !m.sieve.Active() {
 		return r
 	}
 	return m.chosen
@@ -199,11 +199,11 @@ const filterMore = "sent:changed, or words: names, ids, text, arguments"
 // count is how many turns are meant of how many.
 func (f *filterBar) count(p *screen.Pen) display.Text {
 	all := screen.Plural(f.m.turns(), "turn")
-	if !f.m.sieve.On() {
+	if !f.m.sieve.Active() {
 		return all
 	}
 	text := p.Format("%s of %s", screen.Count(f.m.sieve.Count()), all)
-	if n := f.m.sieve.Untold; n > 0 {
+	if n := f.m.sieve.Undecided; n > 0 {
 		text = p.Format("%s, %s not in memory", text, screen.Count(n))
 	}
 	return text

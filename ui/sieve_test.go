@@ -78,7 +78,7 @@ func TestFilterAges(t *testing.T) {
 func TestFilterOfDropped(t *testing.T) {
 	small := func(o *Options) { o.Keep = 1 }
 	s := newScreen(t, 80, 24, small).feed(mixed(0, 5)...).press("ftool:broken<enter>").shows("of 5")
-	if s.sieve.Untold == 0 {
+	if s.sieve.Undecided == 0 {
 		t.Skip("nothing was dropped")
 	}
 	s.press("f").shows(" dropped")

@@ -28,7 +28,7 @@ type order struct {
 }
 
 var orders = []order{
-	{"cost", func(m *Model, t *stream.Turn) float64 { return m.bill.Of(t).USD }},
+	{"cost", func(m *Model, t *stream.Turn) float64 { return m.bill.CostOf(t).USD }},
 	{"took", func(_ *Model, t *stream.Turn) float64 { return float64(screen.Since(t.OpenedAt, t.ClosedAt)) }},
 	{"bytes", func(_ *Model, t *stream.Turn) (size float64) {
 		for _, c := range t.Calls {

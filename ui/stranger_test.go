@@ -19,7 +19,7 @@ type timings struct {
 	host panes.Host
 }
 
-func (t *timings) Extend(s *panes.Scene, _, h int) {
+func (t *timings) Extend(s *panes.Context, _, h int) {
 	t.of = s.View
 	t.Resize(len(s.View.Session().Turns), h-1)
 }
@@ -40,7 +40,7 @@ func (t *timings) Label() panes.Label {
 	return panes.Label{Name: display.Lit("TIMINGS"), Count: screen.Count(t.Rows), Role: screen.Plain}
 }
 
-func (t *timings) Needs() int { return t.Rows }
+func (t *timings) WantedRows() int { return t.Rows }
 
 func (t *timings) Keys() []screen.Binding {
 	choose := func() { t.host.Choose(t.of.Session().Turns[t.At].Ref()) }

@@ -128,7 +128,7 @@ func (s *streams) Extend(_ *providers.View, _, h int) {
 // be told.
 func (s *streams) sifts(x *providers.Exchange) bool {
 	t := s.m.view.LatestOf(x.Number)
-	return s.m.sieve.On() && (t == nil || !s.m.sieve.Shows(t))
+	return s.m.sieve.Active() && (t == nil || !s.m.sieve.Shows(t))
 }
 
 func (s *streams) Draw(p *screen.Pen, y int) {
@@ -158,12 +158,12 @@ func (s *streams) drawTitle(p *screen.Pen) {
 	if n := len(s.refused); n > 0 {
 		p.Say(screen.Caution, p.Format("  REFUSED %s", screen.Count(n)))
 	}
-	if s.m.sieve.On() {
+	if s.m.sieve.Active() {
 		p.Say(screen.Caution, p.Format("  %s left out", screen.Count(s.sifted)))
 		p.Say(screen.Muted, p.Name(s.m.sieve.Text()).Between("  f ", ""))
 	}
 	if s.Rows > 0 {
-		p.Tail(screen.Muted, screen.Bare, p.Seen(s.Seen()).Between("", " "))
+		p.Tail(screen.Muted, screen.Bare, p.Seen(s.Visible()).Between("", " "))
 	}
 }
 

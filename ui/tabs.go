@@ -139,8 +139,8 @@ func (m *Model) besideTabs(p *screen.Pen, s slot, room int) (beside []screen.Sai
 		}
 	}
 	if m.scene.Bare {
-		say(screen.Bad, m.list.Unseen(p)...)
-		if m.sieve.On() {
+		say(screen.Bad, m.list.HiddenTrouble(p)...)
+		if m.sieve.Active() {
 			count, of := screen.Count(m.sieve.Count()), screen.Count(m.turns())
 			say(screen.Accent, p.Format("f %s of %s", count, of), p.Format("f %s/%s", count, of))
 		}
@@ -153,11 +153,11 @@ func (m *Model) besideTabs(p *screen.Pen, s slot, room int) (beside []screen.Sai
 // or none is open, that of the document if it has no title, or the delta that the call grows with.
 func (m *Model) seenOf(p *screen.Pen, s slot) (longest []display.Text) {
 	var spans display.Text
-	if w, ok := s.pane.(panes.Spanning); ok {
+	if w, ok := s.pane.(panes.SpanPane); ok {
 		spans = w.Spans(p)
 	}
-	if w, ok := s.pane.(panes.Scrolled); ok {
-		if seen := p.Seen(w.Seen()); !seen.Empty() {
+	if w, ok := s.pane.(panes.Scroller); ok {
+		if seen := p.Seen(w.Visible()); !seen.Empty() {
 			if !spans.Empty() {
 				seen = display.Join(spans, seen.Between("  ", ""))
 			}
@@ -167,8 +167,8 @@ func (m *Model) seenOf(p *screen.Pen, s slot) (longest []display.Text) {
 	c := m.call()
 	grows := c != nil && c.Arriving()
 	if m.scene.Bare && !m.follow && s.pane == nil {
-		if _, last, of := m.doc.Seen(); !grows || last < of {
-			return []display.Text{p.Seen(m.doc.Seen()), p.SeenRows(m.doc.Seen())}
+		if _, last, of := m.doc.Visible(); !grows || last < of {
+			return []display.Text{p.Seen(m.doc.Visible()), p.SeenRows(m.doc.Visible())}
 		}
 	}
 	if grows {

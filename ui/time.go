@@ -20,7 +20,7 @@ import (
 // walk is the moment that the screen is held at.
 type walk struct {
 	view   *providers.View // of the moment; nil while the screen shows now
-	strip  panes.Strip
+	strip  panes.TimeStrip
 	shown  stream.Ref // what was chosen when the screen went to the moment
 	wanted stream.Ref // what the user chose: it may not be there yet
 	pace
@@ -59,7 +59,7 @@ func (m *Model) goNow() {
 	}
 	wanted := m.wanted()
 	m.walk.view, m.walk.playing = nil, false
-	m.walk.strip = panes.Strip{}
+	m.walk.strip = panes.TimeStrip{}
 	if p := m.opt.Playback; p != nil {
 		p.Pause(false)
 	}

@@ -124,14 +124,14 @@ func (m *Model) stop(by int, marks bool) {
 
 // stopOf is the moment after the next stop of a turn, or the one before.
 func (m *Model) stopOf(t *stream.Turn, call int32, n, by int, marks bool) (at int, ok bool) {
-	stops := panes.Moments(m.in.View(), t, call)
+	stops := panes.Markers(m.in.View(), t, call)
 	if by < 0 {
 		slices.Reverse(stops)
 	}
 	for _, s := range stops {
 		fits := s.Mark
 		if !marks {
-			fits = s.Is == panes.Begins && s.ByCall > 0 || s.Is == panes.Finding && s.Found > stream.Info
+			fits = s.Kind == panes.MarkerState && s.ByCall > 0 || s.Kind == panes.MarkerFinding && s.Found > stream.Info
 		}
 		if e := m.in.View().After(s.Event); fits && cmp.Compare(e, n) == by {
 			return e, true

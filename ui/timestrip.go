@@ -27,7 +27,7 @@ func (m *Model) extendStrip() {
 		return
 	}
 	w := &m.walk
-	at := panes.StripAt{
+	at := panes.StripSubject{
 		Live: m.in.View(), Then: w.view, Turn: stream.NoTurn, Chosen: m.chosen, Word: m.walkWord().Text, Moves: w.playing, Ended: w.view.Ended(),
 	}
 	if t, _ := m.walked(); t != nil {

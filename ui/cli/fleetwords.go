@@ -38,22 +38,22 @@ func (a *app) fleetWords() (words []ui.Word) {
 
 // hostStates are the machines that send to the hubs that are watched; nil without a hub. One that sends to
 // several is as the hub knows it that heard it last.
-func (a *app) hostStates() func() []panes.HostState {
+func (a *app) hostStates() func() []panes.MachineState {
 	if len(a.views) == 0 {
 		return nil
 	}
-	return func() (all []panes.HostState) {
+	return func() (all []panes.MachineState) {
 		now := time.Now()
 		for _, v := range a.views {
 			for _, h := range v.Hosts() {
-				all = append(all, panes.HostState{Name: h.Name, Age: now.Sub(h.Heard), Waits: h.Spooled, Skew: h.Skew, Silent: h.Silent, Ended: h.Ended, Read: h.Read})
+				all = append(all, panes.MachineState{Name: h.Name, Age: now.Sub(h.Heard), Waits: h.Spooled, Skew: h.Skew, Silent: h.Silent, Ended: h.Ended, Read: h.Read})
 			}
 		}
 		if len(a.views) > 1 {
-			slices.SortStableFunc(all, func(a, b panes.HostState) int {
+			slices.SortStableFunc(all, func(a, b panes.MachineState) int {
 				return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Age, b.Age))
 			})
-			all = slices.CompactFunc(all, func(a, b panes.HostState) bool { return a.Name == b.Name })
+			all = slices.CompactFunc(all, func(a, b panes.MachineState) bool { return a.Name == b.Name })
 		}
 		return all
 	}

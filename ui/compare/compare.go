@@ -24,7 +24,7 @@ type comparison struct {
 	screen.Window // of the rows below the heads; the cursor is in it
 	host          modes.Host
 	marks         *Marks
-	bill          *panes.Bill
+	bill          *panes.Costs
 	draw          display.Drawer
 	w, h          int
 
@@ -82,7 +82,7 @@ type columnState struct {
 
 // Entry compares the marked turns, or else those that were asked the same as the chosen one, or
 // else those near it that call the same tool. The bill says what they cost.
-func Entry(marks *Marks, bill *panes.Bill, draw display.Drawer, large bool) modes.Entry {
+func Entry(marks *Marks, bill *panes.Costs, draw display.Drawer, large bool) modes.Entry {
 	key := screen.Binding{Keys: []string{"="}, Does: display.Lit("marked turns side by side")}
 	return modes.Entry{Binding: key, New: func(h modes.Host) (modes.Mode, display.Text) {
 		places, why, tool := diff.ChooseTurns(h.View(), h.Chosen(), *marks)

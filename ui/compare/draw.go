@@ -247,7 +247,7 @@ func (c *comparison) drawCost(p *screen.Pen, i int) {
 		p.Say(screen.Muted, p.Glyph.None)
 		return
 	}
-	if f := c.bill.Of(t); f.Known() {
+	if f := c.bill.CostOf(t); f.Known() {
 		p.Say(screen.Plain, shortCost(p, f).Between("", " "))
 	} else {
 		p.Say(screen.Muted, p.Glyph.None.Between("", "  "))

@@ -17,7 +17,7 @@ type valueView struct {
 	title     display.Text
 	of        [2]stream.Ref // calls
 	fieldPath string        // its path, "" for all arguments
-	sheets    [2]*panes.Sheet
+	sheets    [2]*panes.TextSheet
 	sizes     [2]int
 	names     [2]display.Text
 	made      valueViewState
@@ -78,9 +78,9 @@ func (f *valueView) extend(c *comparison, v *providers.View, w, h int) {
 	}
 	if now != f.made && !f.busy {
 		width, draw := f.rowWidth(w), c.draw
-		lay := func() (sheets [2]*panes.Sheet, sizes [2]int) {
+		lay := func() (sheets [2]*panes.TextSheet, sizes [2]int) {
 			for i, one := range argsParts(args, f.fieldPath) {
-				sheets[i], sizes[i] = new(panes.Sheet), len(one.text)
+				sheets[i], sizes[i] = new(panes.TextSheet), len(one.text)
 				sheets[i].Add(panes.NewBlock(display.Text{}, one.text, false, one.marks, width, draw))
 			}
 			return sheets, sizes

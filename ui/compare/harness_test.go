@@ -22,8 +22,8 @@ type program struct {
 	t      *testing.T
 	in     providers.Inspector
 	marks  Marks
-	bill   panes.Bill
-	news   panes.News
+	bill   panes.Costs
+	news   panes.Changes
 	chosen stream.Ref
 	said   display.Text
 	open   modes.Mode
@@ -33,7 +33,7 @@ type program struct {
 }
 
 func newProgram(t *testing.T, w, h int) *program {
-	return &program{t: t, chosen: stream.NoRef, w: w, h: h, bill: panes.Bill{Prices: price.Embedded()}}
+	return &program{t: t, chosen: stream.NoRef, w: w, h: h, bill: panes.Costs{Prices: price.Embedded()}}
 }
 
 func (p *program) View() *providers.View { return p.in.View() }
@@ -85,7 +85,7 @@ func (p *program) event(exchange int, format string, args ...any) *program {
 
 // extend does what the program does after whatever happened.
 func (p *program) extend() *program {
-	p.news.Extend(p.in.View())
+	p.news.Advance(p.in.View())
 	p.bill.Extend(p.in.View(), &p.news)
 	if p.open != nil {
 		p.open.Extend(p.in.View(), p.w, p.h)

@@ -9,7 +9,7 @@ import (
 
 // Reader shows a text on a page of its own, as what it holds.
 type Reader struct {
-	panes.Reading
+	panes.TextReader
 	host  Host
 	ink   func() *screen.Paints
 	draw  display.Drawer
@@ -18,7 +18,7 @@ type Reader struct {
 
 // NewReader opens a text; ink is what there is to paint it with now.
 func NewReader(h Host, of panes.Literal, ink func() *screen.Paints, draw display.Drawer) *Reader {
-	return &Reader{panes.NewReading(of.Text, of.Hint), h, ink, draw, draw.Clean(of.Path)}
+	return &Reader{panes.NewTextReader(of.Text, of.Hint), h, ink, draw, draw.Clean(of.Path)}
 }
 
 // Keys are those that close it and move it.
@@ -30,7 +30,7 @@ func (r *Reader) Keys() []screen.Binding {
 // Extend lays it out, and has it coloured: at first, and in another theme.
 func (r *Reader) Extend(_ *providers.View, w, h int) {
 	r.Head = 1
-	r.Lay(w, max(1, h-1), r.draw)
+	r.LayOut(w, max(1, h-1), r.draw)
 	r.Colour(r.ink(), r.host.Do)
 }
 
@@ -38,7 +38,7 @@ func (r *Reader) Extend(_ *providers.View, w, h int) {
 func (r *Reader) Draw(p *screen.Pen, y int) {
 	defer p.Fill(screen.Bare)
 	if y > 0 {
-		r.Reading.Draw(p, y-1, display.Text{}, screen.Plain)
+		r.TextReader.Draw(p, y-1, display.Text{}, screen.Plain)
 		return
 	}
 	p.Say(screen.Muted, display.Lit(" OPENED  "))

@@ -11,11 +11,11 @@ import (
 	"toolscope/ui/screen"
 )
 
-// ranWrong is what a tool got of a call that is not the call, by what was found.
-var ranWrong = map[string]string{"EXEC_CUT": "run with a part of it", "EXEC_ALTERED": "run with other arguments", "EXEC_TWICE": "run twice"}
+// wrongRunWords is what a tool got of a call that is not the call, by what was found.
+var wrongRunWords = map[string]string{"EXEC_CUT": "run with a part of it", "EXEC_ALTERED": "run with other arguments", "EXEC_TWICE": "run twice"}
 
-// toldWrong is what the model was told that is not what the tool answered.
-var toldWrong = map[string]string{"RESULT_CUT": "answered, cut", "RESULT_HALF": "answered, half of it", "RESULT_ALTERED": "answered, altered"}
+// wrongResultWords is what the model was told that is not what the tool answered.
+var wrongResultWords = map[string]string{"RESULT_CUT": "answered, cut", "RESULT_HALF": "answered, half of it", "RESULT_ALTERED": "answered, altered"}
 
 // AboutCall is what only some calls have, in words: what kind it is, who runs it, what became of
 // it, whose it is.
@@ -33,7 +33,7 @@ func AboutCall(c *stream.Call) (facts []string) {
 		facts = append(facts, "run by the provider")
 	}
 	if len(c.SentBack) > 0 {
-		facts = append(facts, aboutReturns(c))
+		facts = append(facts, aboutSentBack(c))
 	}
 	ran, answered := aboutRuns(c)
 	facts = append(facts, ran...)
@@ -63,10 +63,10 @@ func aboutRuns(c *stream.Call) (ran []string, answered string) {
 		return nil, answered
 	}
 	for _, f := range c.Findings {
-		if words := ranWrong[f.Code]; words != "" && !slices.Contains(ran, words) {
+		if words := wrongRunWords[f.Code]; words != "" && !slices.Contains(ran, words) {
 			ran = append(ran, words)
 		}
-		answered = cmp.Or(toldWrong[f.Code], answered)
+		answered = cmp.Or(wrongResultWords[f.Code], answered)
 	}
 	return ran, answered
 }

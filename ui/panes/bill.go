@@ -11,30 +11,30 @@ import (
 	"toolscope/ui/display"
 )
 
-// Bill is what the turns of a session cost. It is a function of the session: only turns that events
+// Costs is what the turns of a session cost. It is a function of the session: only turns that events
 // were about are looked at again, so that a frame only looks things up.
-type Bill struct {
+type Costs struct {
 	Prices  *price.Table
 	view    *providers.View
-	begun   int32          // the first event that may begin a turn that was not looked at
-	figures map[int32]told // of some turns, by number
-	seed    maphash.Seed   // of what they were computed of
-	ended   price.Sum      // of the turns that have ended
-	shares  shares         // of that, by lane and session
-	open    []openTurn     // in the order they began
+	begun   int32                // the first event that may begin a turn that was not looked at
+	figures map[int32]cachedCost // of some turns, by number
+	seed    maphash.Seed         // of what they were computed of
+	ended   price.Sum            // of the turns that have ended
+	shares  sessionCosts         // of that, by lane and session
+	open    []openTurn           // in the order they began
 	total   price.Sum
-	rates   rates
+	rates   tokenRates
 }
 
-// rates are what the tokens of a turn are counted at, in words.
-type rates struct {
+// tokenRates are what the tokens of a turn are counted at, in words.
+type tokenRates struct {
 	of   uint64
 	text string
 }
 
-// told is a figure, and of what it was computed.
-type told struct {
-	of     uint64
+// cachedCost is a figure, and of what it was computed.
+type cachedCost struct {
+	key    uint64
 	figure price.Figure
 }
 
@@ -48,32 +48,32 @@ type openTurn struct {
 }
 
 // Extend takes what is new in the session.
-func (b *Bill) Extend(v *providers.View, news *News) {
+func (b *Costs) Extend(v *providers.View, news *Changes) {
 	b.view = v
 	changed := false
 	if news.All {
 		figures := b.figures // who walks in time asks for the same again
 		if figures == nil || !v.Past() {
-			figures, b.seed = map[int32]told{}, maphash.MakeSeed()
+			figures, b.seed = map[int32]cachedCost{}, maphash.MakeSeed()
 		}
-		*b = Bill{Prices: b.Prices, view: v, figures: figures, seed: b.seed, rates: b.rates}
+		*b = Costs{Prices: b.Prices, view: v, figures: figures, seed: b.seed, rates: b.rates}
 		for _, t := range v.Session().Turns {
-			changed = b.update(t) || changed
+			changed = b.updateTurn(t) || changed
 		}
 	}
 	for _, number := range news.Turns {
 		if t := v.Session().Turn(number); t != nil {
-			changed = b.update(t) || changed
+			changed = b.updateTurn(t) || changed
 		}
 	}
 	b.begun = int32(v.Events())
 	if changed {
-		b.sum()
+		b.sumTotal()
 	}
 }
 
-// update takes what is new of a turn, and reports whether that changes what it costs.
-func (b *Bill) update(t *stream.Turn) (changed bool) {
+// updateTurn takes what is new of a turn, and reports whether that changes what it costs.
+func (b *Costs) updateTurn(t *stream.Turn) (changed bool) {
 	i, known := slices.BinarySearchFunc(b.open, t.OpenedBy, func(o openTurn, began int32) int { return cmp.Compare(o.began, began) })
 	if !known {
 		if t.OpenedBy < b.begun {
@@ -87,15 +87,15 @@ func (b *Bill) update(t *stream.Turn) (changed bool) {
 	}
 	o.usage, o.model, o.figure = t.Usage, t.Model, b.figureOf(t)
 	if t.Closed() {
-		o.add(&b.ended)
-		b.shares.add(o)
+		o.addTo(&b.ended)
+		b.shares.addTurn(o)
 		b.open = slices.Delete(b.open, i, i+1)
 	}
 	return true
 }
 
-// sum adds up the total.
-func (b *Bill) sum() {
+// sumTotal adds up the total.
+func (b *Costs) sumTotal() {
 	b.total = b.ended
 	for i := range b.open {
 		b.open[i].addOpen(&b.total)
@@ -106,18 +106,18 @@ func (b *Bill) sum() {
 func (o *openTurn) addOpen(to *price.Sum) {
 	switch {
 	case o.figure.Known():
-		o.add(to)
-	case !o.side():
+		o.addTo(to)
+	case !o.isBackground():
 		to.Approximate = true
 	}
 }
 
-func (o *openTurn) side() bool { return o.ask != nil && o.ask.Side }
+func (o *openTurn) isBackground() bool { return o.ask != nil && o.ask.Side }
 
-// add adds what a turn cost. What is not certain of a side request says nothing of the rest.
-func (o *openTurn) add(to *price.Sum) {
+// addTo adds what a turn cost. What is not certain of a side request says nothing of the rest.
+func (o *openTurn) addTo(to *price.Sum) {
 	f := o.figure
-	if o.side() {
+	if o.isBackground() {
 		f.Approximate = false
 		if !f.Known() {
 			return
@@ -126,33 +126,33 @@ func (o *openTurn) add(to *price.Sum) {
 	to.Add(f)
 }
 
-// mostFigures is how many figures are remembered: those of turns that are not looked at can be
+// maxFigures is how many figures are remembered: those of turns that are not looked at can be
 // computed again. Of the past there are more: whoever walks back has all that there was added up.
 const (
-	mostFigures = 1 << 12
-	mostOfPast  = 1 << 15
+	maxFigures     = 1 << 12
+	maxPastFigures = 1 << 15
 )
 
 // figureOf is what a turn has cost so far, as computed before of the same.
-func (b *Bill) figureOf(t *stream.Turn) price.Figure {
-	of, most := b.costOf(t), mostFigures
+func (b *Costs) figureOf(t *stream.Turn) price.Figure {
+	of, most := b.costKey(t), maxFigures
 	known, ok := b.figures[t.Number]
-	if ok && known.of == of {
+	if ok && known.key == of {
 		return known.figure
 	}
 	if b.view.Past() {
-		most = mostOfPast
+		most = maxPastFigures
 	}
 	if len(b.figures) >= most {
 		clear(b.figures)
 	}
 	f := b.Prices.Turn(t, headOf(b.view, t))
-	b.figures[t.Number] = told{of, f}
+	b.figures[t.Number] = cachedCost{of, f}
 	return f
 }
 
-// costOf is all that decides what a turn costs, in a number: who was asked does not change.
-func (b *Bill) costOf(t *stream.Turn) uint64 {
+// costKey is all that decides what a turn costs, in a number: who was asked does not change.
+func (b *Costs) costKey(t *stream.Turn) uint64 {
 	return maphash.Comparable(b.seed, struct {
 		usage          stream.Usage
 		model, dialect string
@@ -169,12 +169,12 @@ func headOf(v *providers.View, t *stream.Turn) stream.Head {
 	return stream.Head{}
 }
 
-// Of is what a turn has cost so far.
-func (b *Bill) Of(t *stream.Turn) price.Figure { return b.figureOf(t) }
+// CostOf is what a turn has cost so far.
+func (b *Costs) CostOf(t *stream.Turn) price.Figure { return b.figureOf(t) }
 
 // ratesOf says what the tokens of a turn are counted at: those of which there are some.
-func (b *Bill) ratesOf(t *stream.Turn) string {
-	of := b.costOf(t)
+func (b *Costs) ratesOf(t *stream.Turn) string {
+	of := b.costKey(t)
 	if b.rates.text != "" && b.rates.of == of {
 		return b.rates.text
 	}
@@ -190,17 +190,17 @@ func (b *Bill) ratesOf(t *stream.Turn) string {
 			text += kind.word + " " + price.USD(kind.rate.USD) + ", "
 		}
 	}
-	b.rates = rates{of, text + "for a million tokens"}
+	b.rates = tokenRates{of, text + "for a million tokens"}
 	return b.rates.text
 }
 
 // Total is what all turns have cost so far. A turn that has not ended and whose cost is not known
 // yet makes it approximate.
-func (b *Bill) Total() price.Sum { return b.total }
+func (b *Costs) Total() price.Sum { return b.total }
 
-// facts are what a turn and all turns cost, in words, and the day the prices were true.
-func (b *Bill) facts(t *stream.Turn, none display.Text) []fact {
-	cost, total := b.Of(t), b.Total()
+// costFacts are what a turn and all turns cost, in words, and the day the prices were true.
+func (b *Costs) costFacts(t *stream.Turn, none display.Text) []fact {
+	cost, total := b.CostOf(t), b.Total()
 	text := cost.String()
 	switch cost.Source {
 	case price.Unknown:

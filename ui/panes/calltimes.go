@@ -21,15 +21,15 @@ type callTimes struct {
 
 // How much is compared.
 const (
-	turnsAround  = 32      // on either side of the chosen one
-	mostBeside   = 8       // calls of its turn
-	mostSameTool = 4       // calls of the same tool
-	mostWeighed  = 200_000 // tokens and deltas of all that are compared
-	mostEnded    = 1 << 10 // calls whose times are kept
+	turnsAround     = 32      // on either side of the chosen one
+	maxSameTurn     = 8       // calls of its turn
+	maxSameTool     = 4       // calls of the same tool
+	maxComparedSize = 200_000 // tokens and deltas of all that are compared
+	maxCachedTimes  = 1 << 10 // calls whose times are kept
 )
 
-// timed is what a row is about: a call, or with many several.
-type timed struct {
+// timesRow is what a row is about: a call, or with many several.
+type timesRow struct {
 	of   stream.Ref
 	name string
 	from string // the model that made it
@@ -46,8 +46,8 @@ const (
 )
 
 // timesOf are the times of a call.
-func timesOf(t *stream.Turn, c *stream.Call, l *providers.Latency) timed {
-	r := timed{of: c.Ref(), name: screen.Short(c.Name), from: cmp.Or(ShortModel(t.Model), t.Dialect), how: l.Manner}
+func timesOf(t *stream.Turn, c *stream.Call, l *providers.Latency) timesRow {
+	r := timesRow{of: c.Ref(), name: screen.Short(c.Name), from: cmp.Or(ShortModel(t.Model), t.Dialect), how: l.Manner}
 	for i, m := range l.Moments() {
 		r.took[i] = m.At
 	}
@@ -55,55 +55,55 @@ func timesOf(t *stream.Turn, c *stream.Call, l *providers.Latency) timed {
 	return r
 }
 
-// lines are the table, none where there is nothing to compare.
-func (x *callTimes) lines(s *Scene, c Choice, w int) (lines []ruleLine) {
-	own, ok := x.of(s.View, c.Turn, c.Call)
+// tableLines are the table, none where there is nothing to compare.
+func (x *callTimes) tableLines(s *Context, c Selection, w int) (lines []runRuleLine) {
+	own, ok := x.cachedTimes(s.View, c.Turn, c.Call)
 	if !ok || own.took[firstByteTime] < 0 {
 		return nil
 	}
-	beside, same, all := x.others(s.View, c)
+	beside, same, all := x.comparedCalls(s.View, c)
 	all = append(all, own)
 	groups := []struct {
 		title string
-		rows  []timed
+		rows  []timesRow
 	}{
 		{"other calls of this turn", beside}, {"the same tool in other turns", same},
-		{"by model, the median", medians(all, func(r timed) string { return r.from })},
-		{"by how arguments arrive", medians(all, func(r timed) string { return r.how.String() })},
+		{"by model, the median", mediansByKind(all, func(r timesRow) string { return r.from })},
+		{"by how arguments arrive", mediansByKind(all, func(r timesRow) string { return r.how.String() })},
 	}
-	t := tableOf(s.Pen, w)
+	t := newTimeTable(s.Pen, w)
 	for _, g := range groups {
 		if len(g.rows) == 0 {
 			continue
 		}
 		if len(lines) == 0 {
-			lines = append(lines, ruleLine{of: noRule}, ruleLine{of: noRule, role: screen.Muted, text: t.heads()},
-				ruleLine{of: noRule, role: screen.Plain, text: t.row(own, nil), call: own.of})
+			lines = append(lines, runRuleLine{of: noRule}, runRuleLine{of: noRule, role: screen.Muted, text: t.titleText()},
+				runRuleLine{of: noRule, role: screen.Plain, text: t.rowText(own, nil), call: own.of})
 		}
 		title := s.Pen.Clean(g.title).Between("  ", "")
 		if len(lines) == 3 {
 			title = title.Between("", ": + later, - sooner")
 		}
-		lines = append(lines, ruleLine{of: noRule, role: screen.Muted, text: title})
+		lines = append(lines, runRuleLine{of: noRule, role: screen.Muted, text: title})
 		for _, r := range g.rows {
-			lines = append(lines, ruleLine{of: noRule, role: screen.Plain, text: t.row(r, &own), call: r.of})
+			lines = append(lines, runRuleLine{of: noRule, role: screen.Plain, text: t.rowText(r, &own), call: r.of})
 		}
 	}
 	return lines
 }
 
-// of are the times of a call; of one that is long and still grows none.
-func (x *callTimes) of(v *providers.View, t *stream.Turn, c *stream.Call) (timed, bool) {
+// cachedTimes are the times of a call; of one that is long and still grows none.
+func (x *callTimes) cachedTimes(v *providers.View, t *stream.Turn, c *stream.Call) (timesRow, bool) {
 	ref := c.Ref()
 	if l, known := x.ended[ref]; known {
 		return timesOf(t, c, &l), true
 	}
-	if t.Kept != stream.Whole || c.Arriving() && c.Deltas() > mostTimed {
-		return timed{}, false
+	if t.Kept != stream.Whole || c.Arriving() && c.Deltas() > maxTimedDeltas {
+		return timesRow{}, false
 	}
 	l := v.Latency(t, c)
 	if t.Closed() {
-		if x.ended == nil || len(x.ended) >= mostEnded {
+		if x.ended == nil || len(x.ended) >= maxCachedTimes {
 			x.ended = map[stream.Ref]providers.Latency{}
 		}
 		x.ended[ref] = l
@@ -111,9 +111,9 @@ func (x *callTimes) of(v *providers.View, t *stream.Turn, c *stream.Call) (timed
 	return timesOf(t, c, &l), true
 }
 
-// others are the calls that the chosen one is compared with: the first of its turn, the nearest of the
+// comparedCalls are the calls that the chosen one is compared with: the first of its turn, the nearest of the
 // same tool, and all of the turns around it, by the model that made them.
-func (x *callTimes) others(v *providers.View, c Choice) (beside, same, all []timed) {
+func (x *callTimes) comparedCalls(v *providers.View, c Selection) (beside, same, all []timesRow) {
 	turns, weighed := v.Session().Turns, 0
 	at := sort.Search(len(turns), func(i int) bool { return turns[i].Number >= c.Turn.Number })
 	for _, t := range turns[max(0, at-turnsAround):min(len(turns), at+turnsAround+1)] {
@@ -122,13 +122,13 @@ func (x *callTimes) others(v *providers.View, c Choice) (beside, same, all []tim
 			continue
 		}
 		for _, call := range t.Calls {
-			if weighed += call.Deltas() + call.Lexer().Tokens().Len(); weighed > mostWeighed || own && len(beside) == mostBeside {
+			if weighed += call.Deltas() + call.Lexer().Tokens().Len(); weighed > maxComparedSize || own && len(beside) == maxSameTurn {
 				break
 			}
 			if call == c.Call || call.Attempt {
 				continue
 			}
-			r, ok := x.of(v, t, call)
+			r, ok := x.cachedTimes(v, t, call)
 			if !ok || r.took[firstByteTime] < 0 {
 				continue
 			}
@@ -140,22 +140,22 @@ func (x *callTimes) others(v *providers.View, c Choice) (beside, same, all []tim
 			all = append(all, r)
 		}
 	}
-	return beside, nearest(same, c.Turn.Number), all
+	return beside, nearestRows(same, c.Turn.Number), all
 }
 
-// nearest are those rows whose turns are nearest to one, in order.
-func nearest(rows []timed, turn int32) []timed {
-	away := func(r timed) int32 { return max(r.of.Turn-turn, turn-r.of.Turn) }
-	slices.SortStableFunc(rows, func(a, b timed) int { return cmp.Compare(away(a), away(b)) })
-	rows = rows[:min(len(rows), mostSameTool)]
-	slices.SortStableFunc(rows, func(a, b timed) int { return cmp.Compare(a.of.Turn, b.of.Turn) })
+// nearestRows are those rows whose turns are nearest to one, in order.
+func nearestRows(rows []timesRow, turn int32) []timesRow {
+	away := func(r timesRow) int32 { return max(r.of.Turn-turn, turn-r.of.Turn) }
+	slices.SortStableFunc(rows, func(a, b timesRow) int { return cmp.Compare(away(a), away(b)) })
+	rows = rows[:min(len(rows), maxSameTool)]
+	slices.SortStableFunc(rows, func(a, b timesRow) int { return cmp.Compare(a.of.Turn, b.of.Turn) })
 	return rows
 }
 
-// medians are the times that half of the rows of a kind take at most, a row a kind; none unless there
+// mediansByKind are the times that half of the rows of a kind take at most, a row a kind; none unless there
 // are two kinds.
-func medians(rows []timed, kind func(timed) string) (all []timed) {
-	kinds := map[string][]timed{}
+func mediansByKind(rows []timesRow, kind func(timesRow) string) (all []timesRow) {
+	kinds := map[string][]timesRow{}
 	for _, r := range rows {
 		if k := kind(r); k != "" {
 			kinds[k] = append(kinds[k], r)
@@ -165,9 +165,9 @@ func medians(rows []timed, kind func(timed) string) (all []timed) {
 		return nil
 	}
 	for k, rows := range kinds {
-		r := timed{name: k, many: len(rows), how: rows[0].how}
+		r := timesRow{name: k, many: len(rows), how: rows[0].how}
 		for i := range r.took {
-			r.took[i] = middle(rows, i)
+			r.took[i] = medianTime(rows, i)
 		}
 		for _, other := range rows {
 			if other.how != r.how {
@@ -176,12 +176,12 @@ func medians(rows []timed, kind func(timed) string) (all []timed) {
 		}
 		all = append(all, r)
 	}
-	slices.SortFunc(all, func(a, b timed) int { return cmp.Or(cmp.Compare(b.many, a.many), cmp.Compare(a.name, b.name)) })
-	return all[:min(len(all), mostBeside)]
+	slices.SortFunc(all, func(a, b timesRow) int { return cmp.Or(cmp.Compare(b.many, a.many), cmp.Compare(a.name, b.name)) })
+	return all[:min(len(all), maxSameTurn)]
 }
 
-// middle is the median of those of the rows that have a time.
-func middle(rows []timed, of int) time.Duration {
+// medianTime is the median of those of the rows that have a time.
+func medianTime(rows []timesRow, of int) time.Duration {
 	var known []time.Duration
 	for _, r := range rows {
 		if r.took[of] >= 0 {

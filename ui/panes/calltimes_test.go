@@ -13,22 +13,22 @@ const ms = time.Millisecond
 // TestMedians: a row a kind, the most frequent first; a time that only some have is the median of
 // those; one kind alone is no comparison.
 func TestMedians(t *testing.T) {
-	row := func(from string, first, end time.Duration, how providers.Manner) timed {
-		r := timed{from: from, how: how}
+	row := func(from string, first, end time.Duration, how providers.Manner) timesRow {
+		r := timesRow{from: from, how: how}
 		for i := range r.took {
 			r.took[i] = stream.NoTime
 		}
 		r.took[firstByteTime], r.took[8] = first, end
 		return r
 	}
-	byModel := func(r timed) string { return r.from }
-	rows := []timed{row("a", 100*ms, stream.NoTime, providers.Eager), row("b", 5*ms, 9*ms, providers.AtOnce), row("a", 300*ms, 900*ms, providers.Eager), row("a", 200*ms, 700*ms, providers.ByValue)}
-	got := medians(rows, byModel)
+	byModel := func(r timesRow) string { return r.from }
+	rows := []timesRow{row("a", 100*ms, stream.NoTime, providers.Eager), row("b", 5*ms, 9*ms, providers.AtOnce), row("a", 300*ms, 900*ms, providers.Eager), row("a", 200*ms, 700*ms, providers.ByValue)}
+	got := mediansByKind(rows, byModel)
 	if len(got) != 2 || got[0].name != "a" || got[0].many != 3 || got[0].took[firstByteTime] != 200*ms || got[0].took[8] != 700*ms ||
 		got[0].took[0] != stream.NoTime || got[0].how != providers.Untold || got[1].name != "b" || got[1].how != providers.AtOnce {
 		t.Errorf("%+v", got)
 	}
-	if got := medians(rows[2:], byModel); got != nil {
+	if got := mediansByKind(rows[2:], byModel); got != nil {
 		t.Errorf("one model: %+v", got)
 	}
 }
@@ -39,7 +39,7 @@ func TestLater(t *testing.T) {
 		at, than time.Duration
 		want     string
 	}{{1500 * ms, 300 * ms, "+1.20 s"}, {300 * ms, 1500 * ms, "-1.20 s"}, {5 * ms, 5 * ms, "="}, {stream.NoTime, 5 * ms, ""}} {
-		if got := later(c.at, c.than).String(); got != c.want {
+		if got := laterText(c.at, c.than).String(); got != c.want {
 			t.Errorf("%v than %v: %q", c.at, c.than, got)
 		}
 	}
@@ -47,16 +47,16 @@ func TestLater(t *testing.T) {
 
 // TestNearest: of many rows those of the turns around stay, in order.
 func TestNearest(t *testing.T) {
-	var rows []timed
+	var rows []timesRow
 	for n := range int32(20) {
-		rows = append(rows, timed{of: stream.Ref{Turn: n, Call: 1}})
+		rows = append(rows, timesRow{of: stream.Ref{Turn: n, Call: 1}})
 	}
-	got := nearest(rows, 10)
+	got := nearestRows(rows, 10)
 	var turns []int32
 	for _, r := range got {
 		turns = append(turns, r.of.Turn)
 	}
-	if len(turns) != mostSameTool || turns[0] != 9 && turns[0] != 8 || turns[len(turns)-1] > 12 {
+	if len(turns) != maxSameTool || turns[0] != 9 && turns[0] != 8 || turns[len(turns)-1] > 12 {
 		t.Error(turns)
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"toolscope/ui/screen"
 )
 
-// cast is who is in the list: rows say only what is not the same in all.
-type cast struct {
+// speakers is who is in the list: rows say only what is not the same in all.
+type speakers struct {
 	several bool // agents
 	files   bool // several
 	agent   string
@@ -19,20 +19,20 @@ type cast struct {
 	widest  int // cells of the longest name of an agent
 }
 
-// mostAgent is how many cells the column of agents has at most.
-const mostAgent = 8
+// maxAgentCells is how many cells the column of agents has at most.
+const maxAgentCells = 8
 
-// extend takes turns that are new, or all.
-func (w *cast) extend(v *providers.View, turns []*stream.Turn, again bool) {
+// addTurns takes turns that are new, or all.
+func (w *speakers) addTurns(v *providers.View, turns []*stream.Turn, again bool) {
 	if again {
-		*w = cast{}
+		*w = speakers{}
 		turns = v.Session().Turns
 	}
 	for _, t := range turns {
 		if name := agentName(t.Ask); name != "" {
 			w.several = w.several || w.agent != "" && w.agent != name
 			w.agent = name
-			w.widest = max(w.widest, min(display.Clean(screen.Short(name)).Width(), mostAgent))
+			w.widest = max(w.widest, min(display.Clean(screen.Short(name)).Width(), maxAgentCells))
 		}
 		if x := v.Exchange(t.Exchange); x != nil && x.Head.File != "" {
 			w.files = w.files || w.file != "" && w.file != x.Head.File

@@ -79,8 +79,8 @@ func lipglossDocument(styles map[screen.Role]lipgloss.Style, d *Document) string
 	put := func(r screen.Role, text []byte) {
 		b.WriteString(styles[r].Render(display.Drawer{}.CleanBytes(text).String()))
 	}
-	toks, text := d.tokens(), d.Call.Args()
-	for _, row := range d.rows()[d.Top : d.Top+50] {
+	toks, text := d.callTokens(), d.Call.Args()
+	for _, row := range d.layoutRows()[d.Top : d.Top+50] {
 		b.WriteString(strings.Repeat(" ", int(row.Indent)))
 		off := int(row.Start)
 		for n := int(row.Token); n < toks.Len() && off < int(row.End); n++ {

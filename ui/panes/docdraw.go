@@ -17,10 +17,10 @@ func (d *Document) Draw(p *screen.Pen, place int, focused bool) {
 	if d.Call == nil {
 		return
 	}
-	row, behind := d.shown(place)
+	row, behind := d.rowAtPlace(place)
 	switch {
 	case row < 0:
-		d.drawComing(p, place-d.view.Len(len(d.rows())))
+		d.drawComing(p, place-d.view.Len(len(d.layoutRows())))
 	case behind > 0:
 		n := d.noteOf(row)
 		if n == nil || behind > len(n.below) {
@@ -35,7 +35,7 @@ func (d *Document) Draw(p *screen.Pen, place int, focused bool) {
 
 // drawSign writes the gutter, and returns what is left of the indentation behind it: a sign may be
 // wider than the gutter.
-func (d *Document) drawSign(p *screen.Pen, n *note, sign bool, indent int) int {
+func (d *Document) drawSign(p *screen.Pen, n *findingNote, sign bool, indent int) int {
 	if d.Gutter == 0 {
 		return indent
 	}
@@ -51,7 +51,7 @@ func (d *Document) drawSign(p *screen.Pen, n *note, sign bool, indent int) int {
 
 // drawRow writes a row of the layout, what it hides, and what was found there.
 func (d *Document) drawRow(p *screen.Pen, row int, chosen bool) {
-	r, n := d.rows()[row], d.noteOf(row)
+	r, n := d.layoutRows()[row], d.noteOf(row)
 	indent := d.drawSign(p, n, n != nil && len(n.below) == 0, int(r.Indent))
 	if r.Wrapped && indent >= 2 {
 		p.Spaces(screen.Bare, indent-2)
@@ -65,12 +65,12 @@ func (d *Document) drawRow(p *screen.Pen, row int, chosen bool) {
 	} else {
 		d.drawTokens(p, r, chosen)
 	}
-	if b := d.folded(row); b != nil {
+	if b := d.foldedBox(row); b != nil {
 		p.Say(screen.Muted, d.foldText(*b))
 		row = int(b.End)
-		d.drawTokens(p, d.rows()[row], false)
+		d.drawTokens(p, d.layoutRows()[row], false)
 	}
-	if row == len(d.rows())-1 {
+	if row == len(d.layoutRows())-1 {
 		d.drawEnd(p)
 	}
 	if n != nil && !n.behind.Empty() {
@@ -80,7 +80,7 @@ func (d *Document) drawRow(p *screen.Pen, row int, chosen bool) {
 
 // drawTokens writes the tokens of a row. The one that may grow is set apart on all its rows.
 func (d *Document) drawTokens(p *screen.Pen, r layout.Row, chosen bool) {
-	toks := d.tokens()
+	toks := d.callTokens()
 	text, off := d.Call.Args(), int(r.Start)
 	open := -1
 	if d.Call.Arriving() && d.Call.Lexer().Open() {
@@ -112,7 +112,7 @@ func (d *Document) tokenRole(k stream.TokenKind) screen.Role {
 
 // drawText writes a row of text as it is, with a sign where a delta begins.
 func (d *Document) drawText(p *screen.Pen, r layout.Row, chosen bool) {
-	toks := d.tokens()
+	toks := d.callTokens()
 	text := d.Call.Args()
 	for off := int(r.Start); off < int(r.End); {
 		if d.Text.Marked(off) {
@@ -161,14 +161,14 @@ func (d *Document) groundAt(off, limit int, chosen bool) (screen.Ground, int) {
 	if chosen {
 		consider(d.Chosen(), screen.Selected)
 	}
-	for _, at := range d.Hits.near(off, limit) {
+	for _, at := range d.Hits.hitsNear(off, limit) {
 		consider(Span{at, at + d.Hits.length}, screen.Match)
 	}
 	return g, until
 }
 
-// near are the hits that touch [off, limit): at most the first two matter.
-func (h *Hits) near(off, limit int) []int {
+// hitsNear are the hits that touch [off, limit): at most the first two matter.
+func (h *Hits) hitsNear(off, limit int) []int {
 	if len(h.at) == 0 {
 		return nil
 	}
@@ -200,9 +200,9 @@ func unitEnd(draw display.Drawer, b []byte, n int) int {
 	return at
 }
 
-// column is how many cells of row r are before the byte at off.
-func (d *Document) column(r layout.Row, off int) (cells int) {
-	toks := d.tokens()
+// cellsBefore is how many cells of row r are before the byte at off.
+func (d *Document) cellsBefore(r layout.Row, off int) (cells int) {
+	toks := d.callTokens()
 	at := int(r.Start)
 	for n := int(r.Token); n < toks.Len() && at < off; n++ {
 		end := min(int(toks.At(n).End), off)

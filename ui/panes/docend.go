@@ -9,7 +9,7 @@ import (
 // drawEnd writes what follows the last settled byte: half an escape or half a character, and the sign
 // of how the text ends.
 func (d *Document) drawEnd(p *screen.Pen) {
-	settled := d.settled()
+	settled := d.settledLen()
 	if rest := d.Call.Args()[settled:]; len(rest) > 0 {
 		p.Raw(screen.Tentative, screen.Growing, rest)
 	}
@@ -22,7 +22,7 @@ func (d *Document) drawEnd(p *screen.Pen) {
 
 // endSign is what stands behind the last byte: that more may come, or why no more came.
 func (d *Document) endSign() display.Text {
-	g, c := d.glyphs(), d.Call
+	g, c := d.glyphSet(), d.Call
 	switch st := c.Status(); {
 	case c.Arriving():
 		return g.Cursor
@@ -32,28 +32,28 @@ func (d *Document) endSign() display.Text {
 	return display.Text{}
 }
 
-// mostGhosts is how many missing closers are shown; more would push out what is there.
-const mostGhosts = 8
+// maxClosers is how many missing closers are shown; more would push out what is there.
+const maxClosers = 8
 
-// ghosts are the closers that have not arrived, innermost first.
-func (d *Document) ghosts() []byte {
+// missingClosers are the closers that have not arrived, innermost first.
+func (d *Document) missingClosers() []byte {
 	lex := d.Call.Lexer()
 	if d.json == nil || lex.Err() != nil {
 		return nil
 	}
 	var closers []byte
-	for depth := lex.Depth(); depth > 0 && len(closers) < mostGhosts; depth-- {
+	for depth := lex.Depth(); depth > 0 && len(closers) < maxClosers; depth-- {
 		closers = append(closers, lex.Closer(depth))
 	}
 	return closers
 }
 
-// ghostRows is how many rows they take: one for each, or one for all where rows are few.
-func (d *Document) ghostRows() int {
+// closerRows is how many rows they take: one for each, or one for all where rows are few.
+func (d *Document) closerRows() int {
 	if d.Call == nil {
 		return 0
 	}
-	n := len(d.ghosts())
+	n := len(d.missingClosers())
 	if n > 1 && d.Height < 4*n {
 		return 1
 	}
@@ -62,7 +62,7 @@ func (d *Document) ghostRows() int {
 
 // drawComing writes row n of what has not come.
 func (d *Document) drawComing(p *screen.Pen, n int) {
-	ghosts, rows := d.ghosts(), d.ghostRows()
+	ghosts, rows := d.missingClosers(), d.closerRows()
 	if n < 0 || n >= rows {
 		if n == 0 && len(d.Call.Args()) == 0 {
 			p.Spaces(screen.Bare, d.Gutter)

@@ -20,7 +20,7 @@ type folds struct {
 	rewrites int  // the call's: the tokens are of that text
 }
 
-func (d *Document) boxes() []layout.Box {
+func (d *Document) jsonBoxes() []layout.Box {
 	if d.json == nil {
 		return nil
 	}
@@ -29,11 +29,11 @@ func (d *Document) boxes() []layout.Box {
 
 // boxFrom is the first object or array that opens on a row or behind it.
 func (d *Document) boxFrom(row int) int {
-	return sort.Search(len(d.boxes()), func(i int) bool { return int(d.boxes()[i].Row) >= row })
+	return sort.Search(len(d.jsonBoxes()), func(i int) bool { return int(d.jsonBoxes()[i].Row) >= row })
 }
 
-// foldable reports whether there is anything to hide.
-func foldable(b layout.Box) bool { return b.End > b.Row }
+// canFold reports whether there is anything to hide.
+func canFold(b layout.Box) bool { return b.End > b.Row }
 
 // cutFolds makes the cuts of what is folded. They stand while the text grows.
 func (d *Document) cutFolds() []layout.RowEdit {
@@ -41,10 +41,10 @@ func (d *Document) cutFolds() []layout.RowEdit {
 		return d.folds.cuts
 	}
 	d.folds.resolved, d.folds.cuts = true, d.folds.cuts[:0]
-	boxes := d.boxes()
+	boxes := d.jsonBoxes()
 	for _, token := range d.folds.tokens {
 		i := sort.Search(len(boxes), func(i int) bool { return boxes[i].Token >= token })
-		if i == len(boxes) || boxes[i].Token != token || !foldable(boxes[i]) {
+		if i == len(boxes) || boxes[i].Token != token || !canFold(boxes[i]) {
 			d.folds.resolved = false
 			continue
 		}
@@ -54,39 +54,39 @@ func (d *Document) cutFolds() []layout.RowEdit {
 	return d.folds.cuts
 }
 
-// folded is what is folded on a row, nil if nothing is.
-func (d *Document) folded(row int) *layout.Box {
+// foldedBox is what is folded on a row, nil if nothing is.
+func (d *Document) foldedBox(row int) *layout.Box {
 	if len(d.folds.tokens) == 0 {
 		return nil
 	}
 	i := d.boxFrom(row)
-	if i == len(d.boxes()) {
+	if i == len(d.jsonBoxes()) {
 		return nil
 	}
-	b := &d.boxes()[i]
-	if _, ok := slices.BinarySearch(d.folds.tokens, b.Token); !ok || int(b.Row) != row || !foldable(*b) {
+	b := &d.jsonBoxes()[i]
+	if _, ok := slices.BinarySearch(d.folds.tokens, b.Token); !ok || int(b.Row) != row || !canFold(*b) {
 		return nil
 	}
 	return b
 }
 
-// hiding is what hides a row, nil if nothing does.
-func (d *Document) hiding(row int) *layout.Box {
+// hidingBox is what hides a row, nil if nothing does.
+func (d *Document) hidingBox(row int) *layout.Box {
 	if h := d.view.Hidden(row); h >= 0 {
-		return d.folded(h)
+		return d.foldedBox(h)
 	}
 	return nil
 }
 
 // setFolds takes other tokens, and keeps the cursor where it is.
 func (d *Document) setFolds(tokens []int32, cursor int) {
-	d.folds.tokens, d.folds.resolved, d.noted = tokens, false, notedKey{}
-	d.look()
+	d.folds.tokens, d.folds.resolved, d.noted = tokens, false, notesKey{}
+	d.refreshRows()
 	d.MoveRow(d.view.Place(cursor))
 }
 
-// toggle folds something, or no longer does.
-func (d *Document) toggle(b layout.Box, fold bool, cursor int) {
+// setFolded folds something, or no longer does.
+func (d *Document) setFolded(b layout.Box, fold bool, cursor int) {
 	i, had := slices.BinarySearch(d.folds.tokens, b.Token)
 	switch {
 	case fold && !had:
@@ -96,10 +96,10 @@ func (d *Document) toggle(b layout.Box, fold bool, cursor int) {
 	}
 }
 
-// reveal unfolds what hides a row.
-func (d *Document) reveal(row int) {
-	for box := d.hiding(row); box != nil; box = d.hiding(row) {
-		d.toggle(*box, false, row)
+// revealRow unfolds what hides a row.
+func (d *Document) revealRow(row int) {
+	for box := d.hidingBox(row); box != nil; box = d.hidingBox(row) {
+		d.setFolded(*box, false, row)
 	}
 }
 
@@ -109,28 +109,28 @@ func (d *Document) Fold() (why display.Text) {
 	if row < 0 {
 		return display.Lit("nothing to fold here")
 	}
-	i, boxes := d.boxFrom(row), d.boxes()
-	if i == len(boxes) || int(boxes[i].Row) != row || boxes[i].End == boxes[i].Row || d.folded(row) != nil {
-		parent := d.rows()[row].Parent
-		if parent < 0 || d.rows()[parent].Parent < 0 && d.rows()[row].Index != layout.Closer {
+	i, boxes := d.boxFrom(row), d.jsonBoxes()
+	if i == len(boxes) || int(boxes[i].Row) != row || boxes[i].End == boxes[i].Row || d.foldedBox(row) != nil {
+		parent := d.layoutRows()[row].Parent
+		if parent < 0 || d.layoutRows()[parent].Parent < 0 && d.layoutRows()[row].Index != layout.Closer {
 			return display.Lit("nothing to fold here")
 		}
 		i = d.boxFrom(int(parent))
 	}
-	if !foldable(boxes[i]) {
+	if !canFold(boxes[i]) {
 		return display.Lit("it still grows: what grows is not folded")
 	}
-	d.toggle(boxes[i], true, int(boxes[i].Row))
+	d.setFolded(boxes[i], true, int(boxes[i].Row))
 	return display.Text{}
 }
 
 // Unfold shows what is folded on the cursor's row.
 func (d *Document) Unfold() (why display.Text) {
 	row := d.cursorRow()
-	if row < 0 || d.folded(row) == nil {
+	if row < 0 || d.foldedBox(row) == nil {
 		return display.Lit("nothing is folded here")
 	}
-	d.toggle(*d.folded(row), false, row)
+	d.setFolded(*d.foldedBox(row), false, row)
 	return display.Text{}
 }
 
@@ -146,14 +146,14 @@ func (d *Document) FoldAll() (why display.Text) {
 		return display.Text{}
 	}
 	var tokens []int32
-	boxes := d.boxes()
+	boxes := d.jsonBoxes()
 	for i := 0; i < len(boxes); {
 		b := boxes[i]
-		if d.rows()[b.Row].Parent < 0 {
+		if d.layoutRows()[b.Row].Parent < 0 {
 			i++
 			continue
 		}
-		if foldable(b) && !(int(b.Row) < row && row <= int(b.End)) {
+		if canFold(b) && !(int(b.Row) < row && row <= int(b.End)) {
 			tokens = append(tokens, b.Token)
 		}
 		if b.End < 0 {
@@ -170,15 +170,15 @@ func (d *Document) FoldAll() (why display.Text) {
 
 // cursorRow is the row of the layout that the cursor is at, or -1.
 func (d *Document) cursorRow() int {
-	row, _ := d.shown(d.At)
+	row, _ := d.rowAtPlace(d.At)
 	if d.json == nil {
 		return -1
 	}
 	return row
 }
 
-// glyphs are the signs of the alphabet that is drawn with.
-func (d *Document) glyphs() *screen.Glyphs {
+// glyphSet are the signs of the alphabet that is drawn with.
+func (d *Document) glyphSet() *screen.Glyphs {
 	if d.drawer.ASCII {
 		return screen.ASCIIGlyphs
 	}
@@ -187,7 +187,7 @@ func (d *Document) glyphs() *screen.Glyphs {
 
 // foldText is what stands in place of what is folded.
 func (d *Document) foldText(b layout.Box) display.Text {
-	toks, thing, g := d.tokens(), "item", d.glyphs()
+	toks, thing, g := d.callTokens(), "item", d.glyphSet()
 	if toks.At(int(b.Token)).Kind == stream.ObjectOpen {
 		thing = "key"
 	}

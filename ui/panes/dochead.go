@@ -10,28 +10,28 @@ import (
 	"toolscope/ui/screen"
 )
 
-// headRole is the colour of a head.
-func headRole(focused bool) screen.Role {
+// titleRole is the colour of a head.
+func titleRole(focused bool) screen.Role {
 	if focused {
 		return screen.Accent
 	}
 	return screen.Plain
 }
 
-// head is the parts of a title row.
-type head struct {
+// paneTitle is the parts of a title row.
+type paneTitle struct {
 	title  display.Text
 	beside display.Text // muted; the first to be cut
-	right  []headPart   // flush right
+	right  []titlePart  // flush right
 }
 
-type headPart struct {
+type titlePart struct {
 	role screen.Role
 	text display.Text
 }
 
 // draw writes a title: a line across where panes stand one above the other.
-func (h head) draw(p *screen.Pen, piled, focused bool) {
+func (h paneTitle) draw(p *screen.Pen, piled, focused bool) {
 	edge := display.Text{}
 	if piled {
 		edge = display.Join(p.Glyph.Line, p.Glyph.Line)
@@ -45,7 +45,7 @@ func (h head) draw(p *screen.Pen, piled, focused bool) {
 	if piled {
 		right++
 	}
-	p.Put(headRole(focused), screen.Bare, p.Truncate(h.title, max(4, p.Left-right-1)))
+	p.Put(titleRole(focused), screen.Bare, p.Truncate(h.title, max(4, p.Left-right-1)))
 	if room := p.Left - right - 4; !h.beside.Empty() && h.beside.Width() <= room {
 		p.Put(screen.Muted, screen.Bare, h.beside.Between("  ", ""))
 	}
@@ -72,26 +72,26 @@ const besideSeen = 16
 // drawCallHead writes the name of a call or what is open of it, its state, and what was found.
 func (s *Subject) drawCallHead(p *screen.Pen, c *stream.Call, focused bool) {
 	state := display.Join(p.Glyph.Status[c.Status()], display.Lit(" "), p.Clean(c.Status().String()))
-	h := head{title: p.Name(c.Name), right: []headPart{{screen.CallRole(c), state}}}
-	if seen := p.Seen(s.Seen()); !seen.Empty() && (p.Left >= aboutBelow || p.Left >= h.title.Width()+h.width()+seen.Width()+besideSeen) {
-		h.right = append([]headPart{{screen.Muted, seen.Between("", " ")}}, h.right...)
+	h := paneTitle{title: p.Name(c.Name), right: []titlePart{{screen.CallRole(c), state}}}
+	if seen := p.Seen(s.Visible()); !seen.Empty() && (p.Left >= aboutBelow || p.Left >= h.title.Width()+h.rightCells()+seen.Width()+besideSeen) {
+		h.right = append([]titlePart{{screen.Muted, seen.Between("", " ")}}, h.right...)
 	}
 	if s.Raw {
-		h.right = append([]headPart{{screen.Plain, display.Lit(" raw ")}}, h.right...)
+		h.right = append([]titlePart{{screen.Plain, display.Lit(" raw ")}}, h.right...)
 	}
 	if n := len(c.Findings); n > 0 {
 		worst := s.worst.severity
 		sign := strings.TrimSpace(p.Glyph.Severity[worst].String())
-		h.right = append(h.right, headPart{screen.SeverityRoles[worst], display.Join(display.Lit(" "), p.Clean(sign), display.Lit(" "), screen.Count(n))})
+		h.right = append(h.right, titlePart{screen.SeverityRoles[worst], display.Join(display.Lit(" "), p.Clean(sign), display.Lit(" "), screen.Count(n))})
 	}
 	switch {
 	case s.string != nil:
-		h.title = s.string.title(p, p.Left-h.width()-8)
+		h.title = s.string.titleText(p, p.Left-h.rightCells()-8)
 	case c.Name == "":
 		h.title = display.Lit("(no name)")
 	}
 	if s.string == nil {
-		room := p.Left - h.title.Width() - h.width() - 8
+		room := p.Left - h.title.Width() - h.rightCells() - 8
 		h.beside = screen.ShortID(p.Name(screen.Ends(c.ID)), room)
 		if room -= h.beside.Width() + 4; s.width >= aboutAside && !s.scene.Piled {
 			h.beside = display.Join(h.beside, s.callFacts(p, room).Between("  ", ""))
@@ -100,24 +100,24 @@ func (s *Subject) drawCallHead(p *screen.Pen, c *stream.Call, focused bool) {
 	h.draw(p, s.scene.Piled, focused)
 }
 
-// width is how many cells stand flush right.
-func (h head) width() (cells int) {
+// rightCells is how many cells stand flush right.
+func (h paneTitle) rightCells() (cells int) {
 	for _, part := range h.right {
 		cells += part.text.Width() + 1
 	}
 	return cells
 }
 
-// gravest is the worst of a call's findings. Those that it has seen are not looked at again.
-type gravest struct {
+// worstFinding is the worst of a call's findings. Those that it has seen are not looked at again.
+type worstFinding struct {
 	of       stream.Ref
 	seen     int
 	severity stream.Severity
 }
 
-func (g *gravest) extend(c *stream.Call) {
+func (g *worstFinding) addFindings(c *stream.Call) {
 	if c.Ref() != g.of || len(c.Findings) < g.seen {
-		*g = gravest{of: c.Ref()}
+		*g = worstFinding{of: c.Ref()}
 	}
 	for _, f := range c.Findings[g.seen:] {
 		g.severity = max(g.severity, f.Severity)
@@ -128,18 +128,18 @@ func (g *gravest) extend(c *stream.Call) {
 // callFacts are what is said of the call and what its bytes say, sizes and durations, as many as
 // fit.
 func (s *Subject) callFacts(p *screen.Pen, room int) display.Text {
-	c, start := s.now().Call, s.now().Turn.OpenedAt
+	c, start := s.currentSelection().Call, s.currentSelection().Turn.OpenedAt
 	size := display.Join(screen.Bytes(c.Size()), display.Lit(", "), screen.Count(c.Deltas()), display.Lit(" "), p.Glyph.Change)
-	if s.now().Turn.Kept == stream.Cold {
+	if s.currentSelection().Turn.Kept == stream.Cold {
 		size = display.Join(screen.Bytes(c.Size()), display.Lit(", read again from the file"))
 	}
 	facts := []display.Text{p.Format("provider: %s, bytes: %s", c.Phase().String(), bytesSay(c)), size}
-	return listed(p, append(facts, s.times(c, start, room-display.Join(facts...).Width()-6)), room)
+	return joinFitting(p, append(facts, s.timesText(c, start, room-display.Join(facts...).Width()-6)), room)
 }
 
 // moreFacts are those that only some calls have.
 func (s *Subject) moreFacts(p *screen.Pen, room int) display.Text {
-	c := s.now().Call
+	c := s.currentSelection().Call
 	var facts []display.Text
 	if size, ok := s.scene.Typed(c.Ref()); ok {
 		facts = append(facts, screen.Bytes(size).Between("your result ", ""))
@@ -147,11 +147,11 @@ func (s *Subject) moreFacts(p *screen.Pen, room int) display.Text {
 	for _, f := range AboutCall(c) {
 		facts = append(facts, p.Name(f))
 	}
-	return listed(p, facts, room)
+	return joinFitting(p, facts, room)
 }
 
-// listed is as many facts as fit.
-func listed(p *screen.Pen, facts []display.Text, room int) (line display.Text) {
+// joinFitting is as many facts as fit.
+func joinFitting(p *screen.Pen, facts []display.Text, room int) (line display.Text) {
 	sep := display.Text{}
 	for _, f := range facts {
 		switch {
@@ -166,20 +166,20 @@ func listed(p *screen.Pen, facts []display.Text, room int) (line display.Text) {
 	return line
 }
 
-// leastWait is from which time between the last byte of a call and its seal on that is told apart.
-const leastWait = 100 * time.Millisecond
+// minWait is from which time between the last byte of a call and its seal on that is told apart.
+const minWait = 100 * time.Millisecond
 
-// times are when the name of a call came and how long it took. Where its arguments stood there before
+// timesText are when the name of a call came and how long it took. Where its arguments stood there before
 // they were sealed, for some providers seal all calls at the end of the turn, that is told apart. With
 // less room there is less.
-func (s *Subject) times(c *stream.Call, start time.Duration, room int) display.Text {
+func (s *Subject) timesText(c *stream.Call, start time.Duration, room int) display.Text {
 	named, took := screen.Since(start, c.OpenedAt), screen.Time(screen.CallTime(c))
 	if c.Arriving() || took.Empty() {
 		return took
 	}
 	took = took.Between("took ", "")
 	var texts []display.Text
-	if wait := screen.Since(c.LastArgAt, c.SealedAt); wait >= leastWait {
+	if wait := screen.Since(c.LastArgAt, c.SealedAt); wait >= minWait {
 		texts = []display.Text{display.Join(screen.Time(screen.Since(c.OpenedAt, c.LastArgAt)).Between("wrote ", ", seal +"), screen.Time(wait))}
 	}
 	texts = append(texts, took)
@@ -249,11 +249,11 @@ const LongName = 24
 
 // drawTurnHead writes the number and title of a turn, what it cost, and its state.
 func (s *Subject) drawTurnHead(p *screen.Pen, focused bool) {
-	t := s.now().Turn
+	t := s.currentSelection().Turn
 	st, look, word := screen.TurnLook(t)
-	h := head{right: []headPart{{look, display.Join(p.Glyph.Status[st], display.Lit(" response "), p.Clean(word))}}}
-	if cost := p.Clean(s.scene.Bill.Of(t).String()); !cost.Empty() && p.Left > LongName+cost.Width()+h.width() {
-		h.right = append([]headPart{{screen.Plain, cost.Between("", " ")}}, h.right...)
+	h := paneTitle{right: []titlePart{{look, display.Join(p.Glyph.Status[st], display.Lit(" response "), p.Clean(word))}}}
+	if cost := p.Clean(s.scene.Bill.CostOf(t).String()); !cost.Empty() && p.Left > LongName+cost.Width()+h.rightCells() {
+		h.right = append([]titlePart{{screen.Plain, cost.Between("", " ")}}, h.right...)
 	}
 	h.title = p.Format("turn %d  %s", t.Number+1, p.Name(TurnTitle(s.scene.View.Exchange(t.Exchange), t)))
 	h.draw(p, s.scene.Piled, focused)

@@ -14,7 +14,7 @@ import (
 )
 
 // lexerFor guesses what content is: by what it looks like, by the file named beside it, by its key.
-func lexerFor(content string, h Hint) chroma.Lexer {
+func lexerFor(content string, h ContentHint) chroma.Lexer {
 	name := ""
 	switch {
 	case strings.HasPrefix(content, "diff --git") || strings.HasPrefix(content, "--- ") && strings.Contains(content, "\n+++ ") || strings.HasPrefix(content, "@@ "):
@@ -52,7 +52,7 @@ type colours struct {
 	spans []colourSpan
 	done  int            // bytes that have theirs: whole lines
 	ink   *screen.Paints // that they are made with
-	busy  *job           // that is being done
+	busy  *highlightJob  // that is being done
 }
 
 // colourSpan is a piece of one colour, named by where it ends.
@@ -61,8 +61,8 @@ type colourSpan struct {
 	on  screen.Paint
 }
 
-// job is a text that is being looked at beside the screen.
-type job struct {
+// highlightJob is a text that is being looked at beside the screen.
+type highlightJob struct {
 	ink *screen.Paints
 	end int
 }
@@ -74,8 +74,8 @@ const (
 	shortText    = 16 << 10
 )
 
-// at is how the byte at off is painted, and up to where.
-func (c *colours) at(off int) (screen.Paint, int) {
+// colourAt is how the byte at off is painted, and up to where.
+func (c *colours) colourAt(off int) (screen.Paint, int) {
 	if off >= c.done {
 		return screen.Paint{}, math.MaxInt
 	}
@@ -87,16 +87,16 @@ func (c *colours) at(off int) (screen.Paint, int) {
 }
 
 // Colour has its whole lines coloured, where they are not or are in other colours.
-func (r *Reading) Colour(ink *screen.Paints, do func(func() func())) {
-	end := r.wholeLines()
+func (r *TextReader) Colour(ink *screen.Paints, do func(func() func())) {
+	end := r.lineEnd()
 	if end == 0 || end > maxHighlight || r.busy != nil && r.busy.ink == ink || r.done == end && r.ink == ink ||
-		r.ink == ink && !r.Whole && end > shortText && end-r.done < r.done/8 {
+		r.ink == ink && !r.Complete && end > shortText && end-r.done < r.done/8 {
 		return
 	}
-	asked, text, hint := &job{ink, end}, string(r.text[:end]), r.hint
+	asked, text, hint := &highlightJob{ink, end}, string(r.text[:end]), r.hint
 	r.busy = asked
 	do(func() func() {
-		kind, spans := highlight(text, hint, ink)
+		kind, spans := highlightText(text, hint, ink)
 		return func() {
 			if r.busy == asked { // it is still that text
 				r.colours = colours{kind, spans, end, ink, nil}
@@ -105,8 +105,8 @@ func (r *Reading) Colour(ink *screen.Paints, do func(func() func())) {
 	})
 }
 
-// highlight colours a text. Where a lexer alters it, as some do, it stays as it is.
-func highlight(text string, h Hint, p *screen.Paints) (kind string, spans []colourSpan) {
+// highlightText colours a text. Where a lexer alters it, as some do, it stays as it is.
+func highlightText(text string, h ContentHint, p *screen.Paints) (kind string, spans []colourSpan) {
 	lexer := lexerFor(text, h)
 	if lexer == nil {
 		return "text", nil

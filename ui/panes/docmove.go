@@ -4,12 +4,12 @@ import "toolscope/stream"
 
 // GoTo puts the cursor on the byte at off. What hides it is unfolded.
 func (d *Document) GoTo(off int) {
-	if d.Call == nil || len(d.rows()) == 0 {
+	if d.Call == nil || len(d.layoutRows()) == 0 {
 		return
 	}
 	row := d.rowAt(off)
-	d.reveal(row)
-	d.tok = tokenAt(d.tokens(), off)
+	d.revealRow(row)
+	d.tok = tokenAt(d.callTokens(), off)
 	if place := d.view.Place(row); place < d.Top || place >= d.Top+d.Height {
 		d.Center(place)
 	} else {
@@ -21,12 +21,12 @@ func (d *Document) GoTo(off int) {
 func (d *Document) MoveRow(place int) {
 	d.MoveTo(place)
 	n := d.textRow(d.At)
-	toks := d.tokens()
+	toks := d.callTokens()
 	if n < 0 || toks.Len() == 0 {
 		return
 	}
-	d.tok = tokenAt(toks, int(d.rows()[n].Start))
-	for d.tok+1 < toks.Len() && toks.At(d.tok).Kind == stream.Space && TokenSpan(toks, d.tok).End < int(d.rows()[n].End) {
+	d.tok = tokenAt(toks, int(d.layoutRows()[n].Start))
+	for d.tok+1 < toks.Len() && toks.At(d.tok).Kind == stream.Space && TokenSpan(toks, d.tok).End < int(d.layoutRows()[n].End) {
 		d.tok++
 	}
 }
@@ -34,13 +34,13 @@ func (d *Document) MoveRow(place int) {
 // MoveToken moves to the token n further that is not white space or punctuation between, nor
 // folded; it reports whether there was one.
 func (d *Document) MoveToken(step int) bool {
-	toks := d.tokens()
+	toks := d.callTokens()
 	for n := d.tok + step; n >= 0 && n < toks.Len(); n += step {
 		switch toks.At(n).Kind {
 		case stream.Space, stream.Colon, stream.Comma:
 			continue
 		}
-		if box := d.hiding(d.rowAt(toks.Start(n))); box != nil {
+		if box := d.hidingBox(d.rowAt(toks.Start(n))); box != nil {
 			if n = int(box.Last); step < 0 {
 				n = int(box.Token) + 1
 			}
@@ -59,7 +59,7 @@ func (d *Document) Point(s Span) {
 		return
 	}
 	d.GoTo(s.Start)
-	if rows := d.rows(); d.Call != nil && len(rows) > 0 {
+	if rows := d.layoutRows(); d.Call != nil && len(rows) > 0 {
 		if first := d.rowAt(s.Start); d.rowAt(s.End-1)-first >= d.Height {
 			d.Light.End = min(s.End, int(rows[first].End))
 		}
@@ -69,8 +69,8 @@ func (d *Document) Point(s Span) {
 // Follow keeps the end in view. When it no longer does, the cursor was on the last row, which may
 // be one that shows what has not come.
 func (d *Document) Follow(on bool) {
-	if !on && d.Stick && len(d.rows()) > 0 {
-		d.MoveTo(d.view.Place(len(d.rows()) - 1))
+	if !on && d.Stick && len(d.layoutRows()) > 0 {
+		d.MoveTo(d.view.Place(len(d.layoutRows()) - 1))
 	}
 	d.Stick = on
 }

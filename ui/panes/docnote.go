@@ -10,8 +10,8 @@ import (
 	"toolscope/ui/screen"
 )
 
-// note is what was found of what a row of the layout shows, or hides.
-type note struct {
+// findingNote is what was found of what a row of the layout shows, or hides.
+type findingNote struct {
 	row    int
 	worst  stream.Severity
 	behind display.Text // behind what the row shows; empty where it stands below
@@ -24,16 +24,16 @@ type belowRow struct {
 	text   display.Text
 }
 
-// notedKey says what notes were made from: while it is the same they stand.
-type notedKey struct {
+// notesKey says what notes were made from: while it is the same they stand.
+type notesKey struct {
 	findings, size, rows, width, deltas int
 	last                                layout.Row
 	status                              stream.Status
 	made, few                           bool
 }
 
-// spot is a finding at its place.
-type spot struct {
+// findingSpot is a finding at its place.
+type findingSpot struct {
 	*stream.Finding
 	off   int
 	row   int // that shows it, or what hides it
@@ -45,11 +45,11 @@ type spot struct {
 // it says stands elsewhere then.
 const fewRows = 4
 
-// mostSpots is how many findings of a call are marked in it.
-const mostSpots = 100
+// maxSpots is how many findings of a call are marked in it.
+const maxSpots = 100
 
-// leastNote is how many cells a note has beside what it is about, at least.
-const leastNote = 12
+// minNote is how many cells a note has beside what it is about, at least.
+const minNote = 12
 
 // decisive are the diagnoses that make a call what its state says. They are never only beside.
 var decisive = []*stream.Diagnosis{
@@ -57,10 +57,10 @@ var decisive = []*stream.Diagnosis{
 	stream.ArgsFinalDup, stream.ArgsDouble, stream.ArgsNotObject, stream.FinishContradicts,
 }
 
-// note makes the notes, if something has changed of what they are about, and the view with them.
-func (d *Document) note() {
-	c, rows := d.Call, d.rows()
-	key := notedKey{len(c.Findings), len(c.Args()), len(rows), d.width(), c.Deltas(), layout.Row{}, c.Status(), true, d.Spaced && d.Height < fewRows}
+// updateNotes makes the notes, if something has changed of what they are about, and the view with them.
+func (d *Document) updateNotes() {
+	c, rows := d.Call, d.layoutRows()
+	key := notesKey{len(c.Findings), len(c.Args()), len(rows), d.layoutWidth(), c.Deltas(), layout.Row{}, c.Status(), true, d.Spaced && d.Height < fewRows}
 	if len(rows) > 0 {
 		key.last = rows[len(rows)-1]
 	}
@@ -71,7 +71,7 @@ func (d *Document) note() {
 	cuts := d.cutFolds()
 	d.view.Set(cuts)
 	d.notes = d.notes[:0]
-	spots := d.spots()
+	spots := d.findingSpots()
 	for len(spots) > 0 {
 		n := 1
 		for n < len(spots) && spots[n].row == spots[0].row {
@@ -81,16 +81,16 @@ func (d *Document) note() {
 		spots = spots[n:]
 	}
 	if len(d.notes) > 0 {
-		cuts = merged(cuts, d.notes)
+		cuts = mergeCuts(cuts, d.notes)
 		d.view.Set(cuts)
 	}
-	if d.Spaced && d.json != nil && len(rows) <= mostSpaced {
-		d.view.Set(d.spaced(cuts))
+	if d.Spaced && d.json != nil && len(rows) <= maxSpacedRows {
+		d.view.Set(d.addBlankRows(cuts))
 	}
 }
 
-// merged is the cuts of what is folded, with room for the rows of notes.
-func merged(cuts []layout.RowEdit, notes []note) (all []layout.RowEdit) {
+// mergeCuts is the cuts of what is folded, with room for the rows of notes.
+func mergeCuts(cuts []layout.RowEdit, notes []findingNote) (all []layout.RowEdit) {
 	for _, n := range notes {
 		for len(cuts) > 0 && cuts[0].Row < n.row {
 			all, cuts = append(all, cuts[0]), cuts[1:]
@@ -104,11 +104,11 @@ func merged(cuts []layout.RowEdit, notes []note) (all []layout.RowEdit) {
 	return append(all, cuts...)
 }
 
-// spots are the findings that have a place in what is there now, by row, the worst first. Of a call
+// findingSpots are the findings that have a place in what is there now, by row, the worst first. Of a call
 // of which bytes were not seen nobody knows what is wrong with the rest.
-func (d *Document) spots() (all []spot) {
+func (d *Document) findingSpots() (all []findingSpot) {
 	c, size := d.Call, len(d.Call.Args())
-	if len(d.rows()) == 0 || c.Status() == stream.Unseen {
+	if len(d.layoutRows()) == 0 || c.Status() == stream.Unseen {
 		return nil
 	}
 	since := int32(0) // of what was there before it was replaced
@@ -117,9 +117,9 @@ func (d *Document) spots() (all []spot) {
 			since = c.DeltaEvent(n)
 		}
 	}
-	for i := range c.Findings[:min(len(c.Findings), mostSpots)] {
+	for i := range c.Findings[:min(len(c.Findings), maxSpots)] {
 		f := &c.Findings[i]
-		s := spot{Finding: f, off: f.Offset, loud: slices.Contains(decisive, f.Diagnosis)}
+		s := findingSpot{Finding: f, off: f.Offset, loud: slices.Contains(decisive, f.Diagnosis)}
 		if f.Diagnosis == stream.FinishContradicts {
 			s.off = size
 		}
@@ -135,13 +135,13 @@ func (d *Document) spots() (all []spot) {
 		}
 		all = append(all, s)
 	}
-	slices.SortStableFunc(all, func(a, b spot) int {
-		return cmp.Or(a.row-b.row, int(b.Severity)-int(a.Severity), order(b.loud)-order(a.loud), a.off-b.off)
+	slices.SortStableFunc(all, func(a, b findingSpot) int {
+		return cmp.Or(a.row-b.row, int(b.Severity)-int(a.Severity), boolOrder(b.loud)-boolOrder(a.loud), a.off-b.off)
 	})
 	return all
 }
 
-func order(yes bool) int {
+func boolOrder(yes bool) int {
 	if yes {
 		return 1
 	}
@@ -149,9 +149,9 @@ func order(yes bool) int {
 }
 
 // makeNote is what is said of a row's findings, the worst first.
-func (d *Document) makeNote(of []spot) note {
+func (d *Document) makeNote(of []findingSpot) findingNote {
 	s := of[0]
-	n := note{row: s.row, worst: s.Severity}
+	n := findingNote{row: s.row, worst: s.Severity}
 	if d.Text != nil {
 		return n // as it came: nothing stands between
 	}
@@ -164,38 +164,38 @@ func (d *Document) makeNote(of []spot) note {
 	}
 	if s.loud {
 		ways, brief := d.loudTexts(s, more)
-		n.below = d.below(s, ways, brief)
+		n.below = d.rowsBelow(s, ways, brief)
 		return n
 	}
-	short := display.Join(d.delta(s, " "), d.drawer.Clean(s.InShort()))
-	room := d.width() - d.used(s.row) - 2 - more.Width()
-	if room >= leastNote || short.Width() <= room {
-		if brief := display.Join(d.delta(s, " "), d.drawer.Clean(s.Diagnosis.InShort())); short.Width() > room && brief.Width() <= room {
+	short := display.Join(d.deltaText(s, " "), d.drawer.Clean(s.InShort()))
+	room := d.layoutWidth() - d.usedCells(s.row) - 2 - more.Width()
+	if room >= minNote || short.Width() <= room {
+		if brief := display.Join(d.deltaText(s, " "), d.drawer.Clean(s.Diagnosis.InShort())); short.Width() > room && brief.Width() <= room {
 			short = brief
 		}
 		n.behind = display.Join(d.drawer.Truncate(short, room), more)
 		return n
 	}
 	if !d.noted.few {
-		n.below = d.below(s, []display.Text{display.Join(short, more)}, nil)
+		n.below = d.rowsBelow(s, []display.Text{display.Join(short, more)}, nil)
 	}
 	return n
 }
 
-// delta is which brought it, "" if that is not known.
-func (d *Document) delta(s spot, after string) display.Text {
+// deltaText is which brought it, "" if that is not known.
+func (d *Document) deltaText(s findingSpot, after string) display.Text {
 	if s.delta == 0 {
 		return display.Text{}
 	}
-	return display.Join(d.glyphs().Change, screen.Count(s.delta), d.drawer.Clean(after))
+	return display.Join(d.glyphSet().Change, screen.Count(s.delta), d.drawer.Clean(after))
 }
 
 // loudTexts are ways to say what makes a call bad, where, and when, each shorter than the one before,
 // and one that is brief.
-func (d *Document) loudTexts(s spot, more display.Text) (ways, brief []display.Text) {
+func (d *Document) loudTexts(s findingSpot, more display.Text) (ways, brief []display.Text) {
 	at := screen.Count(s.off).Between(": byte ", "")
 	if s.delta > 0 {
-		at = display.Join(at, display.Lit(", "), d.delta(s, ""))
+		at = display.Join(at, display.Lit(", "), d.deltaText(s, ""))
 	}
 	when := display.Text{}
 	if d.When != nil {
@@ -208,10 +208,10 @@ func (d *Document) loudTexts(s spot, more display.Text) (ways, brief []display.T
 	return ways, []display.Text{display.Join(d.drawer.Clean(s.Diagnosis.InShort()), at, more)}
 }
 
-// below are the rows under the byte of a spot: the first way to say it that fits behind the sign under
+// rowsBelow are the rows under the byte of a spot: the first way to say it that fits behind the sign under
 // the byte, or before it; what is brief only where nothing else does. Or else all of it, below that.
-func (d *Document) below(s spot, ways, brief []display.Text) []belowRow {
-	width := d.width()
+func (d *Document) rowsBelow(s findingSpot, ways, brief []display.Text) []belowRow {
+	width := d.layoutWidth()
 	col := min(d.columnOf(s), width-1)
 	for _, ways := range [][]display.Text{ways, brief} {
 		for _, way := range ways {
@@ -233,35 +233,35 @@ func (d *Document) below(s spot, ways, brief []display.Text) []belowRow {
 }
 
 // columnOf is the cell of a row that shows the byte of a spot.
-func (d *Document) columnOf(s spot) int {
-	r := d.rows()[s.row]
-	if s.off < int(r.End) || s.off > d.settled() {
-		return int(r.Indent) + d.column(r, s.off)
+func (d *Document) columnOf(s findingSpot) int {
+	r := d.layoutRows()[s.row]
+	if s.off < int(r.End) || s.off > d.settledLen() {
+		return int(r.Indent) + d.cellsBefore(r, s.off)
 	}
-	if d.folded(s.row) != nil { // it hides the byte
-		return int(r.Indent) + d.column(r, int(r.End))
+	if d.foldedBox(s.row) != nil { // it hides the byte
+		return int(r.Indent) + d.cellsBefore(r, int(r.End))
 	}
-	return int(r.Indent) + d.column(r, int(r.End)) + d.drawer.CleanBytes(d.Call.Args()[d.settled():]).Width()
+	return int(r.Indent) + d.cellsBefore(r, int(r.End)) + d.drawer.CleanBytes(d.Call.Args()[d.settledLen():]).Width()
 }
 
-// used is how many cells of a row are not free.
-func (d *Document) used(row int) int {
-	r := d.rows()[row]
-	cells := int(r.Indent) + d.column(r, int(r.End))
-	if b := d.folded(row); b != nil {
+// usedCells is how many cells of a row are not free.
+func (d *Document) usedCells(row int) int {
+	r := d.layoutRows()[row]
+	cells := int(r.Indent) + d.cellsBefore(r, int(r.End))
+	if b := d.foldedBox(row); b != nil {
 		row = int(b.End)
-		closer := d.rows()[row]
-		cells += d.foldText(*b).Width() + d.column(closer, int(closer.End))
+		closer := d.layoutRows()[row]
+		cells += d.foldText(*b).Width() + d.cellsBefore(closer, int(closer.End))
 	}
-	if row == len(d.rows())-1 {
-		cells += d.drawer.CleanBytes(d.Call.Args()[d.settled():]).Width() + d.endSign().Width()
+	if row == len(d.layoutRows())-1 {
+		cells += d.drawer.CleanBytes(d.Call.Args()[d.settledLen():]).Width() + d.endSign().Width()
 	}
 	return cells
 }
 
 // noteOf is the note of a row, nil without one.
-func (d *Document) noteOf(row int) *note {
-	i, ok := slices.BinarySearchFunc(d.notes, row, func(n note, row int) int { return n.row - row })
+func (d *Document) noteOf(row int) *findingNote {
+	i, ok := slices.BinarySearchFunc(d.notes, row, func(n findingNote, row int) int { return n.row - row })
 	if !ok {
 		return nil
 	}

@@ -9,15 +9,15 @@ import (
 	"toolscope/ui/screen"
 )
 
-// Reading is a text to be read: code, a diff, shell, Markdown, or just lines, each with its number. It
+// TextReader is a text to be read: code, a diff, shell, Markdown, or just lines, each with its number. It
 // may grow; what is new is laid out then. Its colours follow: they are made beside the screen, of
 // whole lines.
-type Reading struct {
+type TextReader struct {
 	screen.Window
-	Size  int  // bytes
-	Whole bool // it does not grow any more
+	Size     int  // bytes
+	Complete bool // it does not grow any more
 
-	hint  Hint
+	hint  ContentHint
 	text  []byte // with blanks for tabs
 	lines []int  // where each begins
 	prose *layout.Text
@@ -25,9 +25,9 @@ type Reading struct {
 	colours
 }
 
-// NewReading is a text that does not grow.
-func NewReading(text string, h Hint) Reading {
-	r := Reading{hint: h, Whole: true}
+// NewTextReader is a text that does not grow.
+func NewTextReader(text string, h ContentHint) TextReader {
+	r := TextReader{hint: h, Complete: true}
 	r.Add([]byte(text))
 	return r
 }
@@ -37,7 +37,7 @@ func NewReading(text string, h Hint) Reading {
 const numbers = 6
 
 // Kind is what it is, in a word.
-func (r *Reading) Kind() string {
+func (r *TextReader) Kind() string {
 	if r.kind == "" {
 		return "text"
 	}
@@ -45,10 +45,10 @@ func (r *Reading) Kind() string {
 }
 
 // Lines is how many it has.
-func (r *Reading) Lines() int { return max(1, len(r.lines)) }
+func (r *TextReader) Lines() int { return max(1, len(r.lines)) }
 
 // Add is what is new of the text.
-func (r *Reading) Add(more []byte) {
+func (r *TextReader) Add(more []byte) {
 	r.Size += len(more)
 	r.text = append(r.text, bytes.ReplaceAll(more, []byte("\t"), []byte("    "))...)
 	if len(r.lines) == 0 {
@@ -64,13 +64,13 @@ func (r *Reading) Add(more []byte) {
 	}
 }
 
-// forget begins anew.
-func (r *Reading) forget() {
+// resetText begins anew.
+func (r *TextReader) resetText() {
 	r.Size, r.text, r.lines, r.prose, r.colours = 0, nil, nil, nil, colours{}
 }
 
-// Lay lays out what is new, for w × h cells.
-func (r *Reading) Lay(w, h int, draw display.Drawer) {
+// LayOut lays out what is new, for w × h cells.
+func (r *TextReader) LayOut(w, h int, draw display.Drawer) {
 	if w = max(1, w-numbers-1); r.prose == nil || r.prose.Width() != w {
 		off := r.Offset()
 		r.prose = layout.NewProse(w, draw)
@@ -80,12 +80,12 @@ func (r *Reading) Lay(w, h int, draw display.Drawer) {
 			}
 		}()
 	}
-	r.prose.Extend(r.text, r.Whole)
+	r.prose.Extend(r.text, r.Complete)
 	r.Resize(max(1, len(r.prose.Rows())), max(h, 1))
 }
 
 // Offset is the byte that the cursor is at.
-func (r *Reading) Offset() int {
+func (r *TextReader) Offset() int {
 	if r.prose == nil || len(r.prose.Rows()) == 0 {
 		return 0
 	}
@@ -93,7 +93,7 @@ func (r *Reading) Offset() int {
 }
 
 // Show moves the cursor to a byte.
-func (r *Reading) Show(off int) {
+func (r *TextReader) Show(off int) {
 	if len(r.prose.Rows()) == 0 {
 		return
 	}
@@ -105,7 +105,7 @@ func (r *Reading) Show(off int) {
 }
 
 // Find remembers where query is.
-func (r *Reading) Find(query string) []int {
+func (r *TextReader) Find(query string) []int {
 	r.hits = Hits{length: len(query)}
 	if query != "" {
 		r.hits.at = FindAll(r.text, query)
@@ -114,7 +114,7 @@ func (r *Reading) Find(query string) []int {
 }
 
 // Draw writes row y; end, in that role, stands behind the last byte.
-func (r *Reading) Draw(p *screen.Pen, y int, end display.Text, as screen.Role) {
+func (r *TextReader) Draw(p *screen.Pen, y int, end display.Text, as screen.Role) {
 	n, rows := r.Top+y, r.prose.Rows()
 	if n == 0 && len(rows) == 0 {
 		p.Spaces(screen.Bare, numbers)
@@ -144,11 +144,11 @@ func (r *Reading) Draw(p *screen.Pen, y int, end display.Text, as screen.Role) {
 }
 
 // drawText writes bytes of the text, but for the end of a line.
-func (r *Reading) drawText(p *screen.Pen, off, end int) {
+func (r *TextReader) drawText(p *screen.Pen, off, end int) {
 	end = off + len(screen.TrimEnd(r.text[off:end]))
 	for off < end && p.Left > 0 {
 		until, hit := end, false
-		for _, at := range r.hits.near(off, end) {
+		for _, at := range r.hits.hitsNear(off, end) {
 			switch stop := at + r.hits.length; {
 			case at <= off && off < stop:
 				until, hit = min(until, stop), true
@@ -156,7 +156,7 @@ func (r *Reading) drawText(p *screen.Pen, off, end int) {
 				until = min(until, at)
 			}
 		}
-		paint, stop := r.at(off)
+		paint, stop := r.colourAt(off)
 		until = off + unitEnd(p.Drawer, r.text[off:end], min(until, stop)-off)
 		text := p.CleanBytes(r.text[off:until])
 		if hit {
@@ -168,9 +168,9 @@ func (r *Reading) drawText(p *screen.Pen, off, end int) {
 	}
 }
 
-// wholeLines is where its last whole line ends.
-func (r *Reading) wholeLines() int {
-	if n := len(r.lines); n > 0 && !r.Whole {
+// lineEnd is where its last whole line ends.
+func (r *TextReader) lineEnd() int {
+	if n := len(r.lines); n > 0 && !r.Complete {
 		return r.lines[n-1]
 	}
 	return len(r.text)

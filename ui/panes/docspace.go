@@ -5,19 +5,19 @@ import (
 	"toolscope/ui/layout"
 )
 
-// mostSpaced is up to how many rows there is a blank one between members: nobody reads more from the
+// maxSpacedRows is up to how many rows there is a blank one between members: nobody reads more from the
 // back of a room.
-const mostSpaced = 512
+const maxSpacedRows = 512
 
-// spaced is cuts, with room for a blank row before each row that begins another member.
-func (d *Document) spaced(cuts []layout.RowEdit) (all []layout.RowEdit) {
-	rows := len(d.rows())
+// addBlankRows is cuts, with room for a blank row before each row that begins another member.
+func (d *Document) addBlankRows(cuts []layout.RowEdit) (all []layout.RowEdit) {
+	rows := len(d.layoutRows())
 	for row := 0; row < rows; row++ {
 		cut := layout.RowEdit{Row: row}
 		if len(cuts) > 0 && cuts[0].Row == row {
 			cut, cuts = cuts[0], cuts[1:]
 		}
-		if next := row + cut.Hide + 1; next < rows && d.begins(next) {
+		if next := row + cut.Hide + 1; next < rows && d.beginsMember(next) {
 			cut.Add++
 		}
 		if cut.Add+cut.Hide > 0 {
@@ -28,9 +28,9 @@ func (d *Document) spaced(cuts []layout.RowEdit) (all []layout.RowEdit) {
 	return all
 }
 
-// begins reports whether a row begins a member that is not the first.
-func (d *Document) begins(row int) bool {
-	r, toks := d.rows()[row], d.tokens()
+// beginsMember reports whether a row begins a member that is not the first.
+func (d *Document) beginsMember(row int) bool {
+	r, toks := d.layoutRows()[row], d.callTokens()
 	if r.Wrapped {
 		return false
 	}

@@ -26,23 +26,23 @@ type Document struct {
 	Wants  string       // what the tool's schema wants, said while nothing has come
 	json   *layout.JSON // one of these is in use
 	Text   *layout.Text
-	laid   laid
+	laid   cachedLayout
 	tok    int  // selected token, by number
 	Light  Span // bytes the wire pane points at
 	Hits   Hits
 	Marks  []Span // values that are not the same elsewhere, in order
 	view   layout.FoldedRows
 	folds  folds
-	notes  []note                         // by row
-	noted  notedKey                       // what they were made from
+	notes  []findingNote                  // by row
+	noted  notesKey                       // what they were made from
 	When   func(event int32) display.Text // time of an event within its turn; "" when unknown
 }
 
-// laid is what was laid out.
-type laid struct {
+// cachedLayout is what was laid out.
+type cachedLayout struct {
 	deltas   int  // whose boundaries are marked in text
 	rewrites int  // the call's then
-	whole    bool // nothing waits for its rest
+	complete bool // nothing waits for its rest
 }
 
 // Span is a range of argument bytes.
@@ -59,17 +59,17 @@ type Hits struct {
 // Show takes the call as it is now. Where what was laid out is not the beginning of its arguments,
 // or is as wide as something else, that is done anew.
 func (d *Document) Show(c *stream.Call, width int, draw display.Drawer) {
-	of := Choice{Call: c}.ref()
+	of := Selection{Call: c}.asRef()
 	same := of == d.of && (c == nil) == (d.Call == nil)
 	if !same {
 		*d = Document{of: of, Raw: d.Raw, Spaced: d.Spaced, Gutter: d.Gutter, Wants: d.Wants, When: d.When, Marks: d.Marks, Window: screen.Window{Stick: c != nil && c.Arriving()}}
 	}
 	d.Call = c
-	if same && d.stands(width) {
+	if same && d.isLayoutValid(width) {
 		return
 	}
 	off := d.Offset()
-	d.json, d.Text, d.laid, d.drawer = nil, nil, laid{}, draw
+	d.json, d.Text, d.laid, d.drawer = nil, nil, cachedLayout{}, draw
 	if d.plainText() {
 		d.Text = layout.NewText(width, draw)
 	} else {
@@ -80,7 +80,7 @@ func (d *Document) Show(c *stream.Call, width int, draw display.Drawer) {
 			d.folds = folds{rewrites: c.Rewrites}
 		}
 	}
-	d.folds.resolved, d.noted = false, notedKey{}
+	d.folds.resolved, d.noted = false, notesKey{}
 	if same {
 		d.Extend(d.Height)
 		if !d.Stick {
@@ -94,16 +94,16 @@ func (d *Document) plainText() bool {
 	return d.Raw || d.Call != nil && d.Call.Syntax() == stream.SyntaxFreeform
 }
 
-// stands reports whether what is laid out is the beginning of what is there.
-func (d *Document) stands(width int) bool {
-	if d.json == nil && d.Text == nil || d.plainText() != (d.Text != nil) || d.width() != width {
+// isLayoutValid reports whether what is laid out is the beginning of what is there.
+func (d *Document) isLayoutValid(width int) bool {
+	if d.json == nil && d.Text == nil || d.plainText() != (d.Text != nil) || d.layoutWidth() != width {
 		return false
 	}
 	c := d.Call
-	return c == nil || c.Rewrites == d.laid.rewrites && d.settled() <= len(c.Args()) && !(d.laid.whole && c.Arriving())
+	return c == nil || c.Rewrites == d.laid.rewrites && d.settledLen() <= len(c.Args()) && !(d.laid.complete && c.Arriving())
 }
 
-func (d *Document) width() int {
+func (d *Document) layoutWidth() int {
 	switch {
 	case d.json != nil:
 		return d.json.Width()
@@ -118,9 +118,9 @@ func (d *Document) Extend(height int) {
 	if d.Call == nil {
 		return
 	}
-	d.laid.whole = !d.Call.Arriving()
+	d.laid.complete = !d.Call.Arriving()
 	if d.json != nil {
-		d.json.Extend(d.Call.Args(), d.Call.Lexer(), d.laid.whole)
+		d.json.Extend(d.Call.Args(), d.Call.Lexer(), d.laid.complete)
 	} else {
 		for ; d.laid.deltas < d.Call.Deltas(); d.laid.deltas++ {
 			if d.laid.deltas == 0 {
@@ -130,29 +130,29 @@ func (d *Document) Extend(height int) {
 				d.Text.Mark(end)
 			}
 		}
-		d.Text.Extend(d.Call.Args(), d.laid.whole)
+		d.Text.Extend(d.Call.Args(), d.laid.complete)
 	}
 	d.Height = max(height, 1)
-	d.look()
-	d.tok = min(d.tok, max(0, d.tokens().Len()-1))
+	d.refreshRows()
+	d.tok = min(d.tok, max(0, d.callTokens().Len()-1))
 	if d.Stick {
-		d.tok = d.tokens().Len() - 1
+		d.tok = d.callTokens().Len() - 1
 	}
 }
 
-// look brings what is folded and noted up to date with what is laid out.
-func (d *Document) look() {
-	d.note()
-	d.Beyond = d.ghostRows()
+// refreshRows brings what is folded and noted up to date with what is laid out.
+func (d *Document) refreshRows() {
+	d.updateNotes()
+	d.Beyond = d.closerRows()
 	d.Resize(d.FullHeight(), d.Height)
 }
 
 // FullHeight is how many rows there are to see.
 func (d *Document) FullHeight() int {
-	return max(1, d.view.Len(len(d.rows()))+d.ghostRows())
+	return max(1, d.view.Len(len(d.layoutRows()))+d.closerRows())
 }
 
-func (d *Document) rows() []layout.Row {
+func (d *Document) layoutRows() []layout.Row {
 	switch {
 	case d.json != nil:
 		return d.json.Rows()
@@ -170,17 +170,17 @@ func (d *Document) rowAt(off int) int {
 	return d.Text.RowAt(off)
 }
 
-func (d *Document) settled() int {
+func (d *Document) settledLen() int {
 	if d.json != nil {
 		return d.json.Len()
 	}
 	return d.Text.Len()
 }
 
-// shown is the row of the layout at a place, and how manyth of those behind it; -1 for a place with
+// rowAtPlace is the row of the layout at a place, and how manyth of those behind it; -1 for a place with
 // what has not come.
-func (d *Document) shown(place int) (row, behind int) {
-	if row, behind = d.view.At(place); d.Call == nil || row >= len(d.rows()) {
+func (d *Document) rowAtPlace(place int) (row, behind int) {
+	if row, behind = d.view.At(place); d.Call == nil || row >= len(d.layoutRows()) {
 		return -1, 0
 	}
 	return row, behind
@@ -188,14 +188,14 @@ func (d *Document) shown(place int) (row, behind int) {
 
 // textRow is the row of the layout at a place, or -1 where none is that shows text.
 func (d *Document) textRow(place int) int {
-	if row, behind := d.shown(place); behind == 0 {
+	if row, behind := d.rowAtPlace(place); behind == 0 {
 		return row
 	}
 	return -1
 }
 
-// tokens are the call's tokens; free text has none.
-func (d *Document) tokens() stream.TokenList {
+// callTokens are the call's tokens; free text has none.
+func (d *Document) callTokens() stream.TokenList {
 	if d.Call == nil {
 		return stream.TokenList{}
 	}
@@ -226,12 +226,12 @@ func tokenAt(toks stream.TokenList, off int) int {
 // Chosen is the bytes of the selected token that are on the row of the cursor; in free text, those
 // of the row. A string of a screenful and more is never pointed at as one.
 func (d *Document) Chosen() Span {
-	s, n := TokenSpan(d.tokens(), d.tok), d.textRow(d.At)
+	s, n := TokenSpan(d.callTokens(), d.tok), d.textRow(d.At)
 	if n < 0 {
 		return s
 	}
-	row := Span{int(d.rows()[n].Start), int(d.rows()[n].End)}
-	if d.tokens().Len() == 0 {
+	row := Span{int(d.layoutRows()[n].Start), int(d.layoutRows()[n].End)}
+	if d.callTokens().Len() == 0 {
 		return row
 	}
 	if part := (Span{max(s.Start, row.Start), min(s.End, row.End)}); part.Start < part.End {
@@ -247,7 +247,7 @@ func (d *Document) Offset() int {
 	}
 	s := d.Chosen()
 	if n := d.textRow(d.At); n >= 0 {
-		if row := d.rows()[n]; s.Start < int(row.Start) || s.Start >= int(row.End) {
+		if row := d.layoutRows()[n]; s.Start < int(row.Start) || s.Start >= int(row.End) {
 			return int(row.Start)
 		}
 	}

@@ -69,18 +69,18 @@ func TestRowsAreDrawnWhole(t *testing.T) {
 func checkRows(t *testing.T, p *screen.Pen, d *Document, width int) {
 	t.Helper()
 	size := len(d.Call.Args())
-	for n := range d.rows() {
+	for n := range d.layoutRows() {
 		d.Light, d.Hits, d.tok = Span{}, Hits{}, -1
 		place := d.view.Place(n)
 		d.At = place
 		want := drawRow(p, d, place, false)
-		if w := ansi.StringWidth(want); n < len(d.rows())-1 && w > width { // the last one holds what is not settled
+		if w := ansi.StringWidth(want); n < len(d.layoutRows())-1 && w > width { // the last one holds what is not settled
 			t.Fatalf("%q: row %d has %d cells of %d: %q", d.Call.Args(), n, w, width, want)
 		}
 		for k := range 16 {
 			off := (k*size/16 + n) % size
 			d.Light, d.Hits = Span{off, off + 3}, Hits{at: []int{off / 2, size - off/2}, length: 2}
-			d.tok = off % (d.tokens().Len() + 1)
+			d.tok = off % (d.callTokens().Len() + 1)
 			if got := drawRow(p, d, place, true); got != want {
 				t.Fatalf("%q: row %d with byte %d lit:\n%q\nwithout:\n%q", d.Call.Args(), n, off, got, want)
 			}
@@ -202,9 +202,9 @@ func TestBelow(t *testing.T) {
 	}
 }
 
-func checkBelow(t *testing.T, d *Document, row int, n *note, err *stream.SyntaxError) {
+func checkBelow(t *testing.T, d *Document, row int, n *findingNote, err *stream.SyntaxError) {
 	t.Helper()
-	args, width, said := d.Call.Args(), d.width(), ""
+	args, width, said := d.Call.Args(), d.layoutWidth(), ""
 	for _, below := range n.below {
 		if w := below.indent + below.text.Width(); w > width+1 || below.indent < 0 {
 			t.Fatalf("%q: %q has %d cells of %d", args, below.text, w, width)
@@ -225,8 +225,8 @@ func checkBelow(t *testing.T, d *Document, row int, n *note, err *stream.SyntaxE
 	if strings.HasPrefix(first.text.String(), "^") {
 		at = 0
 	}
-	r := d.rows()[row]
-	if col := first.indent + display.Clean(first.text.String()[:at]).Width(); col != min(int(r.Indent)+d.column(r, err.Offset), width-1) {
+	r := d.layoutRows()[row]
+	if col := first.indent + display.Clean(first.text.String()[:at]).Width(); col != min(int(r.Indent)+d.cellsBefore(r, err.Offset), width-1) {
 		t.Fatalf("%q at width %d: the sign is in column %d", args, width, col)
 	}
 }

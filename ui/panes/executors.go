@@ -7,26 +7,26 @@ import (
 	"toolscope/ui/screen"
 )
 
-// Executors is the pane of the rules by which code decides to run a call: what comes of each for the
+// RunRules is the pane of the rules by which code decides to run a call: what comes of each for the
 // chosen one. A rule is opened for who decides so, and for what it would have run.
-type Executors struct {
+type RunRules struct {
 	screen.Window
 	host  Host
 	lead  func(of stream.Ref, event int)
 	view  *providers.View
 	of    stream.Ref
-	key   executorsKey
-	rules []rule
+	key   runRulesKey
+	rules []ruleResult
 	open  stream.Executor // with its lines below it, or noRule
-	lines []ruleLine
+	lines []runRuleLine
 	worst screen.Role
 	times callTimes
 }
 
 const noRule = stream.Executor(stream.NumExecutors)
 
-// executorsKey says what the lines were made from; while it is the same they stand.
-type executorsKey struct {
+// runRulesKey says what the lines were made from; while it is the same they stand.
+type runRulesKey struct {
 	of                  stream.Ref
 	width, size, events int
 	phase               stream.Phase
@@ -37,8 +37,8 @@ type executorsKey struct {
 	all                 int // events of all turns, while the pane is shown: it compares calls
 }
 
-// ruleLine is a display row: of a rule, or one of those below it.
-type ruleLine struct {
+// runRuleLine is a display row: of a rule, or one of those below it.
+type runRuleLine struct {
 	of   stream.Executor // noRule behind all
 	head bool
 	role screen.Role
@@ -46,15 +46,15 @@ type ruleLine struct {
 	call stream.Ref // whose times it tells, if its Call is not 0
 }
 
-// NewExecutors makes the pane; lead goes to the moment of an event.
-func NewExecutors(h Host, lead func(of stream.Ref, event int)) *Executors {
-	return &Executors{host: h, lead: lead, open: noRule}
+// NewRunRules makes the pane; lead goes to the moment of an event.
+func NewRunRules(h Host, lead func(of stream.Ref, event int)) *RunRules {
+	return &RunRules{host: h, lead: lead, open: noRule}
 }
 
 // Keys are those that move, and open a rule, or lead to the moment at which one that is open runs.
-func (x *Executors) Keys() []screen.Binding {
-	enter := screen.Binding{Keys: []string{"enter"}, Hint: display.Lit("enter open"), Does: display.Lit("who runs so, and with what; then: go there"), Do: x.enter}
-	switch at := x.rule(); {
+func (x *RunRules) Keys() []screen.Binding {
+	enter := screen.Binding{Keys: []string{"enter"}, Hint: display.Lit("enter open"), Does: display.Lit("who runs so, and with what; then: go there"), Do: x.openSelected}
+	switch at := x.selectedRule(); {
 	case at == noRule && x.At < len(x.lines) && x.lines[x.At].call.Call > 0:
 		enter.Hint, enter.Does = display.Lit("enter to that call"), display.Lit("to the call whose times these are")
 	case at != noRule && at == x.open:
@@ -62,21 +62,21 @@ func (x *Executors) Keys() []screen.Binding {
 	}
 	return append([]screen.Binding{
 		helpHint, enter,
-		copyHint, zoomHint, findHint, tabHint, back(x.host),
-	}, moves(x.host, x.Steps(display.Text{}, x.MoveTo), x.End)...)
+		copyHint, zoomHint, findHint, tabHint, backKey(x.host),
+	}, cursorKeys(x.host, x.Steps(display.Text{}, x.MoveTo), x.End)...)
 }
 
-// rule is the executor that the cursor is at, or in whose lines it is.
-func (x *Executors) rule() stream.Executor {
+// selectedRule is the executor that the cursor is at, or in whose lines it is.
+func (x *RunRules) selectedRule() stream.Executor {
 	if x.At < len(x.lines) {
 		return x.lines[x.At].of
 	}
 	return noRule
 }
 
-// enter opens a rule; from one that is open it leads to its moment.
-func (x *Executors) enter() {
-	at := x.rule()
+// openSelected opens a rule; from one that is open it leads to its moment.
+func (x *RunRules) openSelected() {
+	at := x.selectedRule()
 	switch {
 	case at == noRule:
 		if x.At < len(x.lines) && x.lines[x.At].call.Call > 0 {
@@ -91,17 +91,17 @@ func (x *Executors) enter() {
 	}
 }
 
-// Told is what is to be said of a rule, in a sentence.
-func (x *Executors) Told() (what display.Text, sentence []byte) {
+// Quote is what is to be said of a rule, in a sentence.
+func (x *RunRules) Quote() (what display.Text, sentence []byte) {
 	t, c := x.view.Find(x.of)
-	if at := x.rule(); at != noRule && c != nil {
+	if at := x.selectedRule(); at != noRule && c != nil {
 		return display.Lit("a sentence on this rule"), []byte(RunReport(x.view, t, c, at))
 	}
 	return what, nil
 }
 
 // Back closes the rule that is open.
-func (x *Executors) Back() (closed bool) {
+func (x *RunRules) Back() (closed bool) {
 	closed = x.open != noRule
 	x.open = noRule
 	return closed
@@ -109,7 +109,7 @@ func (x *Executors) Back() (closed bool) {
 
 // Label is the name, and how many rules there are, in the colour of the gravest that not every call
 // has which comes in pieces.
-func (x *Executors) Label() Label {
+func (x *RunRules) Label() Label {
 	l := Label{Short: display.Lit("WOULD RUN"), Role: x.worst}
 	if len(x.rules) > 0 {
 		l.Name, l.Count = display.Lit("WHEN CODE WOULD RUN"), screen.Count(len(x.rules))
@@ -117,25 +117,25 @@ func (x *Executors) Label() Label {
 	return l
 }
 
-// Needs is a row for each line.
-func (x *Executors) Needs() int { return len(x.lines) }
+// WantedRows is a row for each line.
+func (x *RunRules) WantedRows() int { return len(x.lines) }
 
 // GoTo selects a row.
-func (x *Executors) GoTo(row int) { x.MoveTo(row) }
+func (x *RunRules) GoTo(row int) { x.MoveTo(row) }
 
 // Find are the rows that hold query.
-func (x *Executors) Find(query string) (rows []int, cursor int) {
+func (x *RunRules) Find(query string) (rows []int, cursor int) {
 	if query == "" {
 		return nil, x.At
 	}
-	n := newNeedle(query)
+	n := newTextQuery(query)
 	for row, line := range x.lines {
 		text := line.text.String()
 		if line.head {
 			r := &x.rules[line.of]
 			text = line.of.String() + " " + r.Verdict.String() + " " + r.with.String()
 		}
-		if holds(n, text) {
+		if containsQuery(n, text) {
 			rows = append(rows, row)
 		}
 	}
@@ -143,14 +143,14 @@ func (x *Executors) Find(query string) (rows []int, cursor int) {
 }
 
 // Extend takes what is new for the choice.
-func (x *Executors) Extend(s *Scene, w, h int) {
+func (x *RunRules) Extend(s *Context, w, h int) {
 	c := s.Of()
-	key := executorsKey{of: c.ref(), width: w, open: x.open}
+	key := runRulesKey{of: c.asRef(), width: w, open: x.open}
 	if c.Turn != nil {
 		key.kept, key.closed, key.events = c.Turn.Kept, c.Turn.Closed(), c.Turn.Events
 	}
 	if c.Call != nil {
-		key.size, key.phase, key.got = len(c.Call.Args()), c.Call.Phase(), gotKey(s.View, c.Call)
+		key.size, key.phase, key.got = len(c.Call.Args()), c.Call.Phase(), toolRunsKey(s.View, c.Call)
 	}
 	if h > titleRow {
 		key.all = s.View.Events()
@@ -163,21 +163,21 @@ func (x *Executors) Extend(s *Scene, w, h int) {
 	}
 	if key != x.key || x.lines == nil || x.view != s.View {
 		x.of, x.key, x.view = key.of, key, s.View
-		x.make(s, c, w)
+		x.buildLines(s, c, w)
 	}
 	x.Fit(len(x.lines), titleRow, h)
 }
 
-// mostExecuted is how many tokens a call may have for its executors to be shown while it grows: one
+// maxRuleTokens is how many tokens a call may have for its executors to be shown while it grows: one
 // of them looks at all.
-const mostExecuted = 4000
+const maxRuleTokens = 4000
 
-// make makes the rules and the lines.
-func (x *Executors) make(s *Scene, c Choice, w int) {
+// buildLines makes the rules and the lines.
+func (x *RunRules) buildLines(s *Context, c Selection, w int) {
 	x.rules, x.lines, x.worst = nil, nil, screen.Muted
-	if why := unruled(c); !why.Empty() {
+	if why := whyNoRules(c); !why.Empty() {
 		for _, line := range display.Wrap(why, max(w-2, 8)) {
-			x.lines = append(x.lines, ruleLine{of: noRule, role: screen.Muted, text: line})
+			x.lines = append(x.lines, runRuleLine{of: noRule, role: screen.Muted, text: line})
 		}
 		return
 	}
@@ -186,20 +186,20 @@ func (x *Executors) make(s *Scene, c Choice, w int) {
 		if x.rules = append(x.rules, r); r.alarm == screen.Bad {
 			x.worst = screen.Bad
 		}
-		x.lines = append(x.lines, ruleLine{of: e, head: true})
+		x.lines = append(x.lines, runRuleLine{of: e, head: true})
 		if e == x.open {
-			x.detail(s, c, e, w)
+			x.appendDetail(s, c, e, w)
 		}
 	}
-	x.lines = append(x.lines, gotRules(s.View, c.Turn, c.Call, w, s.Pen)...)
+	x.lines = append(x.lines, toolRuleLines(s.View, c.Turn, c.Call, w, s.Pen)...)
 	x.lines = append(x.lines, latencyLines(s, c, w)...)
 	if x.key.all > 0 {
-		x.lines = append(x.lines, x.times.lines(s, c, w)...)
+		x.lines = append(x.lines, x.times.tableLines(s, c, w)...)
 	}
 }
 
 // Draw writes row y of the pane into the field.
-func (x *Executors) Draw(p *screen.Pen, y int, focused bool) {
+func (x *RunRules) Draw(p *screen.Pen, y int, focused bool) {
 	defer p.Fill(screen.Bare)
 	row := x.Top + y - titleRow
 	if y == 0 || row >= len(x.lines) {

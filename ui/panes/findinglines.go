@@ -48,30 +48,30 @@ type findingsState struct {
 	width, got     int
 }
 
-// mostFindings is how many are shown; a broken stream can make one a frame.
-const mostFindings = 500
+// maxFindings is how many are shown; a broken stream can make one a frame.
+const maxFindings = 500
 
 // Extend takes what is new for the choice.
-func (f *Findings) Extend(scene *Scene, width, height int) {
+func (f *Findings) Extend(scene *Context, width, height int) {
 	c := scene.Of()
-	state := findingsState{of: c.ref(), source: len(scene.View.Session().Findings), width: width}
+	state := findingsState{of: c.asRef(), source: len(scene.View.Session().Findings), width: width}
 	if c.Turn != nil {
 		state.events, state.kept = c.Turn.Events, c.Turn.Kept
 	}
 	if c.Call != nil {
-		state.got = gotKey(scene.View, c.Call)
+		state.got = toolRunsKey(scene.View, c.Call)
 	}
 	if state != f.state || f.lines == nil {
 		f.state = state
-		f.update(scene, c, width)
+		f.updateLines(scene, c, width)
 	}
 	f.Fit(len(f.lines), titleRow, height)
 }
 
-// update makes the lines anew, if something has changed of what they are about.
-func (f *Findings) update(scene *Scene, c Choice, width int) {
+// updateLines makes the lines anew, if something has changed of what they are about.
+func (f *Findings) updateLines(scene *Context, c Selection, width int) {
 	v, p, s := scene.View, scene.Pen, scene.View.Session()
-	key := findingsKey{of: c.ref(), width: width, counts: [3]int{2: len(s.Findings)}}
+	key := findingsKey{of: c.asRef(), width: width, counts: [3]int{2: len(s.Findings)}}
 	if c.Turn != nil {
 		key.counts[1], key.closed = len(c.Turn.Findings), c.Turn.Closed()
 	}
@@ -89,18 +89,18 @@ func (f *Findings) update(scene *Scene, c Choice, width int) {
 	if key.of != f.key.of {
 		f.Window = screen.Window{}
 	}
-	kept := f.collect(s, c, calls)
+	kept := f.collectFindings(s, c, calls)
 	if key.of != f.key.of || key.width != f.key.width {
 		kept = 0
 	}
 	f.key = key
-	if grid := f.measure(v, p.Drawer); grid != f.grid {
+	if grid := f.measureColumns(v, p.Drawer); grid != f.grid {
 		f.grid, kept = grid, 0
 	}
-	f.wrap(v, kept, p.Drawer)
+	f.wrapLines(v, kept, p.Drawer)
 	var got []findingLine
 	if c.Call != nil {
-		got = gotLines(v, c.Turn, c.Call, width, p)
+		got = toolFindingLines(v, c.Turn, c.Call, width, p)
 	}
 	if len(f.lines) == 0 {
 		nothing := display.Lit(" nothing unusual")
@@ -113,12 +113,12 @@ func (f *Findings) update(scene *Scene, c Choice, width int) {
 	}
 	if c.Call != nil {
 		f.lines = append(f.lines, got...)
-		f.lines = append(f.lines, returnLines(v, c.Call, width, p)...)
+		f.lines = append(f.lines, sentBackLines(v, c.Call, width, p)...)
 	}
 }
 
 // callsOf are the calls whose findings are shown: one, or all of a turn.
-func callsOf(c Choice) []*stream.Call {
+func callsOf(c Selection) []*stream.Call {
 	switch {
 	case c.Call != nil:
 		return []*stream.Call{c.Call}
@@ -128,12 +128,12 @@ func callsOf(c Choice) []*stream.Call {
 	return nil
 }
 
-// collect makes the list and reports how much of it was there before.
-func (f *Findings) collect(s *stream.Session, c Choice, calls []*stream.Call) (kept int) {
+// collectFindings makes the list and reports how much of it was there before.
+func (f *Findings) collectFindings(s *stream.Session, c Selection, calls []*stream.Call) (kept int) {
 	before := f.list
 	f.list, f.total = nil, 0
 	add := func(list []stream.Finding, of stream.Ref) {
-		for _, x := range list[:min(len(list), mostFindings-len(f.list))] {
+		for _, x := range list[:min(len(list), maxFindings-len(f.list))] {
 			f.list = append(f.list, Found{x, of})
 		}
 		f.total += len(list)
@@ -151,28 +151,28 @@ func (f *Findings) collect(s *stream.Session, c Choice, calls []*stream.Call) (k
 	return kept
 }
 
-// measure finds the columns.
-func (f *Findings) measure(v *providers.View, draw display.Drawer) (g findingGrid) {
+// measureColumns finds the columns.
+func (f *Findings) measureColumns(v *providers.View, draw display.Drawer) (g findingGrid) {
 	for _, x := range f.list {
-		g.code = max(g.code, min(len(x.Code), mostFindCode))
-		g.where = max(g.where, min(f.place(v, x, draw).Width(), mostWhere))
+		g.code = max(g.code, min(len(x.Code), maxCodeCells))
+		g.where = max(g.where, min(f.placeOf(v, x, draw).Width(), maxPlaceCells))
 	}
 	return g
 }
 
-// wrap makes the lines of the findings from that one on: code, place, and its words.
-func (f *Findings) wrap(v *providers.View, from int, draw display.Drawer) {
+// wrapLines makes the lines of the findings from that one on: code, place, and its words.
+func (f *Findings) wrapLines(v *providers.View, from int, draw display.Drawer) {
 	end := sort.Search(len(f.lines), func(i int) bool { return f.lines[i].of >= from || f.lines[i].of == ours })
 	f.lines = f.lines[:end]
-	left := f.grid.words(f.key.width)
+	left := f.grid.wordsColumn(f.key.width)
 	for i := from; i < len(f.list); i++ {
 		x := f.list[i]
-		first := findingLine{of: i, code: draw.Clean(x.Code), where: f.place(v, x, draw)}
+		first := findingLine{of: i, code: draw.Clean(x.Code), where: f.placeOf(v, x, draw)}
 		if left == findingLeft {
 			f.lines = append(f.lines, first)
 			first = findingLine{of: i}
 		}
-		for _, line := range display.Wrap(draw.Clean(x.Message+byWhom(x.Finding)), max(f.key.width-left, 8)) {
+		for _, line := range display.Wrap(draw.Clean(x.Message+partyText(x.Finding)), max(f.key.width-left, 8)) {
 			first.text = line
 			f.lines = append(f.lines, first)
 			first = findingLine{of: i}
@@ -183,9 +183,9 @@ func (f *Findings) wrap(v *providers.View, from int, draw display.Drawer) {
 	}
 }
 
-// byWhom says who did what was found, "" where nobody knows, or where it is what code would do: nobody
+// partyText says who did what was found, "" where nobody knows, or where it is what code would do: nobody
 // was seen to do it.
-func byWhom(f stream.Finding) string {
+func partyText(f stream.Finding) string {
 	if f.By == 0 || f.Declared() == stream.EarlyWrong {
 		return ""
 	}
@@ -198,9 +198,9 @@ func byWhom(f stream.Finding) string {
 	return "; by the " + f.By.String()
 }
 
-// place says where a finding points: the delta that brought the byte, or the frame that showed it,
+// placeOf says where a finding points: the delta that brought the byte, or the frame that showed it,
 // with the number that the wire pane gives it.
-func (f *Findings) place(v *providers.View, x Found, draw display.Drawer) display.Text {
+func (f *Findings) placeOf(v *providers.View, x Found, draw display.Drawer) display.Text {
 	where := display.Text{}
 	_, c := v.Find(x.Of)
 	switch e := v.Begin(x.Event, 0); {

@@ -27,15 +27,15 @@ type findingGrid struct{ code, where int }
 
 // Columns of the list.
 const (
-	findingLeft  = 4  // the cursor, the sign
-	leastSaid    = 24 // or they have rows of their own
-	mostFindCode = 24
-	mostWhere    = 20
+	findingLeft   = 4  // the cursor, the sign
+	minMessage    = 24 // or they have rows of their own
+	maxCodeCells  = 24
+	maxPlaceCells = 20
 )
 
-// words is the column of the words.
-func (g findingGrid) words(width int) int {
-	if at := findingLeft + g.code + 2 + g.where + 2; width-at >= leastSaid {
+// wordsColumn is the column of the words.
+func (g findingGrid) wordsColumn(width int) int {
+	if at := findingLeft + g.code + 2 + g.where + 2; width-at >= minMessage {
 		return at
 	}
 	return findingLeft
@@ -51,14 +51,14 @@ func NewFindings(h Host, lead func(Found), again func(*stream.Return)) *Findings
 func (f *Findings) Keys() []screen.Binding {
 	return append([]screen.Binding{
 		helpHint,
-		{Keys: []string{"enter"}, Hint: display.Lit("enter go there"), Does: display.Lit("open what is selected"), Do: f.enter},
+		{Keys: []string{"enter"}, Hint: display.Lit("enter go there"), Does: display.Lit("open what is selected"), Do: f.openSelected},
 		nextHint,
-		copyHint, findHint, tabHint, back(f.host),
-	}, moves(f.host, f.Steps(display.Text{}, f.MoveTo), f.End)...)
+		copyHint, findHint, tabHint, backKey(f.host),
+	}, cursorKeys(f.host, f.Steps(display.Text{}, f.MoveTo), f.End)...)
 }
 
-// enter leads to what the selected line is about.
-func (f *Findings) enter() {
+// openSelected leads to what the selected line is about.
+func (f *Findings) openSelected() {
 	if r := f.Request(); r != nil {
 		f.again(r)
 	} else if x, ok := f.Chosen(); ok {
@@ -66,8 +66,8 @@ func (f *Findings) enter() {
 	}
 }
 
-// Told is the selected finding as a line of a report.
-func (f *Findings) Told() (what display.Text, line []byte) {
+// Quote is the selected finding as a line of a report.
+func (f *Findings) Quote() (what display.Text, line []byte) {
 	x, ok := f.Chosen()
 	if !ok {
 		return what, nil
@@ -86,8 +86,8 @@ func (f *Findings) Label() Label {
 	return l
 }
 
-// Needs is a row for each line.
-func (f *Findings) Needs() int { return len(f.lines) }
+// WantedRows is a row for each line.
+func (f *Findings) WantedRows() int { return len(f.lines) }
 
 // GoTo selects a row.
 func (f *Findings) GoTo(row int) { f.MoveTo(row) }
@@ -97,9 +97,9 @@ func (f *Findings) Find(query string) (rows []int, cursor int) {
 	if query == "" {
 		return nil, f.At
 	}
-	n := newNeedle(query)
+	n := newTextQuery(query)
 	for row, line := range f.lines {
-		if holds(n, line.code.String()) || holds(n, line.where.String()) || holds(n, line.text.String()) {
+		if containsQuery(n, line.code.String()) || containsQuery(n, line.where.String()) || containsQuery(n, line.text.String()) {
 			rows = append(rows, row)
 		}
 	}
@@ -156,7 +156,7 @@ func (f *Findings) Draw(p *screen.Pen, y int, focused bool) {
 
 // drawFinding writes a row of a finding.
 func (f *Findings) drawFinding(p *screen.Pen, line findingLine, g screen.Ground) {
-	left := f.grid.words(f.key.width)
+	left := f.grid.wordsColumn(f.key.width)
 	switch {
 	case line.of >= len(f.list):
 		p.Put(screen.Muted, g, line.code.Between("   ", ""))

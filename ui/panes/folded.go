@@ -10,9 +10,9 @@ import (
 	"toolscope/ui/screen"
 )
 
-// folded is a whole document of which parts are folded. It is laid out once, all of it; what is
+// foldableDocument is a whole document of which parts are folded. It is laid out once, all of it; what is
 // folded is skipped. A row can be folded if it opens a container, or if what it says is long.
-type folded struct {
+type foldableDocument struct {
 	block
 	end   []int32 // of each row: the last row that goes when it is folded, or the row itself
 	count []int32 // of each row that opens a container: its members
@@ -25,8 +25,8 @@ type folded struct {
 const foldsFrom = 4
 
 // newFolded lays a document out. It may take long, and belongs to nobody else until it returns.
-func newFolded(text []byte, width int, draw display.Drawer) *folded {
-	f := &folded{block: NewBlock(display.Text{}, text, !isDocument(text), nil, width, draw)}
+func newFolded(text []byte, width int, draw display.Drawer) *foldableDocument {
+	f := &foldableDocument{block: NewBlock(display.Text{}, text, !isDocument(text), nil, width, draw)}
 	f.end, f.count, f.shut = make([]int32, len(f.rows)), make([]int32, len(f.rows)), make([]bool, len(f.rows))
 	for i := range f.rows {
 		f.end[i] = int32(i)
@@ -56,11 +56,11 @@ func newFolded(text []byte, width int, draw display.Drawer) *folded {
 	return f
 }
 
-// opens reports whether a row opens a container.
-func (f *folded) opens(row int32) bool { return f.count[row] > 0 }
+// opensContainer reports whether a row opens a container.
+func (f *foldableDocument) opensContainer(row int32) bool { return f.count[row] > 0 }
 
-// show finds the rows that are not folded away.
-func (f *folded) show() {
+// updateView finds the rows that are not folded away.
+func (f *foldableDocument) updateView() {
 	f.cuts = f.cuts[:0]
 	for i, shut := range f.shut {
 		if shut {
@@ -70,35 +70,35 @@ func (f *folded) show() {
 	f.view.Set(f.cuts)
 }
 
-// size is how many rows are shown.
-func (f *folded) size() int { return f.view.Len(len(f.rows)) }
+// shownCount is how many rows are shown.
+func (f *foldableDocument) shownCount() int { return f.view.Len(len(f.rows)) }
 
-// shown is the row at a place.
-func (f *folded) shown(place int) int32 {
+// rowAtPlace is the row at a place.
+func (f *foldableDocument) rowAtPlace(place int) int32 {
 	row, _ := f.view.At(place)
 	return int32(row)
 }
 
-// fold folds a row, or unfolds it; it reports whether that changes anything.
-func (f *folded) fold(row int32, shut bool) bool {
+// setFolded folds a row, or unfolds it; it reports whether that changes anything.
+func (f *foldableDocument) setFolded(row int32, shut bool) bool {
 	if f.end[row] == row || f.shut[row] == shut {
 		return false
 	}
 	f.shut[row] = shut
-	f.show()
+	f.updateView()
 	return true
 }
 
 // foldAll folds all that can be, or unfolds it.
-func (f *folded) foldAll(shut bool) {
+func (f *foldableDocument) foldAll(shut bool) {
 	for i := range f.end {
 		f.shut[i] = shut && f.end[i] > int32(i) && f.rows[i].Parent >= 0
 	}
-	f.show()
+	f.updateView()
 }
 
-// unfold opens a row, all that it is in, and with deep all that is in it.
-func (f *folded) unfold(row int32, deep bool) {
+// unfoldRow opens a row, all that it is in, and with deep all that is in it.
+func (f *foldableDocument) unfoldRow(row int32, deep bool) {
 	if deep {
 		clear(f.shut[row : f.end[row]+1])
 	}
@@ -107,14 +107,14 @@ func (f *folded) unfold(row int32, deep bool) {
 	}
 }
 
-// at is the row that shows a byte, or the last one before it.
-func (f *folded) at(off int) int32 {
+// rowAt is the row that shows a byte, or the last one before it.
+func (f *foldableDocument) rowAt(off int) int32 {
 	n := sort.Search(len(f.rows), func(i int) bool { return int(f.rows[i].Start) > off })
 	return int32(max(0, n-1))
 }
 
-// key is the key of the member that a row begins, "" where it has none.
-func (f *folded) key(row int32) string {
+// memberKey is the key of the member that a row begins, "" where it has none.
+func (f *foldableDocument) memberKey(row int32) string {
 	n := int(f.rows[row].Token)
 	if n < 0 || n >= f.toks.Len() || f.toks.At(n).Kind != stream.Key || f.rows[row].Wrapped {
 		return ""
@@ -124,8 +124,8 @@ func (f *folded) key(row int32) string {
 	return Unquoted(f.text, s)
 }
 
-// says is the string that is the value of the member that a row begins, "" where it is none.
-func (f *folded) says(row int32) string {
+// memberString is the string that is the value of the member that a row begins, "" where it is none.
+func (f *foldableDocument) memberString(row int32) string {
 	for n := int(f.rows[row].Token) + 1; n < f.toks.Len(); n++ {
 		switch f.toks.At(n).Kind {
 		case stream.Space, stream.Colon:
@@ -140,29 +140,29 @@ func (f *folded) says(row int32) string {
 	return ""
 }
 
-// name is what tells a container from those beside it: whose message it is, which tool, or of what
+// containerName is what tells a container from those beside it: whose message it is, which tool, or of what
 // type.
-func (f *folded) name(row int32) (kind string) {
-	for i := row + 1; i < min(f.end[row], row+mostNamed); i++ {
-		switch f.key(i) {
+func (f *foldableDocument) containerName(row int32) (kind string) {
+	for i := row + 1; i < min(f.end[row], row+maxRowsForName); i++ {
+		switch f.memberKey(i) {
 		case "role", "name":
-			if said := f.says(i); said != "" {
+			if said := f.memberString(i); said != "" {
 				return said
 			}
 		case "type":
 			if kind == "" && f.rows[i].Parent == row {
-				kind = f.says(i)
+				kind = f.memberString(i)
 			}
 		}
 	}
 	return kind
 }
 
-// mostNamed is how many rows of a container are looked at for its name.
-const mostNamed = 32
+// maxRowsForName is how many rows of a container are looked at for its name.
+const maxRowsForName = 32
 
 // draw writes a row, and of one that is folded how much is behind it.
-func (f *folded) draw(p *screen.Pen, row int32, hit func(row int32) bool) {
+func (f *foldableDocument) draw(p *screen.Pen, row int32, hit func(row int32) bool) {
 	r := f.rows[row]
 	g := screen.Bare
 	if hit(row) {
@@ -176,7 +176,7 @@ func (f *folded) draw(p *screen.Pen, row int32, hit func(row int32) bool) {
 	}
 	last := f.rows[f.end[row]]
 	size := int(last.End) - int(r.Start)
-	if !f.opens(row) {
+	if !f.opensContainer(row) {
 		note := display.Join(display.Lit(" "), p.Glyph.Fold, screen.Bytes(size).Between(" ", ""))
 		p.Left = max(0, p.Left-note.Width())
 		f.block.draw(p, r, g)
@@ -186,7 +186,7 @@ func (f *folded) draw(p *screen.Pen, row int32, hit func(row int32) bool) {
 	}
 	f.block.draw(p, r, g)
 	p.Put(screen.Muted, g, display.Join(display.Lit(" "), p.Glyph.Fold, display.Lit(" ")))
-	if name := f.name(row); name != "" {
+	if name := f.containerName(row); name != "" {
 		p.Put(screen.StringToken, g, p.Truncate(p.Name(name), 32).Between("", ", "))
 	}
 	p.Put(screen.Muted, g, display.Join(screen.Plural(int(f.count[row]), "item"), screen.Bytes(size).Between(", ", " ")))
@@ -200,19 +200,19 @@ var (
 	toolKeys    = []string{"tools", "toolConfig", "functions"}
 )
 
-// member is the row of the first member of the whole with one of these keys, -1 where there is none.
-func (f *folded) member(keys []string) int32 {
+// memberRow is the row of the first member of the whole with one of these keys, -1 where there is none.
+func (f *foldableDocument) memberRow(keys []string) int32 {
 	for i := 1; i < len(f.rows); i = int(f.end[i]) + 1 {
-		if f.rows[i].Parent == 0 && slices.Contains(keys, f.key(int32(i))) {
+		if f.rows[i].Parent == 0 && slices.Contains(keys, f.memberKey(int32(i))) {
 			return int32(i)
 		}
 	}
 	return -1
 }
 
-// members is how many elements that has; those that only hold a list of them count for what is in it.
-func (f *folded) members(keys []string) (n int) {
-	row := f.member(keys)
+// countElements is how many elements that has; those that only hold a list of them count for what is in it.
+func (f *foldableDocument) countElements(keys []string) (n int) {
+	row := f.memberRow(keys)
 	if row < 0 {
 		return 0
 	}
@@ -220,8 +220,8 @@ func (f *folded) members(keys []string) (n int) {
 		r := f.rows[i]
 		switch up := r.Parent; {
 		case r.Wrapped || r.Index == layout.Closer || up < 0:
-		case up == row && f.holds(i) >= 0:
-			n += int(f.count[f.holds(i)])
+		case up == row && f.nestedList(i) >= 0:
+			n += int(f.count[f.nestedList(i)])
 		case up == row:
 			n++
 		}
@@ -229,10 +229,10 @@ func (f *folded) members(keys []string) (n int) {
 	return n
 }
 
-// holds is the row of a list that is all that matters of an element, -1 where it is an element itself.
-func (f *folded) holds(row int32) int32 {
+// nestedList is the row of a list that is all that matters of an element, -1 where it is an element itself.
+func (f *foldableDocument) nestedList(row int32) int32 {
 	for i := row + 1; i < f.end[row]; i++ {
-		if f.rows[i].Parent == row && f.key(i) == "functionDeclarations" {
+		if f.rows[i].Parent == row && f.memberKey(i) == "functionDeclarations" {
 			return i
 		}
 	}
@@ -240,25 +240,25 @@ func (f *folded) holds(row int32) int32 {
 }
 
 // lastMessage is the row at which the last message begins, -1 where there is none.
-func (f *folded) lastMessage() int32 {
-	row := f.member(messageKeys)
+func (f *foldableDocument) lastMessage() int32 {
+	row := f.memberRow(messageKeys)
 	last := row
 	for i := row + 1; row >= 0 && i < f.end[row]; i++ {
-		if r := f.rows[i]; r.Parent == row && !r.Wrapped && r.Index != layout.Closer && f.opens(row) {
+		if r := f.rows[i]; r.Parent == row && !r.Wrapped && r.Index != layout.Closer && f.opensContainer(row) {
 			last = i
 		}
 	}
 	return last
 }
 
-// tool is the row at which the tool of that name begins, -1 where there is none.
-func (f *folded) tool(name string) int32 {
-	top := f.member(toolKeys)
+// toolRow is the row at which the tool of that name begins, -1 where there is none.
+func (f *foldableDocument) toolRow(name string) int32 {
+	top := f.memberRow(toolKeys)
 	if top < 0 || name == "" {
 		return -1
 	}
 	for i := top + 1; i < f.end[top]; i++ {
-		if f.key(i) == "name" && f.says(i) == name {
+		if f.memberKey(i) == "name" && f.memberString(i) == name {
 			return f.rows[i].Parent
 		}
 	}

@@ -12,28 +12,28 @@ import (
 	"toolscope/ui/screen"
 )
 
-// said is a line of what a tool got, with how it is shown: a side where two things were compared.
-type said struct {
+// toolLine is a line of what a tool got, with how it is shown: a side where two things were compared.
+type toolLine struct {
 	side     screen.Side
 	text     display.Text
 	compared bool
 }
 
-// happened is a line that compares nothing.
-func happened(side screen.Side, text display.Text) said { return said{side: side, text: text} }
+// plainLine is a line that compares nothing.
+func plainLine(side screen.Side, text display.Text) toolLine { return toolLine{side: side, text: text} }
 
-// held is a line that says how one thing held against another comes out.
-func held(side screen.Side, text display.Text) said {
-	return said{side: side, text: text, compared: true}
+// comparedLine is a line that says how one thing held against another comes out.
+func comparedLine(side screen.Side, text display.Text) toolLine {
+	return toolLine{side: side, text: text, compared: true}
 }
 
-// mostGot is how much of a text of others is shown in a line.
-const mostGot = 400
+// maxLineText is how much of a text of others is shown in a line.
+const maxLineText = 400
 
-// gotSaid says what tools got of a call, when, what they answered, and what of that the model was told.
-func gotSaid(v *providers.View, t *stream.Turn, c *stream.Call, p *screen.Pen) (lines []said) {
+// toolRunLines says what tools got of a call, when, what they answered, and what of that the model was told.
+func toolRunLines(v *providers.View, t *stream.Turn, c *stream.Call, p *screen.Pen) (lines []toolLine) {
 	for _, g := range v.Got(c) {
-		lines = append(lines, happened(screen.Alike, p.Name(fmt.Sprintf("server %s got it as %s (joined %s)", g.Server, g.Tool, g.How))))
+		lines = append(lines, plainLine(screen.Alike, p.Name(fmt.Sprintf("server %s got it as %s (joined %s)", g.Server, g.Tool, g.How))))
 		times := []string{g.Since(c.FirstArgAt, "its first byte")}
 		if r := c.Run(stream.ParsableObject); r.Event > 0 && !r.Gone {
 			times = append(times, g.Since(v.Begin(r.Event, 0).At, "it looked done"))
@@ -44,45 +44,45 @@ func gotSaid(v *providers.View, t *stream.Turn, c *stream.Call, p *screen.Pen) (
 		}
 		times = slices.DeleteFunc(times, func(s string) bool { return s == "" })
 		early := c.SealedAt >= 0 && g.At >= 0 && g.At < c.SealedAt
-		lines = append(lines, happened(either(early, screen.Differs, screen.Alike), p.Clean(strings.Join(times, ", "))))
-		args := display.Join(p.Format("%s B  ", screen.Count(g.ArgsSize)), p.Clean(beginOf(string(g.Args))))
+		lines = append(lines, plainLine(pickIf(early, screen.Differs, screen.Alike), p.Clean(strings.Join(times, ", "))))
+		args := display.Join(p.Format("%s B  ", screen.Count(g.ArgsSize)), p.Clean(textStart(string(g.Args))))
 		switch {
 		case g.Begins:
-			begun := p.Format("the first %s B of what the model wrote, as a JSON string: %s", screen.Count(g.Begun), p.Clean(beginOf(string(g.Args))))
-			lines = append(lines, held(screen.Differs, begun))
+			begun := p.Format("the first %s B of what the model wrote, as a JSON string: %s", screen.Count(g.Begun), p.Clean(textStart(string(g.Args))))
+			lines = append(lines, comparedLine(screen.Differs, begun))
 		case g.Altered && g.Path != "":
-			lines = append(lines, held(screen.Differs, display.Join(display.Lit("other arguments, at "), p.Name(g.Path), display.Lit(": "), args)))
+			lines = append(lines, comparedLine(screen.Differs, display.Join(display.Lit("other arguments, at "), p.Name(g.Path), display.Lit(": "), args)))
 		case g.Altered:
-			lines = append(lines, held(screen.Differs, display.Join(display.Lit("other arguments: "), args)))
+			lines = append(lines, comparedLine(screen.Differs, display.Join(display.Lit("other arguments: "), args)))
 		default:
-			lines = append(lines, held(screen.Same, display.Join(display.Lit("the same arguments: "), args)))
+			lines = append(lines, comparedLine(screen.Same, display.Join(display.Lit("the same arguments: "), args)))
 		}
-		lines = append(lines, gotAnswer(g, p)...)
+		lines = append(lines, toolAnswerLines(g, p)...)
 	}
 	return lines
 }
 
-func either[T any](is bool, a, b T) T {
+func pickIf[T any](is bool, a, b T) T {
 	if is {
 		return a
 	}
 	return b
 }
 
-// beginOf is as much of a text as is shown.
-func beginOf(text string) string {
-	if len(text) <= mostGot {
+// textStart is as much of a text as is shown.
+func textStart(text string) string {
+	if len(text) <= maxLineText {
 		return text
 	}
-	n := mostGot
+	n := maxLineText
 	for n > 0 && !utf8.RuneStart(text[n]) {
 		n--
 	}
 	return text[:n] + "…"
 }
 
-// unanswered says what is known of an answer that has no time.
-func unanswered(state string) string {
+// noAnswerText says what is known of an answer that has no time.
+func noAnswerText(state string) string {
 	switch state {
 	case "no answer":
 		return "no answer was seen"
@@ -92,10 +92,10 @@ func unanswered(state string) string {
 	return state
 }
 
-// gotAnswer says what a tool answered, and what the model was told of it.
-func gotAnswer(g providers.Got, p *screen.Pen) (lines []said) {
+// toolAnswerLines says what a tool answered, and what the model was told of it.
+func toolAnswerLines(g providers.Got, p *screen.Pen) (lines []toolLine) {
 	if g.Took < 0 {
-		lines = append(lines, happened(screen.Nothing, p.Clean(unanswered(g.State))))
+		lines = append(lines, plainLine(screen.Nothing, p.Clean(noAnswerText(g.State))))
 	} else {
 		what := "answered"
 		if g.Failed {
@@ -107,7 +107,7 @@ func gotAnswer(g providers.Got, p *screen.Pen) (lines []said) {
 		if g.Shape > 0 {
 			sizes += fmt.Sprintf(" and %d B structured", g.Shape)
 		}
-		lines = append(lines, happened(screen.Alike, display.Join(p.Clean(sizes+": "), p.Clean(beginOf(g.Text)))))
+		lines = append(lines, plainLine(screen.Alike, display.Join(p.Clean(sizes+": "), p.Clean(textStart(g.Text)))))
 	}
 	if g.Told {
 		side, words := screen.Same, g.Verdict
@@ -119,14 +119,14 @@ func gotAnswer(g providers.Got, p *screen.Pen) (lines []said) {
 		case "":
 			side, words = screen.Alike, "it cannot be compared"
 		}
-		lines = append(lines, held(side, p.Format("the model was told %d B: %s", g.ToldSize, words)))
+		lines = append(lines, comparedLine(side, p.Format("the model was told %d B: %s", g.ToldSize, words)))
 	}
 	return lines
 }
 
-// gotLines are those lines below the findings of a call.
-func gotLines(v *providers.View, t *stream.Turn, c *stream.Call, width int, p *screen.Pen) (lines []findingLine) {
-	for i, s := range gotSaid(v, t, c, p) {
+// toolFindingLines are those lines below the findings of a call.
+func toolFindingLines(v *providers.View, t *stream.Turn, c *stream.Call, width int, p *screen.Pen) (lines []findingLine) {
+	for i, s := range toolRunLines(v, t, c, p) {
 		if i == 0 {
 			lines = append(lines, findingLine{of: ours}, findingLine{of: ours, role: screen.Muted, text: display.Lit(" WHAT THE TOOL GOT")})
 		}
@@ -144,21 +144,21 @@ func gotLines(v *providers.View, t *stream.Turn, c *stream.Call, width int, p *s
 	return lines
 }
 
-// gotRules are those lines beside what would run the call by rules: what was seen to run it.
-func gotRules(v *providers.View, t *stream.Turn, c *stream.Call, width int, p *screen.Pen) (lines []ruleLine) {
-	for i, s := range gotSaid(v, t, c, p) {
+// toolRuleLines are those lines beside what would run the call by rules: what was seen to run it.
+func toolRuleLines(v *providers.View, t *stream.Turn, c *stream.Call, width int, p *screen.Pen) (lines []runRuleLine) {
+	for i, s := range toolRunLines(v, t, c, p) {
 		if i == 0 {
-			lines = append(lines, ruleLine{of: noRule}, ruleLine{of: noRule, role: screen.Muted, text: display.Lit(" SEEN TO RUN")})
+			lines = append(lines, runRuleLine{of: noRule}, runRuleLine{of: noRule, role: screen.Muted, text: display.Lit(" SEEN TO RUN")})
 		}
 		for _, line := range display.Wrap(s.text, max(width-4, 8)) {
-			lines = append(lines, ruleLine{of: noRule, role: screen.SideRoles[s.side], text: line.Between("  ", "")})
+			lines = append(lines, runRuleLine{of: noRule, role: screen.SideRoles[s.side], text: line.Between("  ", "")})
 		}
 	}
 	return lines
 }
 
-// gotKey changes when more is known of what tools got of a call.
-func gotKey(v *providers.View, c *stream.Call) (key int) {
+// toolRunsKey changes when more is known of what tools got of a call.
+func toolRunsKey(v *providers.View, c *stream.Call) (key int) {
 	for _, g := range v.Got(c) {
 		key = 8*key + 1
 		if g.Took >= 0 {

@@ -18,7 +18,7 @@ func TestHostRows(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 8))
 	var in providers.Inspector
 	of := map[string]*stream.Machine{}
-	rows := hostRows{up: func(*stream.Turn) (*stream.Turn, int32) { return nil, 0 }}
+	rows := machineRows{up: func(*stream.Turn) (*stream.Turn, int32) { return nil, 0 }}
 	rows.plain.folded = map[int32]bool{}
 	for step := range 300 {
 		for range random.IntN(3) {
@@ -28,10 +28,10 @@ func TestHostRows(t *testing.T) {
 				Data: []byte(`{"id":"x","object":"chat.completion","model":"m","choices":[{"index":0,"message":{"role":"assistant","tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{\"a\""}}]},"finish_reason":"tool_calls"}]}`), End: true})
 		}
 		v := in.View()
-		rows.extend(v, step%50 == 49)
-		if len(rows.hosts) > 1 {
-			h := rows.hosts[random.IntN(len(rows.hosts))]
-			rows.fold(h, random.IntN(2) == 0)
+		rows.countTurns(v, step%50 == 49)
+		if len(rows.machines) > 1 {
+			h := rows.machines[random.IntN(len(rows.machines))]
+			rows.setFolded(h, random.IntN(2) == 0)
 		}
 		type line struct {
 			host string
@@ -46,14 +46,14 @@ func TestHostRows(t *testing.T) {
 		slices.Sort(names)
 		bad := []int{0}
 		for _, name := range names {
-			h := rows.named(name)
+			h := rows.machineNamed(name)
 			if !slices.IsSorted(h.agents) || len(slices.Compact(slices.Clone(h.agents))) < len(h.agents) {
 				t.Fatalf("agents %v", h.agents)
 			}
 			want = append(want, line{name, -1, 0})
 			ill := 0
 			for _, turn := range v.Session().Turns {
-				if host, _ := hostOf(v, turn); host != name {
+				if host, _ := machineOf(v, turn); host != name {
 					continue
 				}
 				ill += badIn(turn)
@@ -61,22 +61,22 @@ func TestHostRows(t *testing.T) {
 					want = append(want, line{name, turn.Number, n})
 				}
 				if h.shut {
-					if got := rows.row(v, turn, 1); got != rows.top(h) {
-						t.Fatalf("step %d: a call of a folded machine is on row %d, want %d", step, got, rows.top(h))
+					if got := rows.rowOf(v, turn, 1); got != rows.firstRow(h) {
+						t.Fatalf("step %d: a call of a folded machine is on row %d, want %d", step, got, rows.firstRow(h))
 					}
 				}
 			}
 			bad = append(bad, bad[len(bad)-1]+ill)
 		}
-		if rows.all() != len(want) || rows.allBad() != bad[len(bad)-1] {
-			t.Fatalf("step %d: %d rows and %d bad, want %d and %d", step, rows.all(), rows.allBad(), len(want), bad[len(bad)-1])
+		if rows.totalRows() != len(want) || rows.allBad() != bad[len(bad)-1] {
+			t.Fatalf("step %d: %d rows and %d bad, want %d and %d", step, rows.totalRows(), rows.allBad(), len(want), bad[len(bad)-1])
 		}
 		for row, w := range want {
-			h, turn, n := rows.at(row)
+			h, turn, n := rows.rowTarget(row)
 			got := line{h.name, -1, n}
 			if turn != nil {
 				got.turn = turn.Number
-				if back := rows.row(v, turn, n); back != row {
+				if back := rows.rowOf(v, turn, n); back != row {
 					t.Fatalf("step %d: row %d is %v, which is on row %d", step, row, got, back)
 				}
 			} else if b := rows.badBefore(row, nil); b != bad[h.at] {
@@ -86,12 +86,12 @@ func TestHostRows(t *testing.T) {
 				t.Fatalf("step %d: row %d is %v, want %v", step, row, got, w)
 			}
 		}
-		if h, turn, _ := rows.at(len(want)); h != nil || turn != nil {
+		if h, turn, _ := rows.rowTarget(len(want)); h != nil || turn != nil {
 			t.Fatalf("step %d: there is something behind the last row", step)
 		}
 	}
-	if len(rows.hosts) < 10 || rows.allBad() == 0 {
-		t.Fatalf("%d machines, %d bad: nothing was tested", len(rows.hosts), rows.allBad())
+	if len(rows.machines) < 10 || rows.allBad() == 0 {
+		t.Fatalf("%d machines, %d bad: nothing was tested", len(rows.machines), rows.allBad())
 	}
 }
 
@@ -99,17 +99,17 @@ func TestHostRows(t *testing.T) {
 // allocated stands for what is done.
 func TestHostRowsGrowth(t *testing.T) {
 	cost := func(hosts int) uint64 {
-		states := make([]HostState, hosts)
+		states := make([]MachineState, hosts)
 		for i := range states {
 			states[i].Name = fmt.Sprintf("h%05d", (i*7919)%hosts)
 		}
-		var rows hostRows
+		var rows machineRows
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		rows.take(states)
+		rows.updateStates(states)
 		runtime.ReadMemStats(&after)
-		if len(rows.hosts) != hosts || rows.all() != hosts {
-			t.Fatalf("%d hosts have %d rows", len(rows.hosts), rows.all())
+		if len(rows.machines) != hosts || rows.totalRows() != hosts {
+			t.Fatalf("%d hosts have %d rows", len(rows.machines), rows.totalRows())
 		}
 		return after.TotalAlloc - before.TotalAlloc
 	}
@@ -121,21 +121,21 @@ func TestHostRowsGrowth(t *testing.T) {
 // TestHostRowsGone: a machine that is not told of any more has no row, unless it has turns.
 func TestHostRowsGone(t *testing.T) {
 	var in providers.Inspector
-	rows := hostRows{up: func(*stream.Turn) (*stream.Turn, int32) { return nil, 0 }}
+	rows := machineRows{up: func(*stream.Turn) (*stream.Turn, int32) { return nil, 0 }}
 	rows.plain.folded = map[int32]bool{}
 	in.Write(stream.Record{Exchange: 1, Head: &stream.Head{File: "b", Origin: &stream.Machine{Host: "b"}, Status: 200}, Data: []byte(`{"id":"x","object":"chat.completion","model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"x"},"finish_reason":"stop"}]}`), End: true})
-	rows.extend(in.View(), false)
-	rows.take([]HostState{{Name: "a"}, {Name: "b"}, {Name: "c"}})
-	if gone := rows.take([]HostState{{Name: "c"}}); !gone || len(rows.hosts) != 2 || rows.named("b").state != nil || rows.named("c").at != 1 || rows.rows.len() != 2 {
-		t.Errorf("%d hosts", len(rows.hosts))
+	rows.countTurns(in.View(), false)
+	rows.updateStates([]MachineState{{Name: "a"}, {Name: "b"}, {Name: "c"}})
+	if gone := rows.updateStates([]MachineState{{Name: "c"}}); !gone || len(rows.machines) != 2 || rows.machineNamed("b").state != nil || rows.machineNamed("c").at != 1 || rows.rows.len() != 2 {
+		t.Errorf("%d hosts", len(rows.machines))
 	}
-	if rows.take([]HostState{{Name: "c"}}) {
+	if rows.updateStates([]MachineState{{Name: "c"}}) {
 		t.Error("nothing went")
 	}
-	if gone := rows.take(nil); !gone || len(rows.hosts) != 1 || rows.named("b") == nil {
-		t.Errorf("of none there are %d hosts", len(rows.hosts))
+	if gone := rows.updateStates(nil); !gone || len(rows.machines) != 1 || rows.machineNamed("b") == nil {
+		t.Errorf("of none there are %d hosts", len(rows.machines))
 	}
-	if rows.take(nil) {
+	if rows.updateStates(nil) {
 		t.Error("nothing went")
 	}
 }

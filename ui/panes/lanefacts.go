@@ -10,8 +10,8 @@ import (
 	"toolscope/ui/screen"
 )
 
-// laneFacts is whose request a turn answers, what for, and what is new in it.
-func laneFacts(v *providers.View, b *Bill, t *stream.Turn, g *screen.Glyphs) (facts []fact) {
+// requestFacts is whose request a turn answers, what for, and what is new in it.
+func requestFacts(v *providers.View, b *Costs, t *stream.Turn, g *screen.Glyphs) (facts []fact) {
 	a := t.Ask
 	if a == nil {
 		return nil
@@ -24,9 +24,9 @@ func laneFacts(v *providers.View, b *Bill, t *stream.Turn, g *screen.Glyphs) (fa
 	if c, err := client.Find(a.Client); err == nil {
 		add("client", c.Title)
 	}
-	agent, session := b.sharesOf(a)
-	add("session", costing(a.Session, session, g))
-	add("agent", costing(agentWords(v, a), agent, g))
+	agent, session := b.requestCosts(a)
+	add("session", withCost(a.Session, session, g))
+	add("agent", withCost(agentWords(v, a), agent, g))
 	add("purpose", a.Purpose)
 	switch {
 	case a.Answers != "":
@@ -39,8 +39,8 @@ func laneFacts(v *providers.View, b *Bill, t *stream.Turn, g *screen.Glyphs) (fa
 	return facts
 }
 
-// costing adds to who it is what that has cost.
-func costing(who string, s share, g *screen.Glyphs) string {
+// withCost adds to who it is what that has cost.
+func withCost(who string, s turnCosts, g *screen.Glyphs) string {
 	if who == "" || s.turns < 2 {
 		return who
 	}
@@ -119,8 +119,8 @@ func cacheWords(v *providers.View, t *stream.Turn) string {
 	return words
 }
 
-// mostBody is how many bytes of a body are shown beside what is known of it.
-const mostBody = 2 << 10
+// maxBodyShown is how many bytes of a body are shown beside what is known of it.
+const maxBodyShown = 2 << 10
 
 // plainFacts is what was said in an exchange in which no model answered.
 func plainFacts(v *providers.View, t *stream.Turn) (facts []fact) {
@@ -130,7 +130,7 @@ func plainFacts(v *providers.View, t *stream.Turn) (facts []fact) {
 	}
 	add := func(word string, w *stream.Wire) {
 		if n := w.Size(); n > 0 {
-			facts = append(facts, fact{word: word, text: screen.Bytes(int(n)).String()}, fact{text: string(w.Bytes(0, min(n, mostBody)))})
+			facts = append(facts, fact{word: word, text: screen.Bytes(int(n)).String()}, fact{text: string(w.Bytes(0, min(n, maxBodyShown)))})
 		}
 	}
 	if took := screen.Time(screen.Since(t.OpenedAt, t.ClosedAt)); !took.Empty() {

@@ -8,50 +8,50 @@ import (
 	"toolscope/stream"
 )
 
-// Stop is an event of a turn at which something begins or is found: the moment behind it is worth
+// Marker is an event of a turn at which something begins or is found: the moment behind it is worth
 // looking at.
-type Stop struct {
+type Marker struct {
 	Event  int
 	Mark   bool // start, first byte, looks done, seal, end: what the lanes are marked with
 	State  stream.Status
 	Found  stream.Severity // of a finding
-	Is     StopKind
+	Kind   MarkerKind
 	ByCall int32 // number of the call, 0 of the turn itself
 }
 
-// StopKind is what a Stop is.
-type StopKind uint8
+// MarkerKind is what a Stop is.
+type MarkerKind uint8
 
 const (
-	Begins StopKind = iota // a state
-	Finding
-	Runs   // a tool got the call
-	Starts // the turn
-	Ends
+	MarkerState MarkerKind = iota // a state
+	MarkerFinding
+	MarkerRun   // a tool got the call
+	MarkerStart // the turn
+	MarkerEnd
 )
 
-// Moments are the stops of a turn as far as it has come, or of one call of it, in the order in which
+// Markers are the stops of a turn as far as it has come, or of one call of it, in the order in which
 // they came. What it takes grows with the calls and the findings, not with the events.
-func Moments(v *providers.View, t *stream.Turn, only int32) (stops []Stop) {
-	stops = append(stops, Stop{Event: int(t.OpenedBy), Mark: true, Is: Starts})
+func Markers(v *providers.View, t *stream.Turn, only int32) (stops []Marker) {
+	stops = append(stops, Marker{Event: int(t.OpenedBy), Mark: true, Kind: MarkerStart})
 	for _, c := range t.Calls {
 		if only == 0 || int(only) == c.Number {
-			stops = append(stops, callStops(v, t, c)...)
+			stops = append(stops, callMarkers(v, t, c)...)
 		}
 	}
-	for _, f := range t.Findings[:min(len(t.Findings), mostFindings)] {
-		stops = append(stops, Stop{Event: f.Event, Is: Finding, Found: f.Severity})
+	for _, f := range t.Findings[:min(len(t.Findings), maxFindings)] {
+		stops = append(stops, Marker{Event: f.Event, Kind: MarkerFinding, Found: f.Severity})
 	}
 	if t.Closed() {
-		stops = append(stops, Stop{Event: lastOf(v, t), Mark: true, Is: Ends})
+		stops = append(stops, Marker{Event: lastEventOf(v, t), Mark: true, Kind: MarkerEnd})
 	}
 	sort.SliceStable(stops, func(i, j int) bool { return stops[i].Event < stops[j].Event })
 	return stops
 }
 
-// lastOf is the latest event of a turn that is the stream's own: what later requests made of its calls
+// lastEventOf is the latest event of a turn that is the stream's own: what later requests made of its calls
 // comes behind it.
-func lastOf(v *providers.View, t *stream.Turn) int {
+func lastEventOf(v *providers.View, t *stream.Turn) int {
 	for n := range v.EventsBefore(t, v.Events()) {
 		if kind, _ := v.About(n); !kind.After() && kind != stream.Found {
 			return n
@@ -60,13 +60,13 @@ func lastOf(v *providers.View, t *stream.Turn) int {
 	return int(t.OpenedBy)
 }
 
-// callStops are those of a call: its states as they begin, and what was found.
-func callStops(v *providers.View, t *stream.Turn, c *stream.Call) (stops []Stop) {
+// callMarkers are those of a call: its states as they begin, and what was found.
+func callMarkers(v *providers.View, t *stream.Turn, c *stream.Call) (stops []Marker) {
 	state := func(event int, st stream.Status) {
-		stops = append(stops, Stop{Event: event, Mark: true, State: st, ByCall: int32(c.Number)})
+		stops = append(stops, Marker{Event: event, Mark: true, State: st, ByCall: int32(c.Number)})
 	}
 	state(int(c.OpenedBy), stream.Waiting)
-	end, over := endOf(v, t, c)
+	end, over := endEventOf(v, t, c)
 	if first, ok := firstByte(c); ok && (!over || first < end) {
 		state(first, stream.Streaming)
 	}
@@ -81,11 +81,11 @@ func callStops(v *providers.View, t *stream.Turn, c *stream.Call) (stops []Stop)
 	if over {
 		state(end, c.Status())
 	}
-	for _, g := range c.Got[:min(len(c.Got), mostFindings)] {
-		stops = append(stops, Stop{Event: g.Event, Mark: true, Is: Runs, ByCall: int32(c.Number)})
+	for _, g := range c.Got[:min(len(c.Got), maxFindings)] {
+		stops = append(stops, Marker{Event: g.Event, Mark: true, Kind: MarkerRun, ByCall: int32(c.Number)})
 	}
-	for _, f := range c.Findings[:min(len(c.Findings), mostFindings)] {
-		stops = append(stops, Stop{Event: f.Event, Is: Finding, Found: f.Severity, ByCall: int32(c.Number)})
+	for _, f := range c.Findings[:min(len(c.Findings), maxFindings)] {
+		stops = append(stops, Marker{Event: f.Event, Kind: MarkerFinding, Found: f.Severity, ByCall: int32(c.Number)})
 	}
 	return stops
 }
@@ -101,8 +101,8 @@ func firstByte(c *stream.Call) (event int, ok bool) {
 	return 0, false
 }
 
-// endOf is the event with which a call became what it is, once nothing more of it may come.
-func endOf(v *providers.View, t *stream.Turn, c *stream.Call) (event int, over bool) {
+// endEventOf is the event with which a call became what it is, once nothing more of it may come.
+func endEventOf(v *providers.View, t *stream.Turn, c *stream.Call) (event int, over bool) {
 	if c.Arriving() {
 		return 0, false
 	}
@@ -117,7 +117,7 @@ func endOf(v *providers.View, t *stream.Turn, c *stream.Call) (event int, over b
 	if r := c.Run(stream.AtEnd); r.Event > 0 {
 		return r.Event, true
 	}
-	return lastOf(v, t), true
+	return lastEventOf(v, t), true
 }
 
 // axis is where events stand on a line of so many cells: by their times or, where the source has
@@ -130,23 +130,23 @@ type axis struct {
 	cells             int
 }
 
-// mostWait is how much of the axis the wait for an answer takes at most: one part in so many.
-const mostWait = 5
+// maxWaitShare is how much of the axis the wait for an answer takes at most: one part in so many.
+const maxWaitShare = 5
 
 // axisOf is that of a turn, as far as it has come.
 func axisOf(v *providers.View, t *stream.Turn, cells int) axis {
 	a := axis{v: v, timed: t.OpenedAt >= 0, cells: cells}
-	a.zero, a.last = a.at(int(t.OpenedBy)), a.at(lastOf(v, t))
+	a.zero, a.last = a.positionOf(int(t.OpenedBy)), a.positionOf(lastEventOf(v, t))
 	a.last = max(a.last, a.zero)
 	a.first = a.zero
 	if asked := v.AskedAt(t); a.timed && asked >= 0 {
-		a.first = max(int64(asked), a.zero-(a.last-a.zero)/(mostWait-1))
+		a.first = max(int64(asked), a.zero-(a.last-a.zero)/(maxWaitShare-1))
 	}
 	return a
 }
 
-// at is where an event stands, not in cells.
-func (a *axis) at(event int) int64 {
+// positionOf is where an event stands, not in cells.
+func (a *axis) positionOf(event int) int64 {
 	if !a.timed {
 		return int64(event)
 	}
@@ -155,7 +155,7 @@ func (a *axis) at(event int) int64 {
 
 // timeBefore is when an event came, or if it has no time of its own the last one before that has.
 func timeBefore(v *providers.View, event int) time.Duration {
-	for n := event; n >= 0 && n > event-mostTimeless; n-- {
+	for n := event; n >= 0 && n > event-maxUntimedEvents; n-- {
 		if at := v.Begin(n, 0).At; at >= 0 {
 			return at
 		}
@@ -163,11 +163,11 @@ func timeBefore(v *providers.View, event int) time.Duration {
 	return stream.NoTime
 }
 
-// mostTimeless is behind how many events without a time no more are looked for one.
-const mostTimeless = 1 << 10
+// maxUntimedEvents is behind how many events without a time no more are looked for one.
+const maxUntimedEvents = 1 << 10
 
-// cell is the cell of a place on the axis.
-func (a *axis) cell(at int64) int {
+// cellOf is the cell of a place on the axis.
+func (a *axis) cellOf(at int64) int {
 	if a.last <= a.first || a.cells < 2 {
 		return 0
 	}
@@ -175,7 +175,7 @@ func (a *axis) cell(at int64) int {
 	return int(float64(at-a.first) / float64(a.last-a.first) * float64(a.cells-1))
 }
 
-// from is the first place of a cell.
-func (a *axis) from(cell int) int64 {
+// cellStart is the first place of a cell.
+func (a *axis) cellStart(cell int) int64 {
 	return a.first + int64(float64(cell)/float64(max(1, a.cells-1))*float64(a.last-a.first))
 }

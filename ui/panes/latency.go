@@ -6,13 +6,13 @@ import (
 	"toolscope/ui/screen"
 )
 
-// mostTimed is how many deltas a call may have for its times to be shown while it grows: the silences
+// maxTimedDeltas is how many deltas a call may have for its times to be shown while it grows: the silences
 // between all are looked at.
-const mostTimed = 1000
+const maxTimedDeltas = 1000
 
 // latencyLines are the times of a call, and its silences, below its rules.
-func latencyLines(s *Scene, c Choice, w int) (lines []ruleLine) {
-	if c.Call.Arriving() && c.Call.Deltas() > mostTimed {
+func latencyLines(s *Context, c Selection, w int) (lines []runRuleLine) {
+	if c.Call.Arriving() && c.Call.Deltas() > maxTimedDeltas {
 		return nil
 	}
 	l := s.View.Latency(c.Turn, c.Call)
@@ -27,12 +27,12 @@ func latencyLines(s *Scene, c Choice, w int) (lines []ruleLine) {
 	}
 	add := func(role screen.Role, text display.Text) {
 		for _, line := range display.Wrap(text, max(w-findingLeft, 8)) {
-			lines = append(lines, ruleLine{of: noRule, role: role, text: line.Between("   ", "")})
+			lines = append(lines, runRuleLine{of: noRule, role: role, text: line.Between("   ", "")})
 		}
 	}
-	from := since(&l).Between("", ": ")
+	from := sinceText(&l).Between("", ": ")
 	if !l.Asked {
-		from = since(&l).Between("", ", for its request was not seen: ")
+		from = sinceText(&l).Between("", ", for its request was not seen: ")
 	}
 	for i, word := range words {
 		if i > 0 {
@@ -53,8 +53,8 @@ func latencyLines(s *Scene, c Choice, w int) (lines []ruleLine) {
 	return lines
 }
 
-// since says from when on the times of a call are counted.
-func since(l *providers.Latency) display.Text {
+// sinceText says from when on the times of a call are counted.
+func sinceText(l *providers.Latency) display.Text {
 	if l.Asked {
 		return display.Lit("since the request")
 	}

@@ -12,12 +12,12 @@ import (
 type List struct {
 	screen.Window
 	host  Host
-	scene *Scene
-	rows  hostRows
-	on    *hostTurns // the cursor is on the row of a machine; nil where it is on a turn or a call
-	aim   stream.Ref // what is chosen then
-	last  stream.Ref // what was chosen when the list looked last
-	who   cast
+	scene *Context
+	rows  machineRows
+	on    *machineTurns // the cursor is on the row of a machine; nil where it is on a turn or a call
+	aim   stream.Ref    // what is chosen then
+	last  stream.Ref    // what was chosen when the list looked last
+	who   speakers
 	stuck bool // the first visible row is of a call: that of its turn stands there instead
 	above int  // of what went wrong is above what is visible
 	below int  // and below
@@ -29,12 +29,12 @@ type List struct {
 
 func NewList(h Host) *List {
 	l := &List{host: h}
-	l.rows.plain.folded, l.rows.up = map[int32]bool{}, l.up
+	l.rows.plain.folded, l.rows.up = map[int32]bool{}, l.parentTurn
 	return l
 }
 
-// up is the turn that has the call which started the agent of t, nil for none.
-func (l *List) up(t *stream.Turn) (up *stream.Turn, call int32) {
+// parentTurn is the turn that has the call which started the agent of t, nil for none.
+func (l *List) parentTurn(t *stream.Turn) (up *stream.Turn, call int32) {
 	if t.Ask == nil || t.Ask.By.Call == 0 {
 		return nil, 0
 	}
@@ -46,7 +46,7 @@ func (l *List) Keys() []screen.Binding {
 	open := func() {
 		switch {
 		case l.on != nil:
-			l.fold()
+			l.toggleFold()
 		case l.scene.Of().Turn != nil:
 			l.host.Focus(Main)
 		}
@@ -59,13 +59,13 @@ func (l *List) Keys() []screen.Binding {
 		screen.Binding{Keys: []string{"enter"}, Hint: display.Lit("enter open"), Does: display.Lit("open what is selected"), Do: open},
 		stepHint, nextHint, replayHint, findHint, sentHint, compareHint, markHint, resendHint, answerHint, filterHint, copyHint, saveHint, streamsHint,
 		clockHint, zoomHint, allHint,
-		screen.Binding{Keys: []string{"-"}, Does: display.Lit("fold a turn's calls, or a host's turns; or show them"), Do: l.fold},
+		screen.Binding{Keys: []string{"-"}, Does: display.Lit("fold a turn's calls, or a host's turns; or show them"), Do: l.toggleFold},
 		screen.Binding{Keys: []string{"right", "l"}, Does: display.Lit("into the call"), Do: open},
 	)
-	if l.rows.several() {
-		keys = append(keys, screen.Binding{Keys: []string{"*"}, Does: display.Lit("fold all hosts, or show what they have"), Do: l.foldHosts})
+	if l.rows.hasMachines() {
+		keys = append(keys, screen.Binding{Keys: []string{"*"}, Does: display.Lit("fold all hosts, or show what they have"), Do: l.foldMachines})
 	}
-	return append(keys, moves(l.host, l.Steps(display.Text{}, l.GoTo), func() { l.host.Follow(true) })...)
+	return append(keys, cursorKeys(l.host, l.Steps(display.Text{}, l.GoTo), func() { l.host.Follow(true) })...)
 }
 
 // GoTo chooses what a row shows: of a machine the newest turn that is shown of it. Where there is none the cursor is
@@ -77,7 +77,7 @@ func (l *List) GoTo(row int) {
 		of = l.scene.Chosen
 	}
 	l.on, l.aim = nil, of
-	if h, t, _ := l.rows.at(l.At); t == nil {
+	if h, t, _ := l.rows.rowTarget(l.At); t == nil {
 		l.on = h
 	}
 	l.host.Choose(of)
@@ -87,10 +87,10 @@ func (l *List) GoTo(row int) {
 func (l *List) Touch(_, y int) (again bool) {
 	row := l.RowAt(y)
 	of := l.RefAt(l.scene.View.Session(), row)
-	switch h, t, _ := l.rows.at(row); {
+	switch h, t, _ := l.rows.rowTarget(row); {
 	case h != nil && t == nil:
 		l.GoTo(row)
-		l.fold()
+		l.toggleFold()
 		return false
 	case row < 0 || of == stream.NoRef:
 		return false
@@ -113,20 +113,20 @@ func (l *List) AgentOf(t *stream.Turn) string {
 	return agentName(t.Ask)
 }
 
-// Choice is what is chosen: a turn, or one of its calls. Either may be nil.
-type Choice struct {
+// Selection is what is chosen: a turn, or one of its calls. Either may be nil.
+type Selection struct {
 	Turn *stream.Turn
 	Call *stream.Call
 }
 
-// LookAt is what a Ref names.
-func LookAt(s *stream.Session, r stream.Ref) (c Choice) {
+// SelectionOf is what a Ref names.
+func SelectionOf(s *stream.Session, r stream.Ref) (c Selection) {
 	c.Turn, c.Call = s.Find(r)
 	return c
 }
 
-// ref names what is chosen.
-func (c Choice) ref() stream.Ref {
+// asRef names what is chosen.
+func (c Selection) asRef() stream.Ref {
 	switch {
 	case c.Call != nil:
 		return c.Call.Ref()
@@ -137,40 +137,40 @@ func (c Choice) ref() stream.Ref {
 }
 
 // Extend takes what is new in the session, and has the cursor on what is chosen.
-func (l *List) Extend(scene *Scene, _, height int) {
+func (l *List) Extend(scene *Context, _, height int) {
 	l.scene = scene
 	s, plain := scene.View.Session(), &l.rows.plain
 	again := scene.News.All || plain.quiet != scene.Quiet || scene.Sieve.Changed
 	plain.quiet, plain.only = scene.Quiet, scene.Sieve
-	alone := len(l.rows.hosts) < 2
-	known := l.rows.extend(scene.View, again)
-	gone := l.rows.take(scene.Hosts)
-	l.who.extend(scene.View, s.Turns[min(known, len(s.Turns)):], again)
+	alone := len(l.rows.machines) < 2
+	known := l.rows.countTurns(scene.View, again)
+	gone := l.rows.updateStates(scene.Machines)
+	l.who.addTurns(scene.View, s.Turns[min(known, len(s.Turns)):], again)
 	for _, number := range scene.News.Turns {
 		if t := s.Turn(number); t != nil {
-			l.rows.recount(scene.View, t)
+			l.rows.recountTurn(scene.View, t)
 		}
 	}
 	if again || gone {
-		l.on = l.rows.still(l.on)
+		l.on = l.rows.shownMachine(l.on)
 	}
-	l.show(alone && len(l.rows.hosts) > 1)
-	for again := true; again; again = l.mend() {
-		l.Fit(l.rows.all(), l.head(), height)
+	l.revealSelected(alone && len(l.rows.machines) > 1)
+	for again := true; again; again = l.recountVisible() {
+		l.Fit(l.rows.totalRows(), l.titleRows(), height)
 		if l.on != nil {
-			l.MoveTo(l.rows.top(l.on))
+			l.MoveTo(l.rows.firstRow(l.on))
 		} else {
 			l.MoveTo(l.RowOf(s, scene.Chosen))
 		}
 		l.keepTurn()
 	}
-	l.look(s)
+	l.countHidden(s)
 }
 
 // keepTurn has the row of a turn stay in view above its calls: what is chosen is never behind it.
 func (l *List) keepTurn() {
 	isCall := func(row int) bool {
-		_, t, n := l.rows.at(row)
+		_, t, n := l.rows.rowTarget(row)
 		return t != nil && n > 0
 	}
 	if l.stuck = l.Height > 1 && isCall(l.Top); l.stuck && l.At == l.Top {
@@ -179,18 +179,18 @@ func (l *List) keepTurn() {
 	}
 }
 
-// Seen is which rows are visible.
-func (l *List) Seen() (first, last, of int) {
-	first, last, of = l.Window.Seen()
+// Visible is which rows are visible.
+func (l *List) Visible() (first, last, of int) {
+	first, last, of = l.Window.Visible()
 	if l.stuck {
 		first++
 	}
 	return first, last, of
 }
 
-// look counts what is out of sight.
-func (l *List) look(s *stream.Session) {
-	first, last, of := l.Seen()
+// countHidden counts what is out of sight.
+func (l *List) countHidden(s *stream.Session) {
+	first, last, of := l.Visible()
 	among := func(t *stream.Turn, n int) int { return badAmong(t, n, l.rows.plain.folded[t.Number]) }
 	l.above, l.below = l.rows.badBefore(first-1, among), 0
 	if last < of {
@@ -225,21 +225,21 @@ func badAmong(t *stream.Turn, n int, folded bool) (bad int) {
 	return bad
 }
 
-// head is how many rows the title takes.
-func (l *List) head() int {
+// titleRows is how many rows the title takes.
+func (l *List) titleRows() int {
 	if l.scene.Bare {
 		return 0
 	}
 	return titleRow
 }
 
-// mend counts the rows of the visible turns again, and reports whether any has others by now: a
+// recountVisible counts the rows of the visible turns again, and reports whether any has others by now: a
 // turn of which only a row is kept has no calls, and no event says so.
-func (l *List) mend() (changed bool) {
+func (l *List) recountVisible() (changed bool) {
 	var last *stream.Turn
-	for row := l.Top; row < min(l.Top+l.Height, l.rows.all()); row++ {
-		if _, t, _ := l.rows.at(row); t != nil && t != last {
-			changed, last = l.rows.recount(l.scene.View, t) || changed, t
+	for row := l.Top; row < min(l.Top+l.Height, l.rows.totalRows()); row++ {
+		if _, t, _ := l.rows.rowTarget(row); t != nil && t != last {
+			changed, last = l.rows.recountTurn(l.scene.View, t) || changed, t
 		}
 	}
 	return changed

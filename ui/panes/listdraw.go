@@ -10,39 +10,39 @@ import (
 
 // The grid of the list, in cells. What is in a column never moves it.
 const (
-	wideList    = 60 // from here on there is room for all columns
-	tookCells   = 8
-	sizeCells   = 8
-	wordCells   = 14
-	leastWords  = 6 // of the user's words, or they are left out
-	leastOfTurn = 6 // of a turn that costs something
+	wideList     = 60 // from here on there is room for all columns
+	tookCells    = 8
+	sizeCells    = 8
+	wordCells    = 14
+	minWords     = 6 // of the user's words, or they are left out
+	minTurnCells = 6 // of a turn that costs something
 )
 
-// grid is where the columns of a list of some width are.
-type grid struct {
+// listGrid is where the columns of a list of some width are.
+type listGrid struct {
 	number, turn, call int // cells of the number; where text begins
 	word               int // cells of a state in words, at least
 	took               bool
 	gap                display.Text // between the parts of a turn
 }
 
-func gridOf(width int) grid {
+func gridOf(width int) listGrid {
 	if width < wideList {
-		return grid{number: 3, turn: 8, call: 8, gap: display.Lit(" ")}
+		return listGrid{number: 3, turn: 8, call: 8, gap: display.Lit(" ")}
 	}
-	return grid{number: 4, turn: 10, call: 12, word: wordCells, took: true, gap: display.Lit("  ")}
+	return listGrid{number: 4, turn: 10, call: 12, word: wordCells, took: true, gap: display.Lit("  ")}
 }
 
-// right is how many cells the columns behind the words take.
-func (g grid) right() int {
+// rightCells is how many cells the columns behind the words take.
+func (g listGrid) rightCells() int {
 	if g.took {
 		return sizeCells + tookCells
 	}
 	return sizeCells
 }
 
-// words is how many cells a state in words takes.
-func (g grid) words(word display.Text) int {
+// stateWidth is how many cells a state in words takes.
+func (g listGrid) stateWidth(word display.Text) int {
 	if word.Empty() {
 		return 0
 	}
@@ -51,12 +51,12 @@ func (g grid) words(word display.Text) int {
 
 // Draw writes row y of the pane into the field.
 func (l *List) Draw(p *screen.Pen, y int, focused bool) {
-	if y < l.head() {
+	if y < l.titleRows() {
 		l.drawTitle(p, focused)
 		return
 	}
 	defer p.Fill(screen.Bare)
-	row := l.Top + y - l.head()
+	row := l.Top + y - l.titleRows()
 	if row >= l.Rows {
 		return
 	}
@@ -65,7 +65,7 @@ func (l *List) Draw(p *screen.Pen, y int, focused bool) {
 	if l.stuck && row == l.Top {
 		ref.Call = 0
 	}
-	host, t, _ := l.rows.at(row)
+	host, t, _ := l.rows.rowTarget(row)
 	var c *stream.Call
 	if t != nil {
 		t, c = v.Find(ref)
@@ -83,7 +83,7 @@ func (l *List) Draw(p *screen.Pen, y int, focused bool) {
 	at := gridOf(p.Left)
 	p.Put(screen.Accent, g, sign)
 	if t == nil && host != nil {
-		l.drawHost(p, host, g)
+		l.drawMachine(p, host, g)
 	} else if c != nil {
 		l.drawCall(p, c, g, at)
 	} else if t != nil {
@@ -106,7 +106,7 @@ func (l *List) DrawTurn(p *screen.Pen, t *stream.Turn, chosen bool) {
 
 // drawCall writes a call: its state, its name, and flush right its state in words where it is not
 // well, its size, and how long it took.
-func (l *List) drawCall(p *screen.Pen, c *stream.Call, g screen.Ground, at grid) {
+func (l *List) drawCall(p *screen.Pen, c *stream.Call, g screen.Ground, at listGrid) {
 	st := c.Status()
 	look := screen.CallRole(c)
 	if st == stream.Complete {
@@ -124,27 +124,27 @@ func (l *List) drawCall(p *screen.Pen, c *stream.Call, g screen.Ground, at grid)
 		size = screen.Bytes(c.Size())
 	}
 	word := p.Clean(st.String())
-	always := at.took || st == stream.LooksDone || bad(st)
-	if st == stream.Complete || !always && p.Left-at.right()-at.words(word) <= name.Width() {
+	always := at.took || st == stream.LooksDone || isBad(st)
+	if st == stream.Complete || !always && p.Left-at.rightCells()-at.stateWidth(word) <= name.Width() {
 		word = display.Text{}
 	}
 	took := screen.Time(screen.CallTime(c))
 	if c.Arriving() {
 		took = screen.About(screen.CallTime(c))
 	}
-	l.drawRow(p, g, at, row{text: name, role: screen.Plain, word: word, look: look, size: size, took: took, quiet: isQuiet(l.scene.View.Session().Turn(c.Turn))})
+	l.drawRow(p, g, at, listRow{text: name, role: screen.Plain, word: word, look: look, size: size, took: took, quiet: isQuiet(l.scene.View.Session().Turn(c.Turn))})
 }
 
-// bad reports whether a state is never left without its word.
-func bad(st stream.Status) bool {
+// isBad reports whether a state is never left without its word.
+func isBad(st stream.Status) bool {
 	return st >= stream.CutShort && st <= stream.Rejected
 }
 
 // isQuiet reports whether a row is of a side request.
-func isQuiet(t *stream.Turn) bool { return t != nil && isSide(t) }
+func isQuiet(t *stream.Turn) bool { return t != nil && isBackground(t) }
 
 // drawState writes a sign where findings are above info, and the state.
-func (l *List) drawState(p *screen.Pen, g screen.Ground, owner stream.Ref, list []stream.Finding, st stream.Status, look screen.Role, at grid) {
+func (l *List) drawState(p *screen.Pen, g screen.Ground, owner stream.Ref, list []stream.Finding, st stream.Status, look screen.Role, at listGrid) {
 	if at.took {
 		p.Spaces(g, 1)
 	}
@@ -159,19 +159,19 @@ func (l *List) drawState(p *screen.Pen, g screen.Ground, owner stream.Ref, list 
 	p.Put(look, g, p.Glyph.Status[st].Between("", " "))
 }
 
-// row is what stands behind the state.
-type row struct {
+// listRow is what stands behind the state.
+type listRow struct {
 	text             display.Text
 	role             screen.Role
 	word, size, took display.Text
 	look             screen.Role // of the word
-	quiet, whole     bool        // of a side request; nothing stands right of the words
+	quiet, fullWidth bool        // of a side request; nothing stands right of the words
 }
 
 // drawRow writes a text and the columns right of it.
-func (l *List) drawRow(p *screen.Pen, g screen.Ground, at grid, r row) {
-	right, words := at.right(), at.words(r.word)
-	if cramped := !at.took && words > 0 && r.text.Width() >= p.Left-right-words; cramped || r.whole || p.Left-right-words < leastOfTurn {
+func (l *List) drawRow(p *screen.Pen, g screen.Ground, at listGrid, r listRow) {
+	right, words := at.rightCells(), at.stateWidth(r.word)
+	if cramped := !at.took && words > 0 && r.text.Width() >= p.Left-right-words; cramped || r.fullWidth || p.Left-right-words < minTurnCells {
 		right = 0
 	}
 	figures := screen.Plain
@@ -184,15 +184,15 @@ func (l *List) drawRow(p *screen.Pen, g screen.Ground, at grid, r row) {
 		p.Put(r.look, g, p.Pad(p.Truncate(r.word, words), words))
 	}
 	if right > 0 {
-		p.Put(figures, g, flush(p, r.size, sizeCells))
+		p.Put(figures, g, alignRight(p, r.size, sizeCells))
 	}
 	if right > sizeCells {
-		p.Put(screen.Muted, g, flush(p, r.took, tookCells))
+		p.Put(screen.Muted, g, alignRight(p, r.took, tookCells))
 	}
 }
 
-// flush is a text at the right end of a column.
-func flush(p *screen.Pen, t display.Text, cells int) display.Text {
+// alignRight is a text at the right end of a column.
+func alignRight(p *screen.Pen, t display.Text, cells int) display.Text {
 	t = p.Truncate(t, cells)
 	return display.Join(display.Repeat(display.Lit(" "), cells-t.Width()), t)
 }

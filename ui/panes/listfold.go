@@ -6,20 +6,20 @@ import (
 	"toolscope/stream"
 )
 
-// fold hides the calls of the chosen turn, or the turns of a machine, or shows them again.
-func (l *List) fold() {
+// toggleFold hides the calls of the chosen turn, or the turns of a machine, or shows them again.
+func (l *List) toggleFold() {
 	t := l.scene.Of().Turn
 	h, _ := l.rows.find(l.scene.View, t)
 	switch {
 	case l.on != nil:
 		l.host.Follow(false)
-		l.rows.fold(l.on, !l.on.shut)
+		l.rows.setFolded(l.on, !l.on.shut)
 		return
 	case h == nil:
 		return
 	case h.shut:
 		l.host.Follow(false)
-		l.rows.fold(h, false)
+		l.rows.setFolded(h, false)
 		return
 	}
 	l.host.Follow(false)
@@ -28,35 +28,35 @@ func (l *List) fold() {
 	} else {
 		folded[t.Number] = true
 	}
-	l.rows.recount(l.scene.View, t)
+	l.rows.recountTurn(l.scene.View, t)
 	l.host.Choose(t.Ref())
 }
 
-// foldHosts hides the turns of all machines, or shows them again where all are hidden.
-func (l *List) foldHosts() {
+// foldMachines hides the turns of all machines, or shows them again where all are hidden.
+func (l *List) foldMachines() {
 	l.host.Follow(false)
-	shut := slices.ContainsFunc(l.rows.hosts, func(h *hostTurns) bool { return !h.shut })
-	for _, h := range l.rows.hosts {
-		l.rows.fold(h, shut)
+	shut := slices.ContainsFunc(l.rows.machines, func(h *machineTurns) bool { return !h.shut })
+	for _, h := range l.rows.machines {
+		l.rows.setFolded(h, shut)
 	}
 	if h, _ := l.rows.find(l.scene.View, l.scene.Of().Turn); shut && h != nil {
-		l.GoTo(l.rows.top(h))
+		l.GoTo(l.rows.firstRow(h))
 	}
 }
 
 // Leave has the cursor leave the row of a machine for what is chosen.
 func (l *List) Leave() { l.on, l.last = nil, stream.NoRef }
 
-// show has what is chosen have a row: the turns of a machine are not folded when something else than
+// revealSelected has what is chosen have a row: the turns of a machine are not folded when something else than
 // this list or time chose one of them, nor because others join the only one, of which somebody looks at something.
-func (l *List) show(joined bool) {
+func (l *List) revealSelected(joined bool) {
 	chosen := l.scene.Chosen
 	if chosen != l.aim {
 		l.on = nil
 	}
 	if (chosen != l.last || joined) && l.on == nil && !l.scene.Follow {
 		if h, _ := l.rows.find(l.scene.View, l.scene.Of().Turn); h != nil && h.shut {
-			l.rows.fold(h, false)
+			l.rows.setFolded(h, false)
 		}
 	}
 	l.last = chosen

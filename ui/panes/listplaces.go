@@ -7,13 +7,13 @@ import (
 
 // NextAlarm is what comes next, round the list, of what has findings above info.
 func (l *List) NextAlarm() stream.Ref {
-	all := l.rows.turns()
+	all := l.rows.turnCount()
 	if all == 0 {
 		return stream.NoRef
 	}
-	h, t, row := l.rows.at(l.At)
+	h, t, row := l.rows.rowTarget(l.At)
 	if h == nil {
-		h = l.rows.hosts[0]
+		h = l.rows.machines[0]
 	}
 	i := max(0, indexIn(h.turns, t))
 	if t == nil {
@@ -21,7 +21,7 @@ func (l *List) NextAlarm() stream.Ref {
 	}
 	for n := 0; n <= all; n++ {
 		if i >= len(h.turns) {
-			h, i = l.rows.after(h, i)
+			h, i = l.rows.nextTurn(h, i)
 		}
 		from, to := 0, len(h.turns[i].Calls)
 		if n == 0 {
@@ -34,7 +34,7 @@ func (l *List) NextAlarm() stream.Ref {
 			return of
 		}
 		if n < all {
-			h, i = l.rows.after(h, i)
+			h, i = l.rows.nextTurn(h, i)
 		}
 	}
 	return stream.NoRef
@@ -42,7 +42,7 @@ func (l *List) NextAlarm() stream.Ref {
 
 // alarmIn is what has findings above info of some rows of a turn.
 func (l *List) alarmIn(t *stream.Turn, from, to int) stream.Ref {
-	for n := from; n <= to && !l.rows.plain.hides(t); n++ {
+	for n := from; n <= to && !l.rows.plain.isHidden(t); n++ {
 		owner, found := t.Ref(), t.Findings
 		if n > 0 {
 			owner, found = t.Calls[n-1].Ref(), t.Calls[n-1].Findings
@@ -62,28 +62,28 @@ func (l *List) RowOf(s *stream.Session, r stream.Ref) int {
 	if c != nil {
 		n = c.Number
 	}
-	return max(0, l.rows.row(l.scene.View, t, n))
+	return max(0, l.rows.rowOf(l.scene.View, t, n))
 }
 
 // RefAt is what a row shows; of a machine it is the newest turn.
 func (l *List) RefAt(_ *stream.Session, row int) stream.Ref {
-	h, t, n := l.rows.at(row)
+	h, t, n := l.rows.rowTarget(row)
 	switch {
 	case t != nil && n > 0 && n <= len(t.Calls):
 		return t.Calls[n-1].Ref()
 	case t != nil:
 		return t.Ref()
 	case h != nil:
-		return newestOf(h.newest(&l.rows.plain))
+		return newestOf(h.newestTurn(&l.rows.plain))
 	}
 	return stream.NoRef
 }
 
 // Newest is what to follow. Where there are several machines it is of the one that is looked at.
-func (l *List) Newest(v *providers.View, sieve *Sieve, chosen stream.Ref) stream.Ref {
+func (l *List) Newest(v *providers.View, sieve *TurnFilter, chosen stream.Ref) stream.Ref {
 	s := v.Session()
-	if h, _ := l.rows.find(v, s.Turn(chosen.Turn)); h != nil && len(l.rows.hosts) > 1 && !sieve.On() {
-		return newest(h.turns)
+	if h, _ := l.rows.find(v, s.Turn(chosen.Turn)); h != nil && len(l.rows.machines) > 1 && !sieve.Active() {
+		return newestRef(h.turns)
 	}
 	return Newest(s, sieve)
 }

@@ -16,7 +16,7 @@ func (l *List) drawTitle(p *screen.Pen, focused bool) {
 	for _, n := range s.Counts {
 		calls += n
 	}
-	if l.scene.Sieve.On() {
+	if l.scene.Sieve.Active() {
 		l.drawSifted(p, focused)
 		return
 	}
@@ -32,9 +32,9 @@ func (l *List) drawTitle(p *screen.Pen, focused bool) {
 		return true
 	}
 	tells := [...]bool{fits(screen.Width(ill)), fits(many.Width()), fits(screen.Width(well)), !cost.Empty() && fits(cost.Width()+2)}
-	p.Say(headRole(focused), turns)
+	p.Say(titleRole(focused), turns)
 	if tells[1] {
-		p.Say(headRole(focused), many)
+		p.Say(titleRole(focused), many)
 	}
 	if len(well)+len(ill) > 0 {
 		p.Spaces(screen.Bare, 1)
@@ -53,7 +53,7 @@ func (l *List) drawTitle(p *screen.Pen, focused bool) {
 // drawSifted writes the title of a list of which a filter shows a part.
 func (l *List) drawSifted(p *screen.Pen, focused bool) {
 	s, right := l.scene.View.Session(), l.outOfSight(p)
-	p.Say(headRole(focused), p.Format(" %s of %s  ", screen.Count(l.scene.Sieve.Count()), screen.Count(len(s.Turns)+s.Gone())))
+	p.Say(titleRole(focused), p.Format(" %s of %s  ", screen.Count(l.scene.Sieve.Count()), screen.Count(len(s.Turns)+s.Gone())))
 	p.Say(screen.Accent, p.Truncate(p.Name(l.scene.Sieve.Text()).Between("f ", ""), p.Left-right.Width()-1))
 	l.drawOutOfSight(p, right)
 }
@@ -84,14 +84,14 @@ func countsOf(p *screen.Pen, s *stream.Session, states []stream.Status) (all []s
 	return all
 }
 
-// sights are what the right end of the title says.
-type sights struct{ bad, news, rows display.Text }
+// titleCounts are what the right end of the title says.
+type titleCounts struct{ bad, news, rows display.Text }
 
-func (s sights) Width() int { return s.bad.Width() + s.news.Width() + s.rows.Width() }
+func (s titleCounts) Width() int { return s.bad.Width() + s.news.Width() + s.rows.Width() }
 
 // outOfSight is what is not visible: what went wrong, what came since one looked at the end, and which
 // rows are.
-func (l *List) outOfSight(p *screen.Pen) (out sights) {
+func (l *List) outOfSight(p *screen.Pen) (out titleCounts) {
 	space := display.Lit(" ")
 	if l.above > 0 {
 		out.bad = display.Join(p.Glyph.Up, space, screen.Count(l.above), display.Lit(" bad  "))
@@ -102,13 +102,13 @@ func (l *List) outOfSight(p *screen.Pen) (out sights) {
 	if n := l.Rows - l.known; n > 0 && !l.scene.Follow {
 		out.news = display.Join(p.Glyph.Below, screen.Count(n).Between(" +", " new  G  "))
 	}
-	first, last, of := l.Seen()
+	first, last, of := l.Visible()
 	out.rows = p.Seen(first, last, of)
 	return out
 }
 
-// Unseen is what went wrong out of sight, for where there is no title: at length, and in short.
-func (l *List) Unseen(p *screen.Pen) []display.Text {
+// HiddenTrouble is what went wrong out of sight, for where there is no title: at length, and in short.
+func (l *List) HiddenTrouble(p *screen.Pen) []display.Text {
 	if l.above+l.below == 0 {
 		return nil
 	}
@@ -117,7 +117,7 @@ func (l *List) Unseen(p *screen.Pen) []display.Text {
 }
 
 // drawOutOfSight writes it flush right: what went wrong never goes.
-func (l *List) drawOutOfSight(p *screen.Pen, out sights) {
+func (l *List) drawOutOfSight(p *screen.Pen, out titleCounts) {
 	for _, less := range []*display.Text{&out.rows, &out.news} {
 		if out.Width() >= p.Left {
 			*less = display.Text{}

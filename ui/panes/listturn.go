@@ -13,30 +13,30 @@ import (
 
 // drawTurn writes a turn: its number and state, when it began, whose it is, the model, and what for;
 // flush right how it went wrong, what it cost, and how long it took.
-func (l *List) drawTurn(p *screen.Pen, t *stream.Turn, g screen.Ground, at grid) {
+func (l *List) drawTurn(p *screen.Pen, t *stream.Turn, g screen.Ground, at listGrid) {
 	st, look, word := turnState(t)
-	if !bad(st) || isSide(t) {
+	if !isBad(st) || isBackground(t) {
 		word = ""
 	}
-	if st == stream.Complete || isSide(t) {
+	if st == stream.Complete || isBackground(t) {
 		look = screen.Muted
 	}
-	p.Put(screen.Muted, g, flush(p, p.Format("%d", t.Number+1), at.number))
+	p.Put(screen.Muted, g, alignRight(p, p.Format("%d", t.Number+1), at.number))
 	l.drawState(p, g, t.Ref(), t.Findings, st, look, at)
-	r := row{word: p.Clean(word), look: look, size: l.paid(p, t), took: l.tookOf(t), role: screen.Plain, quiet: isSide(t)}
-	r.text, r.whole = l.turnText(p, t, p.Left-at.words(r.word)-1, at)
+	r := listRow{word: p.Clean(word), look: look, size: l.costText(p, t), took: l.tookOf(t), role: screen.Plain, quiet: isBackground(t)}
+	r.text, r.fullWidth = l.turnText(p, t, p.Left-at.stateWidth(r.word)-1, at)
 	l.drawRow(p, g, at, r)
 }
 
-// paid is what a turn cost, or how much was answered where no model did.
-func (l *List) paid(p *screen.Pen, t *stream.Turn) display.Text {
-	cost := l.scene.Bill.Of(t)
+// costText is what a turn cost, or how much was answered where no model did.
+func (l *List) costText(p *screen.Pen, t *stream.Turn) display.Text {
+	cost := l.scene.Bill.CostOf(t)
 	switch {
 	case IsPlain(t):
 		return bodySize(l.scene.View, t)
 	case cost.Known():
 		return shortCost(p, cost)
-	case t.Closed() && !isSide(t):
+	case t.Closed() && !isBackground(t):
 		return p.Glyph.None
 	}
 	return display.Text{}
@@ -52,33 +52,33 @@ func (l *List) tookOf(t *stream.Turn) display.Text {
 
 // turnState is the state of a turn: of its first bad call, else of its own end.
 func turnState(t *stream.Turn) (stream.Status, screen.Role, string) {
-	for _, c := range t.Calls[:min(len(t.Calls), mostJudged)] {
-		if of := c.Status(); bad(of) && !c.Stopped() {
+	for _, c := range t.Calls[:min(len(t.Calls), maxCallsChecked)] {
+		if of := c.Status(); isBad(of) && !c.Stopped() {
 			return of, screen.CallRole(c), of.String()
 		}
 	}
 	for of, n := range t.Was() {
-		if n > 0 && bad(stream.Status(of)) {
+		if n > 0 && isBad(stream.Status(of)) {
 			return stream.Status(of), screen.StatusRoles[of], stream.Status(of).String()
 		}
 	}
 	st, look, word := screen.TurnLook(t)
-	if bad(st) {
+	if isBad(st) {
 		word = st.String()
 	}
 	return st, look, word
 }
 
-// mostJudged is how many calls of a turn are looked at for its row.
-const mostJudged = 256
+// maxCallsChecked is how many calls of a turn are looked at for its row.
+const maxCallsChecked = 256
 
 // turnText is a turn in words for so many cells, and whether it needs those of what it cost too. With
 // less room there is less in it: first the purpose goes, then the model, the cost, the file, the
 // seconds, and of the agent's name all but its letter.
-func (l *List) turnText(p *screen.Pen, t *stream.Turn, whole int, at grid) (text display.Text, all bool) {
-	room := whole - at.right()
+func (l *List) turnText(p *screen.Pen, t *stream.Turn, whole int, at listGrid) (text display.Text, all bool) {
+	room := whole - at.rightCells()
 	clock := l.scene.Clock
-	when, agent, file := turnTime(l.scene.View, t, clock, !l.who.several || room > leastSeconds), display.Text{}, display.Text{}
+	when, agent, file := turnTime(l.scene.View, t, clock, !l.who.several || room > minSecondsRoom), display.Text{}, display.Text{}
 	wide := at.gap
 	if l.who.several {
 		at.gap = display.Lit(" ")
@@ -88,17 +88,17 @@ func (l *List) turnText(p *screen.Pen, t *stream.Turn, whole int, at grid) (text
 		file = p.Name(path.Base(x.Head.File))
 	}
 	model, fold := p.Name(ShortModel(t.Model)), l.foldOf(p, t)
-	lead := join(at.gap, when, agent, file, model, fold)
-	if said := l.purpose(p, t, room-lead.Width()-wide.Width()); !said.Empty() {
-		return join(wide, lead, said), false
+	lead := joinTexts(at.gap, when, agent, file, model, fold)
+	if said := l.purposeText(p, t, room-lead.Width()-wide.Width()); !said.Empty() {
+		return joinTexts(wide, lead, said), false
 	}
 	brief := turnTime(l.scene.View, t, clock, false)
 	for _, less := range []struct {
 		text display.Text
 		all  bool
 	}{
-		{lead, false}, {join(at.gap, when, agent, file, fold), false}, {join(at.gap, when, agent, file, fold), true},
-		{join(at.gap, when, agent, fold), true}, {join(at.gap, brief, agent), true}, {join(at.gap, brief, p.Truncate(agent, 1)), true},
+		{lead, false}, {joinTexts(at.gap, when, agent, file, fold), false}, {joinTexts(at.gap, when, agent, file, fold), true},
+		{joinTexts(at.gap, when, agent, fold), true}, {joinTexts(at.gap, brief, agent), true}, {joinTexts(at.gap, brief, p.Truncate(agent, 1)), true},
 	} {
 		if cells := less.text.Width(); cells <= room || less.all && cells <= whole {
 			return less.text, cells > room
@@ -122,8 +122,8 @@ func (l *List) foldOf(p *screen.Pen, t *stream.Turn) display.Text {
 	return display.Join(p.Glyph.Fold, display.Lit(" "), screen.Plural(len(t.Calls), "call"))
 }
 
-// join puts a gap between the texts that are there.
-func join(gap display.Text, parts ...display.Text) (all display.Text) {
+// joinTexts puts a gap between the texts that are there.
+func joinTexts(gap display.Text, parts ...display.Text) (all display.Text) {
 	for _, part := range parts {
 		switch {
 		case part.Empty():
@@ -136,21 +136,21 @@ func join(gap display.Text, parts ...display.Text) (all display.Text) {
 	return all
 }
 
-// purpose is what a turn's request is for: the user's words, the result that it answers, or what
+// purposeText is what a turn's request is for: the user's words, the result that it answers, or what
 // else its client wants; of a turn without a known request, what the turn is known by. It is cut to
 // so many cells, and nothing where those are too few to say anything.
-func (l *List) purpose(p *screen.Pen, t *stream.Turn, cells int) display.Text {
-	before, words, after := l.purposeOf(p, t)
+func (l *List) purposeText(p *screen.Pen, t *stream.Turn, cells int) display.Text {
+	before, words, after := l.purposeParts(p, t)
 	all := before.Width() + words.Width() + after.Width()
-	if all == 0 || cells < min(leastWords, all) {
+	if all == 0 || cells < min(minWords, all) {
 		return display.Text{}
 	}
 	words = p.Truncate(words, cells-before.Width()-after.Width())
 	return p.Truncate(display.Join(before, words, after), cells)
 }
 
-// purposeOf is the purpose in three parts, of which that in the middle may be cut.
-func (l *List) purposeOf(p *screen.Pen, t *stream.Turn) (before, words, after display.Text) {
+// purposeParts is the purpose in three parts, of which that in the middle may be cut.
+func (l *List) purposeParts(p *screen.Pen, t *stream.Turn) (before, words, after display.Text) {
 	a, x, space := t.Ask, l.scene.View.Exchange(t.Exchange), display.Lit(" ")
 	switch {
 	case a == nil && t.Model == "":
@@ -158,7 +158,7 @@ func (l *List) purposeOf(p *screen.Pen, t *stream.Turn) (before, words, after di
 	case a == nil:
 		return
 	case IsPlain(t):
-		return before, join(space, p.Name(a.Purpose), p.Name(TurnTitle(x, t)), p.Clean(t.Finish)), after
+		return before, joinTexts(space, p.Name(a.Purpose), p.Name(TurnTitle(x, t)), p.Clean(t.Finish)), after
 	case a.Answers != "" && a.Words != "":
 		before, words = p.Glyph.Back.Between("", " "), display.Join(p.Name(a.Answers).Between("", ": "), p.Clean(a.Words))
 	case a.Answers != "":
@@ -185,8 +185,8 @@ func bodySize(v *providers.View, t *stream.Turn) display.Text {
 	return display.Text{}
 }
 
-// leastSeconds is the room from which on a clock has seconds beside an agent.
-const leastSeconds = 48
+// minSecondsRoom is the room from which on a clock has seconds beside an agent.
+const minSecondsRoom = 48
 
 // turnTime is when a turn began: by the clock, where that is wanted and its source has one.
 func turnTime(v *providers.View, t *stream.Turn, clock, seconds bool) display.Text {

@@ -10,16 +10,16 @@ import (
 	"toolscope/stream/jsonbytes"
 )
 
-// GoneFrom are the bytes of a call's arguments that have no place in what is sent. Of a call that
+// RemovedSpans are the bytes of a call's arguments that have no place in what is sent. Of a call that
 // was not seen whole, nobody knows them.
-func GoneFrom(c *replay.Sent) (gone []Span) {
+func RemovedSpans(c *replay.Sent) (gone []Span) {
 	if c.Outcome == replay.Unknown {
 		return nil
 	}
-	if len(c.Original) > 0 && (c.Args == nil || emptied(c)) {
+	if len(c.Original) > 0 && (c.Args == nil || isReplacedByEmpty(c)) {
 		return []Span{{0, len(c.Original)}}
 	}
-	if _, held := wrapping(c); held || c.Args == nil {
+	if _, held := stringSpan(c); held || c.Args == nil {
 		return nil
 	}
 	for _, e := range editsOf(c) {
@@ -30,22 +30,22 @@ func GoneFrom(c *replay.Sent) (gone []Span) {
 	return gone
 }
 
-// Differences are the bytes of what the model wrote that have no place in what was sent instead, and
+// DiffSpans are the bytes of what the model wrote that have no place in what was sent instead, and
 // of that those that the model did not write.
-func Differences(wrote, sent []byte, form dialect.Form) (gone, added []Span) {
+func DiffSpans(wrote, sent []byte, form dialect.Form) (gone, added []Span) {
 	c := &replay.Sent{Original: wrote, Args: sent, Form: form}
-	return GoneFrom(c), addedTo(c)
+	return RemovedSpans(c), addedSpans(c)
 }
 
-// addedTo are the bytes of what is sent of a call's arguments that the model did not write.
-func addedTo(c *replay.Sent) (added []Span) {
+// addedSpans are the bytes of what is sent of a call's arguments that the model did not write.
+func addedSpans(c *replay.Sent) (added []Span) {
 	if c.Args == nil {
 		return nil
 	}
-	if emptied(c) {
+	if isReplacedByEmpty(c) {
 		return []Span{{0, len(c.Args)}}
 	}
-	if inner, held := wrapping(c); held {
+	if inner, held := stringSpan(c); held {
 		return []Span{{0, inner.Start}, {inner.End, len(c.Args)}}
 	}
 	moved := 0
@@ -59,9 +59,9 @@ func addedTo(c *replay.Sent) (added []Span) {
 	return added
 }
 
-// emptied reports whether {} stands in place of what the model wrote. That both begin with a brace
+// isReplacedByEmpty reports whether {} stands in place of what the model wrote. That both begin with a brace
 // is then no likeness.
-func emptied(c *replay.Sent) bool {
+func isReplacedByEmpty(c *replay.Sent) bool {
 	return dialect.Raw(c.Args).EmptyObject() && !dialect.Raw(bytes.TrimSpace(c.Original)).EmptyObject()
 }
 
@@ -77,7 +77,7 @@ func editsOf(c *replay.Sent) []replay.Edit {
 		for n < min(len(old), len(e.To)) && old[n] == e.To[n] {
 			n++
 		}
-		n = wholeUnits(old, n)
+		n = completeUnits(old, n)
 		e.Start, e.To, old = e.Start+n, e.To[n:], old[n:]
 		n = 0
 		for n < min(len(old), len(e.To)) && old[len(old)-1-n] == e.To[len(e.To)-1-n] && old[len(old)-1-n] < utf8.RuneSelf {
@@ -91,8 +91,8 @@ func editsOf(c *replay.Sent) []replay.Edit {
 	return edits
 }
 
-// wholeUnits is n, or less where that would split a character or an escape.
-func wholeUnits(b []byte, n int) int {
+// completeUnits is n, or less where that would split a character or an escape.
+func completeUnits(b []byte, n int) int {
 	for n > 0 && n < len(b) && !utf8.RuneStart(b[n]) {
 		n--
 	}
@@ -102,8 +102,8 @@ func wholeUnits(b []byte, n int) int {
 	return n
 }
 
-// wrapping is where in what is sent all that the model wrote stands, as the text of a string.
-func wrapping(c *replay.Sent) (inner Span, held bool) {
+// stringSpan is where in what is sent all that the model wrote stands, as the text of a string.
+func stringSpan(c *replay.Sent) (inner Span, held bool) {
 	if len(c.Original) == 0 || len(c.Args) <= len(c.Original) {
 		return Span{}, false
 	}
@@ -112,37 +112,37 @@ func wrapping(c *replay.Sent) (inner Span, held bool) {
 	return Span{at + 1, at + len(text) - 1}, at >= 0
 }
 
-// Args is where a call's arguments stand in what would be sent.
-type Args struct {
+// ArgsPlace is where a call's arguments stand in what would be sent.
+type ArgsPlace struct {
 	Call            int // as replay numbers it
 	Message, Offset int
 	Marks           []Span // in the message: what the model did not write
 	length          int
 }
 
-// mostUnfound is after how many calls that are not found no more are looked for: in arrays, for
+// maxUnfound is after how many calls that are not found no more are looked for: in arrays, for
 // one, arguments stand as something else.
-const mostUnfound = 3
+const maxUnfound = 3
 
 // FindArgs finds the arguments of calls in what would be sent, and says how many of their bytes the
 // model did not write.
-func FindArgs(body [][]byte, calls []replay.Sent) (found []Args, added int) {
-	at, unfound := Args{}, 0
+func FindArgs(body [][]byte, calls []replay.Sent) (found []ArgsPlace, added int) {
+	at, unfound := ArgsPlace{}, 0
 	for i := range calls {
 		c := &calls[i]
-		if c.Args == nil || unfound == mostUnfound {
+		if c.Args == nil || unfound == maxUnfound {
 			continue
 		}
-		next, ok := at.next(body, c)
+		next, ok := at.findNext(body, c)
 		if !ok {
 			unfound++
 			continue
 		}
-		spans := addedTo(c)
+		spans := addedSpans(c)
 		for _, s := range spans {
 			added += s.End - s.Start
 		}
-		for _, s := range written(c, spans) {
+		for _, s := range writtenSpans(c, spans) {
 			next.Marks = append(next.Marks, Span{next.Offset + s.Start, next.Offset + s.End})
 		}
 		found, at = append(found, next), next
@@ -150,9 +150,9 @@ func FindArgs(body [][]byte, calls []replay.Sent) (found []Args, added int) {
 	return found, added
 }
 
-// next looks for a call's arguments after another's. They stand after the tool's name, whatever
+// findNext looks for a call's arguments after another's. They stand after the tool's name, whatever
 // they are called there; some clients write them before it toward Gemini.
-func (a Args) next(body [][]byte, c *replay.Sent) (Args, bool) {
+func (a ArgsPlace) findNext(body [][]byte, c *replay.Sent) (ArgsPlace, bool) {
 	args := c.Args
 	if c.Form == dialect.TextForm {
 		args = dialect.AppendString(nil, args)
@@ -168,18 +168,18 @@ func (a Args) next(body [][]byte, c *replay.Sent) (Args, bool) {
 			continue
 		}
 		if before := bytes.Index(body[i][start:start+n], slices.Concat([]byte(`"args":`), args, []byte(`,"name":`))); before >= 0 {
-			return Args{Call: c.Call, Message: i, Offset: start + before + len(`"args":`), length: len(args)}, true
+			return ArgsPlace{Call: c.Call, Message: i, Offset: start + before + len(`"args":`), length: len(args)}, true
 		}
 		start += n + len(name)
 		if n = bytes.Index(body[i][start:], args); n >= 0 {
-			return Args{Call: c.Call, Message: i, Offset: start + n, length: len(args)}, true
+			return ArgsPlace{Call: c.Call, Message: i, Offset: start + n, length: len(args)}, true
 		}
 	}
-	return Args{}, false
+	return ArgsPlace{}, false
 }
 
-// written is where spans of a call's arguments are in the form they are written in.
-func written(c *replay.Sent, spans []Span) (out []Span) {
+// writtenSpans is where spans of a call's arguments are in the form they are written in.
+func writtenSpans(c *replay.Sent, spans []Span) (out []Span) {
 	if c.Form != dialect.TextForm {
 		return spans
 	}

@@ -56,11 +56,11 @@ func TestMarks(t *testing.T) {
 func checkMarks(t *testing.T, what string, p *replay.Preview) {
 	t.Helper()
 	c := &p.Calls[0]
-	gone, added := GoneFrom(c), addedTo(c)
-	_, held := wrapping(c)
+	gone, added := RemovedSpans(c), addedSpans(c)
+	_, held := stringSpan(c)
 	kept, sent := without(t, c.Original, gone), without(t, c.Args, added)
 	switch {
-	case c.Args == nil || emptied(c):
+	case c.Args == nil || isReplacedByEmpty(c):
 		if kept != "" || sent != "" {
 			t.Errorf("%s: %q and %q are not marked", what, kept, sent)
 		}
@@ -75,7 +75,7 @@ func checkMarks(t *testing.T, what string, p *replay.Preview) {
 	if p.Body == nil || c.Args == nil {
 		return
 	}
-	at, ok := Args{}.next(p.Body, c)
+	at, ok := ArgsPlace{}.findNext(p.Body, c)
 	if !ok {
 		if c.Form != dialect.PositionalForm {
 			t.Errorf("%s: not found in %s", what, bytes.Join(p.Body, nil))
@@ -83,7 +83,7 @@ func checkMarks(t *testing.T, what string, p *replay.Preview) {
 		return
 	}
 	body := p.Body[at.Message][at.Offset : at.Offset+at.length]
-	inBody, want := without(t, body, written(c, added)), sent
+	inBody, want := without(t, body, writtenSpans(c, added)), sent
 	if c.Form == dialect.TextForm {
 		want = string(dialect.AppendString(nil, []byte(sent)))
 	}
@@ -98,17 +98,17 @@ func TestNextArgs(t *testing.T) {
 		[]byte(`{"meta":{},"calls":[{"name":"a","input":{}},{"name":"b","input":{}}]}`),
 		[]byte(`{"calls":[{"name":"a","input":{"x":1}},{"name":"a","input":{}}]}`),
 	}
-	at := Args{}
+	at := ArgsPlace{}
 	for i, c := range []struct{ name, args, rest string }{
 		{"a", "{}", `{}},{"name":"b"`}, {"b", "{}", `{}}]}`}, {"a", `{"x":1}`, `{"x":1}},`}, {"a", "{}", `{}}]}`},
 	} {
-		next, ok := at.next(body, &replay.Sent{Name: c.name, Args: []byte(c.args), Form: dialect.ObjectForm})
+		next, ok := at.findNext(body, &replay.Sent{Name: c.name, Args: []byte(c.args), Form: dialect.ObjectForm})
 		if !ok || !strings.HasPrefix(string(body[next.Message][next.Offset:]), c.rest) {
 			t.Fatalf("%d: %+v, %t", i, next, ok)
 		}
 		at = next
 	}
-	if _, ok := at.next(body, &replay.Sent{Name: "a", Args: []byte("{}"), Form: dialect.ObjectForm}); ok {
+	if _, ok := at.findNext(body, &replay.Sent{Name: "a", Args: []byte("{}"), Form: dialect.ObjectForm}); ok {
 		t.Error("one more")
 	}
 }

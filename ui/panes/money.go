@@ -9,8 +9,8 @@ import (
 	"toolscope/ui/screen"
 )
 
-// least is an amount of which eight cells show no digit that counts.
-const least = "<$0.0001"
+// minAmount is an amount of which eight cells show no digit that counts.
+const minAmount = "<$0.0001"
 
 // shortCost is a cost for its column: three digits that count, or, while it is not final, three
 // decimals.
@@ -18,7 +18,7 @@ func shortCost(p *screen.Pen, f price.Figure) display.Text {
 	if f.Source == price.Free {
 		return p.Clean(f.String())
 	}
-	return p.Clean(dollars(f.USD, f.Approximate))
+	return p.Clean(dollarText(f.USD, f.Approximate))
 }
 
 // totalCost is a sum in the same way, and of how many turns nothing is known.
@@ -26,18 +26,18 @@ func totalCost(p *screen.Pen, t price.Sum) display.Text {
 	if t.Paid == 0 {
 		return p.Clean(t.String())
 	}
-	text := p.Clean(dollars(t.USD, t.Approximate))
+	text := p.Clean(dollarText(t.USD, t.Approximate))
 	if t.Unknown > 0 {
 		text = display.Join(text, p.Format(" + %d unknown", t.Unknown))
 	}
 	return text
 }
 
-// dollars is an amount in eight cells.
-func dollars(usd float64, approximate bool) string {
+// dollarText is an amount in eight cells.
+func dollarText(usd float64, approximate bool) string {
 	switch {
 	case usd > 0 && (usd < 0.000005 || approximate && usd < 0.00005):
-		return least
+		return minAmount
 	case approximate && usd >= 100:
 		return fmt.Sprintf("~$%.0f", usd)
 	case approximate && usd >= 0.00005 && usd < 0.001:

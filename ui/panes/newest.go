@@ -5,19 +5,19 @@ import "toolscope/stream"
 // Newest is what to follow: the latest call that is still coming, or else the latest call, or else
 // the latest turn; side requests are followed only where there is nothing else. Of turns that are
 // not shown none is followed.
-func Newest(s *stream.Session, sieve *Sieve) stream.Ref {
-	if sieve.On() {
-		return newestOf(sieve.newest(s))
+func Newest(s *stream.Session, sieve *TurnFilter) stream.Ref {
+	if sieve.Active() {
+		return newestOf(sieve.newestShown(s))
 	}
-	return newest(s.Turns)
+	return newestRef(s.Turns)
 }
 
-func newest(turns []*stream.Turn) stream.Ref {
+func newestRef(turns []*stream.Turn) stream.Ref {
 	var last *stream.Turn
-	for i := len(turns) - 1; i >= 0 && (last == nil || i >= len(turns)-mostOpen); i-- {
+	for i := len(turns) - 1; i >= 0 && (last == nil || i >= len(turns)-maxOpenTurns); i-- {
 		t := turns[i]
-		if isSide(t) {
-			if len(turns)-i < mostSide {
+		if isBackground(t) {
+			if len(turns)-i < maxTurnsScanned {
 				continue
 			}
 		}
@@ -52,6 +52,6 @@ func newestOf(t *stream.Turn) stream.Ref {
 
 // How many of the latest turns are looked at.
 const (
-	mostOpen = 8
-	mostSide = 256
+	maxOpenTurns    = 8
+	maxTurnsScanned = 256
 )

@@ -7,9 +7,9 @@ import (
 	"toolscope/stream"
 )
 
-// News is what came with the last batch. Who keeps something of each turn looks only at those that
+// Changes is what came with the last batch. Who keeps something of each turn looks only at those that
 // events were about: there may be very many others.
-type News struct {
+type Changes struct {
 	Turns []int32 // numbers of the turns, ascending
 	All   bool    // what is looked at is another session: nothing kept of the one before holds
 
@@ -18,8 +18,8 @@ type News struct {
 	named   map[int32]bool // is in Turns
 }
 
-// Extend goes on to what came since the last time.
-func (n *News) Extend(v *providers.View) {
+// Advance goes on to what came since the last time.
+func (n *Changes) Advance(v *providers.View) {
 	s := v.Session()
 	n.All = s != n.session || v.Events() < n.events
 	n.Turns, n.session = n.Turns[:0], s

@@ -9,8 +9,8 @@ import (
 	"toolscope/ui/screen"
 )
 
-// Note is a row about what is lost.
-type Note struct {
+// LossNote is a row about what is lost.
+type LossNote struct {
 	Role screen.Role
 	Text display.Text
 }
@@ -18,17 +18,17 @@ type Note struct {
 // lossSigns are the signs of losses, as findings have them.
 var lossSigns = [...]string{replay.Info: "i", replay.Low: "i", replay.Medium: "!", replay.High: "!!", replay.Critical: "!!"}
 
-// mostNotes is how many losses are told: a long conversation may have one a call.
-const mostNotes = 200
+// maxNotes is how many losses are told: a long conversation may have one a call.
+const maxNotes = 200
 
-// Notes says what would be refused and what is lost, worst first, each with a sign in the gutter.
-func Notes(p *replay.Preview, s replay.Scope, width int, draw display.Drawer) (notes []Note) {
+// LossNotes says what would be refused and what is lost, worst first, each with a sign in the gutter.
+func LossNotes(p *replay.Preview, s replay.Scope, width int, draw display.Drawer) (notes []LossNote) {
 	add := func(r screen.Role, sign string, text display.Text) {
 		for i, line := range display.Wrap(text, max(width-5, 8)) {
 			if i > 0 {
 				sign = ""
 			}
-			notes = append(notes, Note{r, draw.Format("%-3s%s", sign, line)})
+			notes = append(notes, LossNote{r, draw.Format("%-3s%s", sign, line)})
 		}
 	}
 	if p.Refused != "" {
@@ -45,7 +45,7 @@ func Notes(p *replay.Preview, s replay.Scope, width int, draw display.Drawer) (n
 	}
 	for i := range p.Calls {
 		c := &p.Calls[i]
-		if c.Encoded == "" || i == mostNotes {
+		if c.Encoded == "" || i == maxNotes {
 			continue
 		}
 		text := display.Text{}
@@ -57,7 +57,7 @@ func Notes(p *replay.Preview, s replay.Scope, width int, draw display.Drawer) (n
 	losses := slices.Clone(p.Losses)
 	slices.SortStableFunc(losses, func(a, b replay.Loss) int { return cmp.Compare(b.Severity, a.Severity) })
 	for i, l := range losses {
-		if i == mostNotes {
+		if i == maxNotes {
 			add(screen.Muted, "", screen.Count(len(losses)-i).Between("and ", " more"))
 			break
 		}
@@ -73,9 +73,9 @@ func Notes(p *replay.Preview, s replay.Scope, width int, draw display.Drawer) (n
 	return notes
 }
 
-// DrawNotes writes row y of so many rows about what is lost. Where more is lost than has room, the
+// DrawLossNotes writes row y of so many rows about what is lost. Where more is lost than has room, the
 // last row says so, and where to see it.
-func DrawNotes(p *screen.Pen, notes []Note, y, room int, where display.Text) {
+func DrawLossNotes(p *screen.Pen, notes []LossNote, y, room int, where display.Text) {
 	switch {
 	case y >= len(notes) || y >= room:
 	case y == room-1 && len(notes) > room:

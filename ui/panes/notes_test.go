@@ -27,21 +27,21 @@ func TestNotes(t *testing.T) {
 		{replay.OneCall, 20, "!! refused rule:/   no ␛ such id/!! B/   worst⟨U+202E⟩/i  A  low/i  C  low too"},
 	} {
 		var got []string
-		for _, n := range Notes(p, c.scope, c.width, display.Drawer{}) {
+		for _, n := range LossNotes(p, c.scope, c.width, display.Drawer{}) {
 			got = append(got, n.Text.String())
 		}
 		if strings.Join(got, "/") != c.want {
 			t.Errorf("%s", strings.Join(got, "/"))
 		}
 	}
-	for range 2 * mostNotes {
+	for range 2 * maxNotes {
 		p.Losses = append(p.Losses, replay.Loss{Kind: lossKind("D", replay.Info)})
 	}
-	notes := Notes(p, replay.OneCall, 60, display.Drawer{})
-	if last := notes[len(notes)-1].Text; len(notes) != mostNotes+2 || last != display.Lit("   and 203 more") {
+	notes := LossNotes(p, replay.OneCall, 60, display.Drawer{})
+	if last := notes[len(notes)-1].Text; len(notes) != maxNotes+2 || last != display.Lit("   and 203 more") {
 		t.Errorf("%d notes, the last is %s", len(notes), last)
 	}
-	if notes = Notes(&replay.Preview{Body: [][]byte{nil}}, replay.OneCall, 60, display.Drawer{}); len(notes) != 1 || notes[0].Text != display.Lit("   nothing is lost") {
+	if notes = LossNotes(&replay.Preview{Body: [][]byte{nil}}, replay.OneCall, 60, display.Drawer{}); len(notes) != 1 || notes[0].Text != display.Lit("   nothing is lost") {
 		t.Errorf("%v", notes)
 	}
 }

@@ -13,15 +13,15 @@ import (
 	"toolscope/ui/screen"
 )
 
-// mostPath is how many steps of a path are shown: the innermost ones.
-const mostPath = 24
+// maxPathSteps is how many steps of a path are shown: the innermost ones.
+const maxPathSteps = 24
 
 // Path is where the document's cursor is, as a person would write it: .edits[0].new
 func (d *Document) Path() string {
-	if d.json == nil || d.Call == nil || len(d.rows()) == 0 {
+	if d.json == nil || d.Call == nil || len(d.layoutRows()) == 0 {
 		return ""
 	}
-	rows := d.rows()
+	rows := d.layoutRows()
 	row := d.textRow(d.At)
 	if row < 0 {
 		row = len(rows) - 1
@@ -32,12 +32,12 @@ func (d *Document) Path() string {
 		if r.Index == layout.Closer {
 			continue
 		}
-		if len(parts) == mostPath {
+		if len(parts) == maxPathSteps {
 			parts = append(parts, "..")
 			break
 		}
 		part := fmt.Sprintf("[%d]", r.Index)
-		if toks := d.tokens(); int(r.Token) < toks.Len() && toks.At(int(r.Token)).Kind == stream.Key {
+		if toks := d.callTokens(); int(r.Token) < toks.Len() && toks.At(int(r.Token)).Kind == stream.Key {
 			key := TokenSpan(toks, int(r.Token))
 			key.End = min(key.End, key.Start+screen.MostName)
 			part = "." + Unquoted(d.Call.Args(), key)
@@ -53,7 +53,7 @@ func (d *Document) Path() string {
 
 // stringAt is the string that token n is or that key n names, or -1.
 func (d *Document) stringAt(n int) int {
-	toks := d.tokens()
+	toks := d.callTokens()
 	if d.Call == nil || n < 0 || n >= toks.Len() {
 		return -1
 	}
@@ -67,10 +67,10 @@ func (d *Document) stringAt(n int) int {
 	return n
 }
 
-// held is the value that the cursor is at, that the key there names, or that is folded there: as far
+// valueAtCursor is the value that the cursor is at, that the key there names, or that is folded there: as far
 // as it has come.
-func (d *Document) held() (path string, value, raw []byte) {
-	toks, args := d.tokens(), d.Call.Args()
+func (d *Document) valueAtCursor() (path string, value, raw []byte) {
+	toks, args := d.callTokens(), d.Call.Args()
 	n := d.tok
 	if n < 0 || n >= toks.Len() {
 		return "", nil, nil
@@ -86,9 +86,9 @@ func (d *Document) held() (path string, value, raw []byte) {
 	switch toks.At(n).Kind {
 	case stream.ObjectOpen, stream.ArrayOpen:
 		span.End = len(args)
-		i := sort.Search(len(d.boxes()), func(i int) bool { return int(d.boxes()[i].Token) >= n })
-		if i < len(d.boxes()) && d.boxes()[i].End >= 0 {
-			span.End = int(toks.At(int(d.boxes()[i].Last)).End)
+		i := sort.Search(len(d.jsonBoxes()), func(i int) bool { return int(d.jsonBoxes()[i].Token) >= n })
+		if i < len(d.jsonBoxes()) && d.jsonBoxes()[i].End >= 0 {
+			span.End = int(toks.At(int(d.jsonBoxes()[i].Last)).End)
 		}
 	case stream.ObjectClose, stream.ArrayClose, stream.Space, stream.Colon, stream.Comma, stream.Junk:
 		return "", nil, nil
@@ -105,7 +105,7 @@ func (d *Document) held() (path string, value, raw []byte) {
 
 // keyBefore is the key whose value token n is, "" in an array.
 func (d *Document) keyBefore(n int) string {
-	toks := d.tokens()
+	toks := d.callTokens()
 	for n--; n >= 0; n-- {
 		switch toks.At(n).Kind {
 		case stream.Space, stream.Colon:
@@ -120,7 +120,7 @@ func (d *Document) keyBefore(n int) string {
 
 // valueAfter is the string that follows key n, "" if it is something else.
 func (d *Document) valueAfter(n int) string {
-	toks := d.tokens()
+	toks := d.callTokens()
 	for n++; n < toks.Len(); n++ {
 		switch toks.At(n).Kind {
 		case stream.Space, stream.Colon:
@@ -142,16 +142,16 @@ func Unquoted(args []byte, s Span) string {
 	return string(jsonbytes.AppendUnquoted(nil, lit))
 }
 
-// Hint is what the surroundings of a string tell about its content.
-type Hint struct {
+// ContentHint is what the surroundings of a string tell about its content.
+type ContentHint struct {
 	Key  string // the key it is the value of
 	File string // a file name given beside it
 }
 
 // hintFor looks at the key of a value, and at the members before it and before the containers it is
 // in.
-func (d *Document) hintFor(value int) (h Hint) {
-	toks, args := d.tokens(), d.Call.Args()
+func (d *Document) hintFor(value int) (h ContentHint) {
+	toks, args := d.callTokens(), d.Call.Args()
 	h.Key = d.keyBefore(value)
 	depth, keys := 0, 0
 	for n := value - 1; n >= 0; n-- {
@@ -182,7 +182,7 @@ func isFileKey(key string) bool {
 type Literal struct {
 	Path    string // where it is
 	Text    string
-	Hint    Hint
+	Hint    ContentHint
 	Growing bool // its end has not come
 }
 
@@ -192,7 +192,7 @@ func (d *Document) Literal() (l Literal, ok bool) {
 	if n < 0 {
 		return Literal{}, false
 	}
-	toks := d.tokens()
+	toks := d.callTokens()
 	return Literal{
 		Path: d.Path(), Text: Unquoted(d.Call.Args(), TokenSpan(toks, n)), Hint: d.hintFor(n),
 		Growing: n == toks.Len()-1 && d.Call.Lexer().Open(),

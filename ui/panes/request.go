@@ -16,8 +16,8 @@ type Request struct {
 	host   Host
 	key    requestKey // of doc
 	making requestKey // what is being laid out, beside the screen
-	look   lookKey    // what is unfolded for
-	doc    *folded
+	look   unfoldKey  // what is unfolded for
+	doc    *foldableDocument
 	head   display.Text
 	why    []display.Text // instead of the body
 	size   int            // of the body, -1 where there is none
@@ -31,9 +31,9 @@ type requestKey struct {
 	width          int
 }
 
-// lookKey says what of it is worth seeing.
-type lookKey struct {
-	doc  *folded
+// unfoldKey says what of it is worth seeing.
+type unfoldKey struct {
+	doc  *foldableDocument
 	tool string
 }
 
@@ -42,61 +42,61 @@ func NewRequest(h Host) *Request { return &Request{host: h, size: -1} }
 
 // Keys are those that move and fold.
 func (r *Request) Keys() []screen.Binding {
-	fold := func(shut bool) func() { return func() { r.fold(shut) } }
+	fold := func(shut bool) func() { return func() { r.setFolded(shut) } }
 	return append([]screen.Binding{
 		helpHint,
-		{Keys: []string{"enter"}, Hint: display.Lit("enter fold"), Does: display.Lit("fold or unfold the row"), Do: r.enter},
+		{Keys: []string{"enter"}, Hint: display.Lit("enter fold"), Does: display.Lit("fold or unfold the row"), Do: r.toggleFold},
 		{Keys: []string{"-"}, Hint: display.Lit("- + fold"), Does: display.Lit("fold the row, or what it is in"), Do: fold(true)},
 		{Keys: []string{"+"}, Does: display.Lit("unfold the row"), Do: fold(false)},
-		{Keys: []string{"*"}, Hint: display.Lit("* all"), Does: display.Lit("unfold all, or fold it again"), Do: r.all},
-		copyHint, findHint, zoomHint, tabHint, back(r.host),
-	}, moves(r.host, r.Steps(display.Text{}, r.MoveTo), r.End)...)
+		{Keys: []string{"*"}, Hint: display.Lit("* all"), Does: display.Lit("unfold all, or fold it again"), Do: r.toggleAll},
+		copyHint, findHint, zoomHint, tabHint, backKey(r.host),
+	}, cursorKeys(r.host, r.Steps(display.Text{}, r.MoveTo), r.End)...)
 }
 
-// row is the row of the document that the cursor is at, -1 where it is at none.
-func (r *Request) row() int32 {
-	if n := r.At - r.above(); r.doc != nil && n >= 0 && n < r.doc.size() {
-		return r.doc.shown(n)
+// selectedRow is the row of the document that the cursor is at, -1 where it is at none.
+func (r *Request) selectedRow() int32 {
+	if n := r.At - r.headRows(); r.doc != nil && n >= 0 && n < r.doc.shownCount() {
+		return r.doc.rowAtPlace(n)
 	}
 	return -1
 }
 
-// above is how many rows stand above the document.
-func (r *Request) above() int {
+// headRows is how many rows stand above the document.
+func (r *Request) headRows() int {
 	if r.head.Empty() {
 		return 0
 	}
 	return 1
 }
 
-func (r *Request) enter() {
-	if row := r.row(); row >= 0 {
-		r.fold(!r.doc.shut[row])
+func (r *Request) toggleFold() {
+	if row := r.selectedRow(); row >= 0 {
+		r.setFolded(!r.doc.shut[row])
 	}
 }
 
-// fold folds the row of the cursor, or what it is in where it cannot be, or unfolds it.
-func (r *Request) fold(shut bool) {
-	row := r.row()
+// setFolded folds the row of the cursor, or what it is in where it cannot be, or unfolds it.
+func (r *Request) setFolded(shut bool) {
+	row := r.selectedRow()
 	for row >= 0 && shut && (r.doc.end[row] == row || r.doc.shut[row]) {
 		row = r.doc.rows[row].Parent
 	}
-	if row >= 0 && r.doc.fold(row, shut) {
+	if row >= 0 && r.doc.setFolded(row, shut) {
 		r.goTo(row)
 	}
 }
 
-func (r *Request) all() {
+func (r *Request) toggleAll() {
 	if r.doc != nil {
-		row := max(r.row(), 0)
+		row := max(r.selectedRow(), 0)
 		r.doc.foldAll(!slices.Contains(r.doc.shut, true))
 		r.goTo(row)
 	}
 }
 
 func (r *Request) goTo(row int32) {
-	r.Rows = r.above() + r.doc.size()
-	r.MoveTo(r.above() + r.doc.view.Place(int(row)))
+	r.Rows = r.headRows() + r.doc.shownCount()
+	r.MoveTo(r.headRows() + r.doc.view.Place(int(row)))
 }
 
 // Label is the name, and how many bytes the body has.
@@ -108,18 +108,18 @@ func (r *Request) Label() Label {
 	return l
 }
 
-// Needs is a row for each that is shown.
-func (r *Request) Needs() int { return max(r.Rows, 1) }
+// WantedRows is a row for each that is shown.
+func (r *Request) WantedRows() int { return max(r.Rows, 1) }
 
 // GoTo unfolds what holds a byte, and goes there.
 func (r *Request) GoTo(off int) {
 	if r.doc != nil {
-		row := r.doc.at(off)
-		r.doc.unfold(row, false)
+		row := r.doc.rowAt(off)
+		r.doc.unfoldRow(row, false)
 		for head := row; head >= 0 && r.doc.rows[head].Wrapped; head-- {
 			r.doc.shut[head-1] = false
 		}
-		r.doc.show()
+		r.doc.updateView()
 		r.goTo(row)
 	}
 }
@@ -131,16 +131,16 @@ func (r *Request) Find(query string) (hits []int, cursor int) {
 	}
 	hits, r.hits = FindAll(r.doc.text, query), map[int32]bool{}
 	for _, off := range hits {
-		r.hits[r.doc.at(off)] = true
+		r.hits[r.doc.rowAt(off)] = true
 	}
-	if row := r.row(); row >= 0 {
+	if row := r.selectedRow(); row >= 0 {
 		cursor = int(r.doc.rows[row].Start)
 	}
 	return hits, cursor
 }
 
 // Extend takes what is new of the choice. What is long is laid out beside the screen.
-func (r *Request) Extend(s *Scene, w, h int) {
+func (r *Request) Extend(s *Context, w, h int) {
 	c := s.Of()
 	x := exchangeOf(s.View, c)
 	r.size = -1
@@ -148,24 +148,24 @@ func (r *Request) Extend(s *Scene, w, h int) {
 		r.size = int(max(x.Request.Size(), int64(len(x.RequestBody()))))
 	}
 	if h > 0 {
-		r.lay(s, c, x, w)
+		r.layOut(s, c, x, w)
 	}
-	rows := r.above() + len(r.why)
+	rows := r.headRows() + len(r.why)
 	if r.doc != nil {
-		rows = r.above() + r.doc.size()
+		rows = r.headRows() + r.doc.shownCount()
 	}
 	r.Fit(rows, titleRow, h)
 }
 
-func exchangeOf(v *providers.View, c Choice) *providers.Exchange {
+func exchangeOf(v *providers.View, c Selection) *providers.Exchange {
 	if c.Turn == nil {
 		return nil
 	}
 	return v.Exchange(c.Turn.Exchange)
 }
 
-// lay has the body laid out, if that is not done.
-func (r *Request) lay(s *Scene, c Choice, x *providers.Exchange, w int) {
+// layOut has the body laid out, if that is not done.
+func (r *Request) layOut(s *Context, c Selection, x *providers.Exchange, w int) {
 	key := requestKey{exchange: -1, width: w}
 	if x != nil {
 		key = requestKey{x.Number, 0, x.Request.Size(), w}
@@ -187,9 +187,9 @@ func (r *Request) lay(s *Scene, c Choice, x *providers.Exchange, w int) {
 		r.doc, r.Window = nil, screen.Window{}
 	}
 	draw, width := s.Pen.Drawer, max(w-3, 8)
-	if len(body) <= mostAtOnce {
+	if len(body) <= maxSyncBytes {
 		r.key, r.doc = key, newFolded(body, width, draw)
-		r.head = about(x, r.doc, draw)
+		r.head = requestLine(x, r.doc, draw)
 		r.unfoldFor(c)
 		return
 	}
@@ -202,16 +202,16 @@ func (r *Request) lay(s *Scene, c Choice, x *providers.Exchange, w int) {
 		doc := newFolded(body, width, draw)
 		return func() {
 			r.making, r.key = requestKey{}, key
-			r.doc, r.head, r.why = doc, about(x, doc, draw), nil
+			r.doc, r.head, r.why = doc, requestLine(x, doc, draw), nil
 		}
 	})
 }
 
-// mostAtOnce is the size of a body that is laid out at once: there is nothing to wait for.
-const mostAtOnce = 16 << 10
+// maxSyncBytes is the size of a body that is laid out at once: there is nothing to wait for.
+const maxSyncBytes = 16 << 10
 
 // bodyOf is the body of the request that a turn answers, or why there is none.
-func bodyOf(c Choice, x *providers.Exchange) (body []byte, why display.Text) {
+func bodyOf(c Selection, x *providers.Exchange) (body []byte, why display.Text) {
 	switch {
 	case c.Turn == nil:
 		return nil, display.Lit("no turn is chosen")
@@ -233,16 +233,16 @@ func bodyOf(c Choice, x *providers.Exchange) (body []byte, why display.Text) {
 	return nil, display.Lit("no request was recorded: the source has only the response")
 }
 
-// about is where a request went, and how much it holds.
-func about(x *providers.Exchange, doc *folded, draw display.Drawer) display.Text {
+// requestLine is where a request went, and how much it holds.
+func requestLine(x *providers.Exchange, doc *foldableDocument, draw display.Drawer) display.Text {
 	line := screen.Bytes(len(doc.text))
 	if x.Head.Method != "" {
 		line = display.Join(draw.Clean(screen.Short(x.Head.Method+" "+x.Path())), line.Between("  ", ""))
 	}
-	if n := doc.members(messageKeys); n > 0 {
+	if n := doc.countElements(messageKeys); n > 0 {
 		line = display.Join(line, screen.Plural(n, "message").Between("  ", ""))
 	}
-	if n := doc.members(toolKeys); n > 0 {
+	if n := doc.countElements(toolKeys); n > 0 {
 		line = display.Join(line, screen.Plural(n, "tool").Between("  ", ""))
 	}
 	if x.Request.Size() == 0 {
@@ -253,8 +253,8 @@ func about(x *providers.Exchange, doc *folded, draw display.Drawer) display.Text
 
 // unfoldFor folds all but the last message and the tool of the chosen call, when one or the other is
 // another.
-func (r *Request) unfoldFor(c Choice) {
-	look := lookKey{doc: r.doc}
+func (r *Request) unfoldFor(c Selection) {
+	look := unfoldKey{doc: r.doc}
 	if c.Call != nil {
 		look.tool = c.Call.Name
 	}
@@ -264,12 +264,12 @@ func (r *Request) unfoldFor(c Choice) {
 	r.look = look
 	r.doc.foldAll(true)
 	if last := r.doc.lastMessage(); last >= 0 {
-		r.doc.unfold(last, true)
+		r.doc.unfoldRow(last, true)
 	}
-	if tool := r.doc.tool(look.tool); tool >= 0 {
-		r.doc.unfold(tool, true)
+	if tool := r.doc.toolRow(look.tool); tool >= 0 {
+		r.doc.unfoldRow(tool, true)
 	}
-	r.doc.show()
+	r.doc.updateView()
 }
 
 // Draw writes row y of the pane into the field.
@@ -278,22 +278,22 @@ func (r *Request) Draw(p *screen.Pen, y int, focused bool) {
 	row := r.Top + y - titleRow
 	switch {
 	case y == 0:
-	case row == 0 && r.above() == 1:
-		r.mark(p, row)
+	case row == 0 && r.headRows() == 1:
+		r.drawCursor(p, row)
 		p.Put(screen.Plain, screen.Bare, r.head)
 	case r.doc == nil:
-		if n := row - r.above(); n >= 0 && n < len(r.why) {
+		if n := row - r.headRows(); n >= 0 && n < len(r.why) {
 			p.Spaces(screen.Bare, 1)
 			p.Put(screen.Muted, screen.Bare, r.why[n])
 		}
-	case row-r.above() < r.doc.size():
-		r.mark(p, row)
-		r.doc.draw(p, r.doc.shown(row-r.above()), func(row int32) bool { return r.hits[row] })
+	case row-r.headRows() < r.doc.shownCount():
+		r.drawCursor(p, row)
+		r.doc.draw(p, r.doc.rowAtPlace(row-r.headRows()), func(row int32) bool { return r.hits[row] })
 	}
 }
 
-// mark writes the cell of the cursor.
-func (r *Request) mark(p *screen.Pen, row int) {
+// drawCursor writes the cell of the cursor.
+func (r *Request) drawCursor(p *screen.Pen, row int) {
 	if row == r.At {
 		p.Put(screen.Accent, screen.Bare, p.Glyph.Mark)
 	} else {

@@ -19,7 +19,7 @@ type Result struct {
 	lines []resultLine // above the text
 	text  []byte
 	size  int // bytes that there were
-	sheet *Sheet
+	sheet *TextSheet
 }
 
 // resultLine says something of the result.
@@ -40,18 +40,18 @@ type resultKey struct {
 	events   int  // of a turn
 }
 
-// mostResult is how much of a result is laid out.
-const mostResult = 256 << 10
+// maxResultBytes is how much of a result is laid out.
+const maxResultBytes = 256 << 10
 
-// mostListed is how many calls of a turn are listed.
-const mostListed = 200
+// maxCallsListed is how many calls of a turn are listed.
+const maxCallsListed = 200
 
 // NewResult makes the pane.
-func NewResult(h Host) *Result { return &Result{host: h, sheet: new(Sheet)} }
+func NewResult(h Host) *Result { return &Result{host: h, sheet: new(TextSheet)} }
 
 // Keys are those that move.
 func (r *Result) Keys() []screen.Binding {
-	return append([]screen.Binding{helpHint, zoomHint, findHint, tabHint, back(r.host)}, moves(r.host, r.Scrolls(display.Lit("j k scroll")), r.End)...)
+	return append([]screen.Binding{helpHint, zoomHint, findHint, tabHint, backKey(r.host)}, cursorKeys(r.host, r.Scrolls(display.Lit("j k scroll")), r.End)...)
 }
 
 // Label is the name, once there is a result, and how long that is.
@@ -63,8 +63,8 @@ func (r *Result) Label() Label {
 	return l
 }
 
-// Needs is a row for each line.
-func (r *Result) Needs() int { return r.Rows }
+// WantedRows is a row for each line.
+func (r *Result) WantedRows() int { return r.Rows }
 
 // Touch does nothing: there is no cursor.
 func (r *Result) Touch(int, int) (again bool) { return false }
@@ -77,17 +77,17 @@ func (r *Result) Find(query string) (rows []int, cursor int) {
 	if query == "" {
 		return nil, r.Top
 	}
-	n := newNeedle(query)
+	n := newTextQuery(query)
 	for row := range r.Rows {
-		if holds(n, r.said(row)) {
+		if containsQuery(n, r.rowText(row)) {
 			rows = append(rows, row)
 		}
 	}
 	return rows, r.Top
 }
 
-// said is the text of a row.
-func (r *Result) said(row int) string {
+// rowText is the text of a row.
+func (r *Result) rowText(row int) string {
 	if row < len(r.lines) {
 		return r.lines[row].text.String()
 	}
@@ -95,9 +95,9 @@ func (r *Result) said(row int) string {
 }
 
 // Extend takes what is new of the choice.
-func (r *Result) Extend(s *Scene, w, h int) {
+func (r *Result) Extend(s *Context, w, h int) {
 	c := s.Of()
-	key := resultKey{of: c.ref(), width: w, raw: s.Raw}
+	key := resultKey{of: c.asRef(), width: w, raw: s.Raw}
 	if c.Turn != nil {
 		if key.kept = c.Turn.Kept; c.Call == nil {
 			key.events = c.Turn.Events
@@ -114,29 +114,29 @@ func (r *Result) Extend(s *Scene, w, h int) {
 		if key.of != r.key.of {
 			r.Window = screen.Window{}
 		}
-		r.key, r.sheet, r.text, r.size = key, new(Sheet), nil, -1
-		r.make(s, c, w)
+		r.key, r.sheet, r.text, r.size = key, new(TextSheet), nil, -1
+		r.buildRows(s, c, w)
 	}
 	r.Fit(len(r.lines)+r.sheet.Rows, titleRow, h)
 }
 
-// make makes the rows.
-func (r *Result) make(s *Scene, c Choice, w int) {
+// buildRows makes the rows.
+func (r *Result) buildRows(s *Context, c Selection, w int) {
 	r.lines = nil
 	say := func(role screen.Role, text display.Text) {
 		for _, line := range display.Wrap(text, max(w-2, 8)) {
 			r.lines = append(r.lines, resultLine{role, line.Between(" ", "")})
 		}
 	}
-	switch given := c.given(); {
+	switch given := c.sentBackResult(); {
 	case c.Turn != nil && c.Turn.Kept == stream.Dropped:
 		say(screen.Muted, display.Lit("what its tools gave is not kept"))
 	case c.Call == nil && (c.Turn == nil || len(c.Turn.Calls) == 0):
 		say(screen.Muted, display.Lit("no call is chosen"))
 	case c.Call == nil:
-		r.list(s.Pen, c.Turn, say)
+		r.listCalls(s.Pen, c.Turn, say)
 	case given != nil:
-		r.give(s, c.Call, given, w, say)
+		r.addResult(s, c.Call, given, w, say)
 	case c.Call.Server && c.Call.Answered == stream.AnswerFailed:
 		say(screen.Caution, display.Lit("the provider ran it, and it failed: the response says how"))
 	case c.Call.Server:
@@ -146,9 +146,9 @@ func (r *Result) make(s *Scene, c Choice, w int) {
 	}
 }
 
-// list makes a row of each call of a turn.
-func (r *Result) list(p *screen.Pen, t *stream.Turn, say func(screen.Role, display.Text)) {
-	for _, c := range t.Calls[:min(len(t.Calls), mostListed)] {
+// listCalls makes a row of each call of a turn.
+func (r *Result) listCalls(p *screen.Pen, t *stream.Turn, say func(screen.Role, display.Text)) {
+	for _, c := range t.Calls[:min(len(t.Calls), maxCallsListed)] {
 		given := c.Given()
 		switch {
 		case c.Server:
@@ -161,23 +161,23 @@ func (r *Result) list(p *screen.Pen, t *stream.Turn, say func(screen.Role, displ
 			say(screen.Plain, display.Join(p.Name(c.Name), screen.Bytes(given.Gave.Bytes).Between("  ", "")))
 		}
 	}
-	if n := len(t.Calls) - mostListed; n > 0 {
+	if n := len(t.Calls) - maxCallsListed; n > 0 {
 		say(screen.Muted, screen.Count(n).Between("and ", " more calls"))
 	}
 }
 
-// given is what a request has as the result of the chosen call, nil where none has any.
-func (c Choice) given() *stream.Return {
+// sentBackResult is what a request has as the result of the chosen call, nil where none has any.
+func (c Selection) sentBackResult() *stream.Return {
 	if c.Call == nil {
 		return nil
 	}
 	return c.Call.Given()
 }
 
-// give makes the rows of a result: what is known of it, and its text.
-func (r *Result) give(s *Scene, c *stream.Call, given *stream.Return, w int, say func(screen.Role, display.Text)) {
+// addResult makes the rows of a result: what is known of it, and its text.
+func (r *Result) addResult(s *Context, c *stream.Call, given *stream.Return, w int, say func(screen.Role, display.Text)) {
 	p, gave := s.Pen, &given.Gave
-	role, words := screen.Muted, ReturnName(s.View, given)+" brought it"
+	role, words := screen.Muted, SentBackRequest(s.View, given)+" brought it"
 	if given.Result == stream.AnswerFailed {
 		role, words = screen.Bad, "an error: "+words
 	}
@@ -188,7 +188,7 @@ func (r *Result) give(s *Scene, c *stream.Call, given *stream.Return, w int, say
 	r.size = gave.Bytes
 	r.text = []byte(gave.Text)
 	if whole, ok := s.View.Result(c); ok {
-		r.text = whole.Text[:min(len(whole.Text), mostResult)]
+		r.text = whole.Text[:min(len(whole.Text), maxResultBytes)]
 	}
 	switch n := len(r.text); {
 	case n == 0 && gave.Bytes > 0:
@@ -209,8 +209,8 @@ func isDocument(text []byte) bool {
 	return lex.Syntax() == stream.SyntaxObject || lex.Syntax() == stream.SyntaxOther && bytes.HasPrefix(bytes.TrimSpace(text), []byte("["))
 }
 
-// ReturnName is the request that a call came back in.
-func ReturnName(v *providers.View, r *stream.Return) string {
+// SentBackRequest is the request that a call came back in.
+func SentBackRequest(v *providers.View, r *stream.Return) string {
 	if t := v.TurnAsked(r); t != nil {
 		return fmt.Sprintf("the request of turn %d", t.Number+1)
 	}

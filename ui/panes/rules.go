@@ -10,8 +10,8 @@ import (
 	"toolscope/ui/screen"
 )
 
-// rule is what comes of one executor.
-type rule struct {
+// ruleResult is what comes of one executor.
+type ruleResult struct {
 	stream.Run
 	sign  display.Text
 	role  screen.Role // of the verdict's word; the sign has that of how grave it is
@@ -21,8 +21,8 @@ type rule struct {
 	with  display.Text // what it ran with, or why it did not
 }
 
-// unruled says why no rule is shown, "" where all are.
-func unruled(c Choice) display.Text {
+// whyNoRules says why no rule is shown, "" where all are.
+func whyNoRules(c Selection) display.Text {
 	switch {
 	case c.Call == nil:
 		return display.Lit("no call is chosen")
@@ -36,16 +36,16 @@ func unruled(c Choice) display.Text {
 		return display.Lit("not kept")
 	case c.Call.Size() != len(c.Call.Args()):
 		return display.Lit("its arguments are being read again")
-	case c.Call.Arriving() && c.Call.Lexer().Tokens().Len() > mostExecuted:
+	case c.Call.Arriving() && c.Call.Lexer().Tokens().Len() > maxRuleTokens:
 		return display.Lit("shown when it has ended: it is long")
 	}
 	return display.Text{}
 }
 
 // ruleOf is what comes of one executor.
-func ruleOf(v *providers.View, c Choice, e stream.Executor, p *screen.Pen) rule {
+func ruleOf(v *providers.View, c Selection, e stream.Executor, p *screen.Pen) ruleResult {
 	run := c.Turn.Run(c.Call, e)
-	r := rule{Run: run, sign: display.Lit("  "), role: verdictRoles[run.Verdict], delta: -1}
+	r := ruleResult{Run: run, sign: display.Lit("  "), role: verdictRoles[run.Verdict], delta: -1}
 	switch {
 	case c.Call.Stopped():
 		r.role = screen.Muted
@@ -98,14 +98,14 @@ func ranWith(c *stream.Call, r stream.Run, e stream.Executor, p *screen.Pen) dis
 	return p.CleanBytes(args[:min(len(args), screen.MostName)])
 }
 
-// mostMended is how much of arguments is mended to be shown.
-const mostMended = 64 << 10
+// maxRepairBytes is how much of arguments is mended to be shown.
+const maxRepairBytes = 64 << 10
 
 // ranArgs are the arguments that a call was run with: those that had come, or what a parser makes of
 // them that mends what is not finished. how says so where that is another text.
 func ranArgs(c *stream.Call, r stream.Run, e stream.Executor) (args []byte, how string) {
 	args = c.Args()[:r.Bytes]
-	if e == stream.Repaired && len(args) <= mostMended {
+	if e == stream.Repaired && len(args) <= maxRepairBytes {
 		if mended := replay.Mended(args); !bytes.Equal(mended, args) {
 			return mended, ", mended"
 		}
@@ -138,7 +138,7 @@ const (
 )
 
 // drawRule writes a rule: how grave, its name, what comes of it, when, and with what.
-func (x *Executors) drawRule(p *screen.Pen, e stream.Executor, g screen.Ground) {
+func (x *RunRules) drawRule(p *screen.Pen, e stream.Executor, g screen.Ground) {
 	r, narrow := &x.rules[e], p.Left < 59
 	p.Put(r.alarm, g, r.sign.Between("", " "))
 	p.Put(screen.Plain, g, p.Pad(p.Clean(e.String()), ruleName).Between("", "  "))

@@ -10,15 +10,15 @@ import (
 	"toolscope/ui/screen"
 )
 
-// mostShown is how many bytes of arguments are shown in rows of their own.
-const mostShown = 2 << 10
+// maxArgsShown is how many bytes of arguments are shown in rows of their own.
+const maxArgsShown = 2 << 10
 
-// detail adds the lines below a rule that is open: who decides so, the exact arguments, where these
+// appendDetail adds the lines below a rule that is open: who decides so, the exact arguments, where these
 // are not the final ones, and a sentence to paste.
-func (x *Executors) detail(s *Scene, c Choice, e stream.Executor, w int) {
+func (x *RunRules) appendDetail(s *Context, c Selection, e stream.Executor, w int) {
 	say := func(role screen.Role, text string) {
 		for _, line := range display.Wrap(s.Pen.Clean(text), max(w-findingLeft-3, 8)) {
-			x.lines = append(x.lines, ruleLine{of: e, role: role, text: line.Between("     ", "")})
+			x.lines = append(x.lines, runRuleLine{of: e, role: role, text: line.Between("     ", "")})
 		}
 	}
 	by := RunBy(c.Turn, c.Call, e)
@@ -32,12 +32,12 @@ func (x *Executors) detail(s *Scene, c Choice, e stream.Executor, w int) {
 	if run.Event > 0 && !run.Gone && run.Bytes > 0 {
 		text, how := ranArgs(c.Call, run, e)
 		say(screen.Muted, fmt.Sprintf("with %s of %s%s:", screen.Bytes(run.Bytes), screen.Bytes(c.Call.Size()), how))
-		say(screen.StringToken, string(text[:min(len(text), mostShown)]))
-		if n := len(text) - mostShown; n > 0 {
+		say(screen.StringToken, string(text[:min(len(text), maxArgsShown)]))
+		if n := len(text) - maxArgsShown; n > 0 {
 			say(screen.Muted, screen.Bytes(n).String()+" more")
 		}
 	}
-	if at := differs(c.Call, e, run); at != "" {
+	if at := differenceText(c.Call, e, run); at != "" {
 		say(screen.Caution, at)
 	}
 	say(screen.Muted, "to be told: "+RunReport(s.View, c.Turn, c.Call, e))
@@ -86,7 +86,7 @@ func RunReport(v *providers.View, t *stream.Turn, c *stream.Call, e stream.Execu
 		with, how := ranArgs(c, run, e)
 		text += fmt.Sprintf(", with %s (%d of %d bytes%s)", stream.Clip(with, 0, 200), run.Bytes, c.Size(), how)
 	}
-	if at := differs(c, e, run); at != "" {
+	if at := differenceText(c, e, run); at != "" {
 		text += "; " + at
 	}
 	return text + verdictEnds[run.Verdict]
@@ -99,8 +99,8 @@ var verdictEnds = [...]string{
 	stream.RunIncomplete: "; the call was cut.", stream.RunBroken: ".", stream.Refuses: ".",
 }
 
-// differs says where the arguments that a call was run with are not the final ones, "" where they are.
-func differs(c *stream.Call, e stream.Executor, r stream.Run) string {
+// differenceText says where the arguments that a call was run with are not the final ones, "" where they are.
+func differenceText(c *stream.Call, e stream.Executor, r stream.Run) string {
 	switch {
 	case r.Event == 0, r.Gone:
 		return ""
@@ -112,7 +112,7 @@ func differs(c *stream.Call, e stream.Executor, r stream.Run) string {
 		return fmt.Sprintf("the final text goes on behind byte %s", screen.Count(r.Bytes))
 	case c.Lexer().Err() != nil:
 		return "the final arguments are " + noObject(c)
-	case e == stream.AnyArgs && !isWhole(c.Args()[:r.Bytes]):
+	case e == stream.AnyArgs && !isJSONValue(c.Args()[:r.Bytes]):
 		return "that is no JSON but a text; the final arguments differ at $"
 	case r.Verdict != stream.RunWrong && r.Verdict != stream.RunIncomplete:
 		return ""
@@ -120,8 +120,8 @@ func differs(c *stream.Call, e stream.Executor, r stream.Run) string {
 	return "the final arguments differ at " + pathAt(c, r.Bytes)
 }
 
-// isWhole reports whether a text is one JSON value.
-func isWhole(text []byte) bool {
+// isJSONValue reports whether a text is one JSON value.
+func isJSONValue(text []byte) bool {
 	var lex stream.Lexer
 	lex.Write(text)
 	lex.Close()
@@ -174,14 +174,14 @@ func pathAt(c *stream.Call, off int) string {
 	return "$"
 }
 
-// mostTail is how many tokens are looked at for where a call grows: what is there already may be long.
-const mostTail = 400
+// maxTailTokens is how many tokens are looked at for where a call grows: what is there already may be long.
+const maxTailTokens = 400
 
 // TailPath is where in its arguments a call grows: .edits[1].new, as far as the last tokens tell.
 func TailPath(c *stream.Call) (path string) {
 	toks, args := c.Lexer().Tokens(), c.Args()
 	depth, commas, key := 0, 0, ""
-	for n := toks.Len() - 1; n >= max(0, toks.Len()-mostTail); n-- {
+	for n := toks.Len() - 1; n >= max(0, toks.Len()-maxTailTokens); n-- {
 		switch k := toks.At(n).Kind; {
 		case k == stream.ObjectClose || k == stream.ArrayClose:
 			depth++

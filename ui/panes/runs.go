@@ -60,7 +60,7 @@ func RunBy(t *stream.Turn, c *stream.Call, x stream.Executor) (say []string) {
 			if len(who) == 0 {
 				continue
 			}
-			text := runners(who, own) + " " + rule.words(c, run, len(who)) + knownWords[known]
+			text := programNames(who, own) + " " + rule.sentence(c, run, len(who)) + knownWords[known]
 			if rule.runs && own && c.Given() != nil {
 				text += "; it did: the result came back"
 			}
@@ -98,8 +98,8 @@ var runRules = []runRule{
 var ofOne = strings.NewReplacer("do not run", "does not run", "run nothing by themselves: what uses them does",
 	"runs nothing by itself: what uses it does", "ask again", "asks again", "run it", "runs it", "run what", "runs what")
 
-// words say it of a call and so many programs.
-func (rule *runRule) words(c *stream.Call, r stream.Run, programs int) string {
+// sentence say it of a call and so many programs.
+func (rule *runRule) sentence(c *stream.Call, r stream.Run, programs int) string {
 	text := strings.Replace(rule.many, " DELTA", deltaWords(c, r), 1)
 	if programs == 1 {
 		text = ofOne.Replace(text)
@@ -115,8 +115,8 @@ func deltaWords(c *stream.Call, r stream.Run) string {
 	return fmt.Sprintf(" at delta %d", c.DeltaAt(r.Bytes-1)+1)
 }
 
-// runners are the names of programs; own says that it is the one that made the request.
-func runners(who []client.RunHabit, own bool) string {
+// programNames are the names of programs; own says that it is the one that made the request.
+func programNames(who []client.RunHabit, own bool) string {
 	var names []string
 	for _, r := range who {
 		if title := client.MustFind(r.Client).Title; !slices.Contains(names, title) {

@@ -11,24 +11,24 @@ import (
 	"toolscope/ui/screen"
 )
 
-// fateSides is what a request that brought a call back has of it.
-var fateSides = map[replay.Fate]screen.Side{
+// sentBackSides is what a request that brought a call back has of it.
+var sentBackSides = map[replay.Fate]screen.Side{
 	replay.Intact: screen.Same, replay.WasReformatted: screen.Alike, replay.WasMoved: screen.Alike,
 	replay.WasRepaired: screen.Differs, replay.WasWrapped: screen.Differs, replay.WasEncoded: screen.Differs,
 	replay.WasAltered: screen.Differs, replay.WasOrphaned: screen.Differs,
 	replay.WasEmptied: screen.Nothing, replay.WasDropped: screen.Nothing,
 }
 
-// FateLook is how a fate is shown: its colour, and the sign of what the request has.
-func FateLook(p *screen.Pen, fate string) (screen.Role, display.Text) {
-	if side, ok := fateSides[replay.Fate(fate)]; ok {
+// SentBackLook is how a fate is shown: its colour, and the sign of what the request has.
+func SentBackLook(p *screen.Pen, fate string) (screen.Role, display.Text) {
+	if side, ok := sentBackSides[replay.Fate(fate)]; ok {
 		return screen.SideRoles[side], p.Clean(strings.TrimSpace(p.Glyph.Side[side].String())).Between("", " ")
 	}
 	return screen.Plain, p.Glyph.Dot.Between("", " ")
 }
 
-// Onward says where a turn's calls were sent back first.
-func Onward(v *providers.View, t *stream.Turn) string {
+// FirstSentBack says where a turn's calls were sent back first.
+func FirstSentBack(v *providers.View, t *stream.Turn) string {
 	text := "in " + RequestName(v, t.Next)
 	if v.TurnOf(t.Next) != nil {
 		text += ": o shows it"
@@ -47,9 +47,9 @@ func RequestName(v *providers.View, exchange int) string {
 	return fmt.Sprintf("request %d (without a response)", exchange)
 }
 
-// returnWords is what a request made of a call, beside its fate.
-func returnWords(v *providers.View, r stream.Return) string {
-	words := "in " + ReturnName(v, &r)
+// sentBackWords is what a request made of a call, beside its fate.
+func sentBackWords(v *providers.View, r stream.Return) string {
+	words := "in " + SentBackRequest(v, &r)
 	switch names := strings.Split(r.Policies, ","); {
 	case r.Policies == "":
 	case len(names) == 1:
@@ -71,14 +71,14 @@ func returnWords(v *providers.View, r stream.Return) string {
 	return words
 }
 
-// returnLines say what later requests made of a call.
-func returnLines(v *providers.View, c *stream.Call, width int, p *screen.Pen) (lines []findingLine) {
+// sentBackLines say what later requests made of a call.
+func sentBackLines(v *providers.View, c *stream.Call, width int, p *screen.Pen) (lines []findingLine) {
 	for i, r := range c.SentBack {
 		if i == 0 {
 			lines = append(lines, findingLine{of: ours}, findingLine{of: ours, role: screen.Muted, text: display.Lit(" WHEN IT WAS SENT BACK")})
 		}
-		look, sign := FateLook(p, r.As)
-		text := display.Join(sign, p.Name(r.As), display.Lit("  "), p.Name(returnWords(v, r)))
+		look, sign := SentBackLook(p, r.As)
+		text := display.Join(sign, p.Name(r.As), display.Lit("  "), p.Name(sentBackWords(v, r)))
 		if c.Syntax() == stream.SyntaxDouble && r.As == string(replay.Intact) {
 			text = display.Join(text, display.Lit("; it was the model that encoded it twice"))
 		}
@@ -92,8 +92,8 @@ func returnLines(v *providers.View, c *stream.Call, width int, p *screen.Pen) (l
 	return lines
 }
 
-// aboutReturns is what became of a call in later requests, in a few words.
-func aboutReturns(c *stream.Call) string {
+// aboutSentBack is what became of a call in later requests, in a few words.
+func aboutSentBack(c *stream.Call) string {
 	var fates []string
 	for _, r := range c.SentBack {
 		fates = append(fates, r.As)
@@ -101,10 +101,10 @@ func aboutReturns(c *stream.Call) string {
 	return "sent back " + strings.Join(fates, ", then ")
 }
 
-// drawReturn writes what a later request made of a call: no frame of this response tells it. Which
+// drawSentBack writes what a later request made of a call: no frame of this response tells it. Which
 // call it was, it says where that is not known.
-func drawReturn(p *screen.Pen, v *providers.View, e stream.Event, event int, g screen.Ground, which bool) {
-	look, sign := FateLook(p, e.Text)
+func drawSentBack(p *screen.Pen, v *providers.View, e stream.Event, event int, g screen.Ground, which bool) {
+	look, sign := SentBackLook(p, e.Text)
 	p.Put(screen.Muted, g, p.Format("%-4s  ", e.Kind))
 	resent := stream.PayloadOf[stream.Resent](e)
 	r := stream.Return{Exchange: resent.Exchange, Policies: resent.Policies, Result: e.Code, Kept: resent.Kept, Event: event}
@@ -112,5 +112,5 @@ func drawReturn(p *screen.Pen, v *providers.View, e stream.Event, event int, g s
 		p.Put(screen.Plain, g, p.Format("call %d ", e.Slot))
 	}
 	p.Put(look, g, display.Join(sign, p.Name(e.Text)))
-	p.Put(screen.Plain, g, p.Name(returnWords(v, r)).Between(" ", ""))
+	p.Put(screen.Plain, g, p.Name(sentBackWords(v, r)).Between(" ", ""))
 }

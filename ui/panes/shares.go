@@ -5,65 +5,65 @@ import (
 	"toolscope/stream"
 )
 
-// shares are what the turns of each lane and session have cost that have ended. Of very many, those
+// sessionCosts are what the turns of each lane and session have cost that have ended. Of very many, those
 // that came first are forgotten.
-type shares struct {
-	lanes    map[int32]*share
-	sessions map[string]*share
-	order    []*stream.Ask // of the first turn of each lane, as they came
+type sessionCosts struct {
+	conversations map[int32]*turnCosts
+	sessions      map[string]*turnCosts
+	order         []*stream.Ask // of the first turn of each lane, as they came
 }
 
-// share is what some turns cost.
-type share struct {
+// turnCosts is what some turns cost.
+type turnCosts struct {
 	price.Sum
 	turns int
 }
 
-// mostShares is how many lanes are remembered.
-const mostShares = 1 << 12
+// maxConversations is how many lanes are remembered.
+const maxConversations = 1 << 12
 
-// add adds a turn that has ended.
-func (s *shares) add(o *openTurn) {
+// addTurn adds a turn that has ended.
+func (s *sessionCosts) addTurn(o *openTurn) {
 	if o.ask == nil || o.ask.Lane == 0 {
 		return
 	}
-	if s.lanes == nil {
-		s.lanes, s.sessions = map[int32]*share{}, map[string]*share{}
+	if s.conversations == nil {
+		s.conversations, s.sessions = map[int32]*turnCosts{}, map[string]*turnCosts{}
 	}
-	of := s.lanes[o.ask.Lane]
+	of := s.conversations[o.ask.Lane]
 	if of == nil {
-		of = new(share)
-		s.lanes[o.ask.Lane] = of
+		of = new(turnCosts)
+		s.conversations[o.ask.Lane] = of
 		if s.sessions[o.ask.Session] == nil {
-			s.sessions[o.ask.Session] = new(share)
+			s.sessions[o.ask.Session] = new(turnCosts)
 		}
-		s.remember(o.ask)
+		s.trackConversation(o.ask)
 	}
-	for _, to := range []*share{of, s.sessions[o.ask.Session]} {
+	for _, to := range []*turnCosts{of, s.sessions[o.ask.Session]} {
 		if to != nil {
-			o.add(&to.Sum)
+			o.addTo(&to.Sum)
 			to.turns++
 		}
 	}
 }
 
-// remember notes that a lane came, and forgets the first of too many.
-func (s *shares) remember(a *stream.Ask) {
+// trackConversation notes that a lane came, and forgets the first of too many.
+func (s *sessionCosts) trackConversation(a *stream.Ask) {
 	s.order = append(s.order, a)
-	if len(s.order) > mostShares {
-		delete(s.lanes, s.order[0].Lane)
+	if len(s.order) > maxConversations {
+		delete(s.conversations, s.order[0].Lane)
 		delete(s.sessions, s.order[0].Session)
 		s.order = s.order[1:]
 	}
 }
 
-// OfLane is what the turns of a lane have cost so far.
-func (b *Bill) OfLane(lane int32) price.Sum {
-	return b.share(b.shares.lanes[lane], func(a *stream.Ask) bool { return a.Lane == lane }).Sum
+// ConversationCost is what the turns of a lane have cost so far.
+func (b *Costs) ConversationCost(lane int32) price.Sum {
+	return b.costWithOpen(b.shares.conversations[lane], func(a *stream.Ask) bool { return a.Lane == lane }).Sum
 }
 
-// share adds to what has ended the turns that have not.
-func (b *Bill) share(ended *share, is func(*stream.Ask) bool) (all share) {
+// costWithOpen adds to what has ended the turns that have not.
+func (b *Costs) costWithOpen(ended *turnCosts, is func(*stream.Ask) bool) (all turnCosts) {
 	if ended != nil {
 		all = *ended
 	}
@@ -76,9 +76,9 @@ func (b *Bill) share(ended *share, is func(*stream.Ask) bool) (all share) {
 	return all
 }
 
-// sharesOf is what the agent of a request and its session have cost so far, and in how many turns.
-func (b *Bill) sharesOf(a *stream.Ask) (agent, session share) {
-	agent = b.share(b.shares.lanes[a.Lane], func(of *stream.Ask) bool { return of.Lane == a.Lane })
-	session = b.share(b.shares.sessions[a.Session], func(of *stream.Ask) bool { return of.Session == a.Session })
+// requestCosts is what the agent of a request and its session have cost so far, and in how many turns.
+func (b *Costs) requestCosts(a *stream.Ask) (agent, session turnCosts) {
+	agent = b.costWithOpen(b.shares.conversations[a.Lane], func(of *stream.Ask) bool { return of.Lane == a.Lane })
+	session = b.costWithOpen(b.shares.sessions[a.Session], func(of *stream.Ask) bool { return of.Session == a.Session })
 	return agent, session
 }

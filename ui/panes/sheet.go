@@ -12,9 +12,9 @@ import (
 	"toolscope/ui/screen"
 )
 
-// Sheet is texts one below the other as display rows. It is laid out once, and drawn a row at a
+// TextSheet is texts one below the other as display rows. It is laid out once, and drawn a row at a
 // time.
-type Sheet struct {
+type TextSheet struct {
 	blocks []block
 	Rows   int
 	Look   int // the block worth seeing first, and the byte in it
@@ -61,14 +61,14 @@ func (b *block) captionRows() int {
 	return 1
 }
 
-func (s *Sheet) Add(b block) {
+func (s *TextSheet) Add(b block) {
 	b.first = s.Rows
 	s.Rows += b.captionRows() + len(b.rows)
 	s.blocks = append(s.blocks, b)
 }
 
 // LookRow is the row worth seeing first.
-func (s *Sheet) LookRow() int {
+func (s *TextSheet) LookRow() int {
 	if s.Look >= len(s.blocks) {
 		return 0
 	}
@@ -78,7 +78,7 @@ func (s *Sheet) LookRow() int {
 }
 
 // Shows is the text that a row shows, nil of a caption.
-func (s *Sheet) Shows(row int) (text []byte) {
+func (s *TextSheet) Shows(row int) (text []byte) {
 	n := sort.Search(len(s.blocks), func(i int) bool { return s.blocks[i].first > row }) - 1
 	if n < 0 || row >= s.Rows {
 		return nil
@@ -91,7 +91,7 @@ func (s *Sheet) Shows(row int) (text []byte) {
 }
 
 // Marked reports whether a row shows something that is marked.
-func (s *Sheet) Marked(row int) bool {
+func (s *TextSheet) Marked(row int) bool {
 	n := sort.Search(len(s.blocks), func(i int) bool { return s.blocks[i].first > row }) - 1
 	if n < 0 || row >= s.Rows {
 		return false
@@ -105,7 +105,7 @@ func (s *Sheet) Marked(row int) bool {
 }
 
 // Draw writes a row of the sheet into the field; what is marked lies on a ground of its own.
-func (s *Sheet) Draw(p *screen.Pen, row int, marked screen.Ground) {
+func (s *TextSheet) Draw(p *screen.Pen, row int, marked screen.Ground) {
 	n := sort.Search(len(s.blocks), func(i int) bool { return s.blocks[i].first > row }) - 1
 	if n < 0 || row >= s.Rows {
 		return

@@ -16,7 +16,7 @@ func TestSheet(t *testing.T) {
 	for _, text := range texts {
 		for _, raw := range []bool{false, true} {
 			for _, width := range []int{13, 40, 200} {
-				var s Sheet
+				var s TextSheet
 				marks := []Span{{1, 3}, {5, 6}, {8, 30}, {40, 41}}
 				for i := range marks {
 					marks[i] = Span{min(marks[i].Start, len(text)), min(marks[i].End, len(text))}
@@ -47,7 +47,7 @@ func TestSheet(t *testing.T) {
 
 // TestLookRow: the row with the byte worth seeing is found under captions.
 func TestLookRow(t *testing.T) {
-	var s Sheet
+	var s TextSheet
 	if s.LookRow() != 0 {
 		t.Error("of nothing")
 	}

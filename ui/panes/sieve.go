@@ -9,24 +9,24 @@ import (
 	"toolscope/ui/filter"
 )
 
-// Sieve is which turns are shown: those that a filter means, or all. Each is judged when something
+// TurnFilter is which turns are shown: those that a filter means, or all. Each is judged when something
 // came of it, not when it is drawn.
-type Sieve struct {
-	Changed bool // turns are shown that were not, or the other way round, that the news do not name
-	Untold  int  // turns of which too little is left to judge them
+type TurnFilter struct {
+	Changed   bool // turns are shown that were not, or the other way round, that the news do not name
+	Undecided int  // turns of which too little is left to judge them
 
-	filter *filter.Filter // nil for none
-	other  bool           // than when turns were judged last
-	from   filter.Source
-	meant  map[int32]bool // true by number of turn
-	top    int32          // no turn beyond it is meant
-	looked filter.SearchProgress
-	held   int32         // no longer meant, but it is looked at: it goes with the choice
-	judged time.Duration // the time of the source when all were
+	filter   *filter.Filter // nil for none
+	other    bool           // than when turns were judged last
+	from     filter.Source
+	matching map[int32]bool // true by number of turn
+	top      int32          // no turn beyond it is meant
+	looked   filter.SearchProgress
+	pinned   int32         // no longer meant, but it is looked at: it goes with the choice
+	judged   time.Duration // the time of the source when all were
 }
 
 // Set has it be another filter; an empty one means all.
-func (s *Sieve) Set(f *filter.Filter) {
+func (s *TurnFilter) Set(f *filter.Filter) {
 	if f != nil && f.Empty() {
 		f = nil
 	}
@@ -34,83 +34,83 @@ func (s *Sieve) Set(f *filter.Filter) {
 	s.filter = f
 }
 
-// On reports whether there is a filter.
-func (s *Sieve) On() bool { return s != nil && s.filter != nil }
+// Active reports whether there is a filter.
+func (s *TurnFilter) Active() bool { return s != nil && s.filter != nil }
 
 // Text is the filter as it was written.
-func (s *Sieve) Text() string { return s.filter.String() }
+func (s *TurnFilter) Text() string { return s.filter.String() }
 
 // Count is how many turns are meant.
-func (s *Sieve) Count() int { return len(s.meant) }
+func (s *TurnFilter) Count() int { return len(s.matching) }
 
 // Shows reports whether a turn is shown.
-func (s *Sieve) Shows(t *stream.Turn) bool {
-	return !s.On() || s.meant[t.Number] || s.held == t.Number
+func (s *TurnFilter) Shows(t *stream.Turn) bool {
+	return !s.Active() || s.matching[t.Number] || s.pinned == t.Number
 }
 
 // Extend takes what is new in the session. chosen is what is looked at.
-func (s *Sieve) Extend(v *providers.View, news *News, cost func(*stream.Turn) price.Figure, now time.Duration, chosen stream.Ref) {
+func (s *TurnFilter) Extend(v *providers.View, news *Changes, cost func(*stream.Turn) price.Figure, now time.Duration, chosen stream.Ref) {
 	s.Changed = s.other
 	if s.filter == nil {
-		s.other, s.meant, s.Untold, s.held = false, nil, 0, stream.NoTurn
+		s.other, s.matching, s.Undecided, s.pinned = false, nil, 0, stream.NoTurn
 		return
 	}
 	s.from = filter.Source{View: v, Cost: cost, Now: now, Progress: s.looked}
-	if s.held != stream.NoTurn && (s.held != chosen.Turn || s.other) {
-		s.held, s.Changed = stream.NoTurn, true
+	if s.pinned != stream.NoTurn && (s.pinned != chosen.Turn || s.other) {
+		s.pinned, s.Changed = stream.NoTurn, true
 	}
-	if s.other || news.All || s.aged() {
-		s.judgeAll(v.Session().Turns, chosen)
+	if s.other || news.All || s.hasExpired() {
+		s.evaluateAll(v.Session().Turns, chosen)
 		return
 	}
 	for _, number := range news.Turns {
 		if t := v.Session().Turn(number); t != nil {
-			s.judge(t, chosen)
+			s.evaluateTurn(t, chosen)
 		}
 	}
 }
 
-// aged reports whether so much time has passed that turns may not be meant any more.
-func (s *Sieve) aged() bool {
+// hasExpired reports whether so much time has passed that turns may not be meant any more.
+func (s *TurnFilter) hasExpired() bool {
 	since := s.filter.Since()
 	return since > 0 && s.from.Now-s.judged >= max(since/100, time.Second)
 }
 
-func (s *Sieve) judgeAll(turns []*stream.Turn, chosen stream.Ref) {
-	anew := s.other || s.meant == nil
+func (s *TurnFilter) evaluateAll(turns []*stream.Turn, chosen stream.Ref) {
+	anew := s.other || s.matching == nil
 	if anew {
-		s.meant, s.top = map[int32]bool{}, -1
+		s.matching, s.top = map[int32]bool{}, -1
 		chosen = stream.NoRef // who asks for something else is shown that
 	}
-	s.other, s.Changed, s.Untold, s.judged = false, true, 0, s.from.Now
+	s.other, s.Changed, s.Undecided, s.judged = false, true, 0, s.from.Now
 	s.looked = filter.SearchProgress{}
 	s.from.Progress = s.looked
 	for _, t := range turns {
-		if s.judge(t, chosen); s.filter.Undecidable(t) && !s.meant[t.Number] {
-			s.Untold++
+		if s.evaluateTurn(t, chosen); s.filter.Undecidable(t) && !s.matching[t.Number] {
+			s.Undecided++
 		}
 	}
 }
 
-// judge takes a turn as it is now. One that was let go of stays what it was.
-func (s *Sieve) judge(t *stream.Turn, chosen stream.Ref) {
-	was := s.meant[t.Number]
+// evaluateTurn takes a turn as it is now. One that was let go of stays what it was.
+func (s *TurnFilter) evaluateTurn(t *stream.Turn, chosen stream.Ref) {
+	was := s.matching[t.Number]
 	switch is := s.filter.MatchesTurn(&s.from, t); {
 	case is == was || was && s.filter.Undecidable(t):
 	case is:
-		s.meant[t.Number] = true
+		s.matching[t.Number] = true
 		s.top = max(s.top, t.Number)
 	default:
-		if delete(s.meant, t.Number); t.Number == chosen.Turn {
-			s.held = t.Number
+		if delete(s.matching, t.Number); t.Number == chosen.Turn {
+			s.pinned = t.Number
 		}
 	}
 }
 
-// newest is the latest turn that is meant, nil if none is.
-func (s *Sieve) newest(of *stream.Session) *stream.Turn {
-	for ; s.top >= 0 && len(s.meant) > 0; s.top-- {
-		if s.meant[s.top] {
+// newestShown is the latest turn that is meant, nil if none is.
+func (s *TurnFilter) newestShown(of *stream.Session) *stream.Turn {
+	for ; s.top >= 0 && len(s.matching) > 0; s.top-- {
+		if s.matching[s.top] {
 			return of.Turn(s.top)
 		}
 	}

@@ -10,21 +10,21 @@ import (
 )
 
 // Draw writes row y of the strip.
-func (s *Strip) Draw(p *screen.Pen, y int) {
+func (s *TimeStrip) Draw(p *screen.Pen, y int) {
 	defer p.Fill(screen.Bare)
 	row := y - stripHead
 	switch {
 	case y == 0:
 		s.drawMoment(p)
-	case s.turn() == nil:
+	case s.liveTurn() == nil:
 	case y == 1:
 		s.drawAxis(p)
 	case row < len(s.all) && row < s.lanes:
 		s.drawLane(p, &s.all[row])
 	case row == s.lanes:
-		drawLegend(p, s.ran())
+		drawLegend(p, s.hasToolRun())
 	default:
-		for i, told := range s.told {
+		for i, told := range s.timing {
 			if told.Width() < p.Left && (i > 0 || told.Width() < p.Left/2) {
 				p.Say(screen.Muted, told)
 			}
@@ -34,12 +34,12 @@ func (s *Strip) Draw(p *screen.Pen, y int) {
 
 // drawMoment writes which delta of how many the moment is behind, when that is, and how far behind
 // what has come.
-func (s *Strip) drawMoment(p *screen.Pen) {
+func (s *TimeStrip) drawMoment(p *screen.Pen) {
 	role := screen.Caution
 	if s.At.Moves {
 		role = screen.Live
 	}
-	right, left := s.At.Word.Between("  ", ""), s.moment(p)
+	right, left := s.At.Word.Between("  ", ""), s.momentText(p)
 	since := display.Text{}
 	switch {
 	case s.At.Ended:
@@ -47,7 +47,7 @@ func (s *Strip) drawMoment(p *screen.Pen) {
 		if left = display.Join(left, asks.Between("  ", "")); left.Width()+right.Width() >= p.Left {
 			left = asks.Between(" ", "") // when that is stands at the axis
 		}
-	case s.axis.timed && s.turn() != nil:
+	case s.axis.timed && s.liveTurn() != nil:
 		since = p.Format(" since turn %d began", s.At.Turn+1)
 	}
 	for _, ahead := range []display.Text{s.At.Ahead, s.At.Less} {
@@ -64,8 +64,8 @@ func (s *Strip) drawMoment(p *screen.Pen) {
 	p.Say(role, right)
 }
 
-func (s *Strip) moment(p *screen.Pen) display.Text {
-	t := s.turn()
+func (s *TimeStrip) momentText(p *screen.Pen) display.Text {
+	t := s.liveTurn()
 	if t == nil {
 		return display.Lit(" before the first turn")
 	}
@@ -76,9 +76,9 @@ func (s *Strip) moment(p *screen.Pen) display.Text {
 		text = p.Format(" turn %d", t.Number+1)
 	}
 	if !s.axis.timed {
-		return display.Join(text, p.Format("  event %s of %s", screen.Count(int(s.here()-s.axis.zero)), screen.Count(int(s.axis.last-s.axis.zero))))
+		return display.Join(text, p.Format("  event %s of %s", screen.Count(int(s.momentPosition()-s.axis.zero)), screen.Count(int(s.axis.last-s.axis.zero))))
 	}
-	return display.Join(text, screen.Time(time.Duration(s.here()-s.axis.zero)).Between("  +", " of "), screen.Time(time.Duration(s.axis.last-s.axis.zero)))
+	return display.Join(text, screen.Time(time.Duration(s.momentPosition()-s.axis.zero)).Between("  +", " of "), screen.Time(time.Duration(s.axis.last-s.axis.zero)))
 }
 
 // deltasOf is how many deltas of arguments a turn has, of one call if that is chosen.
@@ -94,27 +94,27 @@ func deltasOf(t *stream.Turn, chosen stream.Ref) (n int) {
 	return n
 }
 
-// here is where the moment is on the axis.
-func (s *Strip) here() int64 {
+// momentPosition is where the moment is on the axis.
+func (s *TimeStrip) momentPosition() int64 {
 	n := s.At.Then.Events()
 	if s.At.Ended {
-		n = lastOf(s.At.Then, s.turn()) // what ended it never came
+		n = lastEventOf(s.At.Then, s.liveTurn()) // what ended it never came
 	} else {
 		n--
 	}
-	return min(max(s.axis.at(max(n, 0)), s.axis.zero), s.axis.last)
+	return min(max(s.axis.positionOf(max(n, 0)), s.axis.zero), s.axis.last)
 }
 
 // drawAxis writes where the turn begins, where the moment is, and where the turn ends so far.
-func (s *Strip) drawAxis(p *screen.Pen) {
-	name, _ := beside(p.Left)
+func (s *TimeStrip) drawAxis(p *screen.Pen) {
+	name, _ := sideCells(p.Left)
 	zero := display.Lit("0 s")
-	now := screen.Time(time.Duration(s.here()-s.axis.zero)).Between(" +", "")
+	now := screen.Time(time.Duration(s.momentPosition()-s.axis.zero)).Between(" +", "")
 	last := screen.Time(time.Duration(s.axis.last - s.axis.zero))
 	if !s.axis.timed {
-		zero, now, last = display.Lit("  0"), screen.Count(int(s.here()-s.axis.zero)).Between(" ", ""), screen.Count(int(s.axis.last-s.axis.zero))
+		zero, now, last = display.Lit("  0"), screen.Count(int(s.momentPosition()-s.axis.zero)).Between(" ", ""), screen.Count(int(s.axis.last-s.axis.zero))
 	}
-	width, here, began := p.Left, name+s.axis.cell(s.here()), name+s.axis.cell(s.axis.zero)
+	width, here, began := p.Left, name+s.axis.cellOf(s.momentPosition()), name+s.axis.cellOf(s.axis.zero)
 	end := min(name+s.axis.cells-3, width-last.Width()-1)
 	p.Spaces(screen.Bare, began-zero.Width())
 	p.Say(screen.Muted, zero)
@@ -134,9 +134,9 @@ func (s *Strip) drawAxis(p *screen.Pen) {
 
 // drawLane writes the lane of a call: its name, its bar, and its state at the moment. What comes after
 // is muted.
-func (s *Strip) drawLane(p *screen.Pen, l *bar) {
-	name, word := beside(p.Left)
-	t := s.turn()
+func (s *TimeStrip) drawLane(p *screen.Pen, l *callLane) {
+	name, word := sideCells(p.Left)
+	t := s.liveTurn()
 	then, c := s.At.Then.Find(stream.Ref{Turn: t.Number, Call: l.number})
 	mark, called := display.Lit(" "), p.Format("turn %d", t.Number+1)
 	if l.number > 0 && int(l.number) <= len(t.Calls) {
@@ -146,7 +146,7 @@ func (s *Strip) drawLane(p *screen.Pen, l *bar) {
 	}
 	p.Say(screen.Accent, mark)
 	p.Say(screen.Plain, p.Pad(p.Truncate(called, name-2), name-1))
-	here := s.axis.cell(s.here())
+	here := s.axis.cellOf(s.momentPosition())
 	for i, cell := range l.cells {
 		switch {
 		case i == here:
@@ -172,12 +172,12 @@ func (s *Strip) drawLane(p *screen.Pen, l *bar) {
 	}
 }
 
-// Sign is one of a line of time, and what it means.
-type Sign struct{ Sign, Word display.Text }
+// LegendSign is one of a line of time, and what it means.
+type LegendSign struct{ Sign, Word display.Text }
 
 // TimeSigns are the signs of a line of time besides those of states, which stand where these begin.
-func TimeSigns(g *screen.Glyphs) []Sign {
-	return []Sign{
+func TimeSigns(g *screen.Glyphs) []LegendSign {
+	return []LegendSign{
 		{g.Idle, display.Lit("nothing yet")}, {g.Coming, display.Lit("arguments")}, {g.Silent, display.Lit("silent")},
 		{g.Usable, display.Lit("actionable")}, {g.Headers, display.Lit("headers")}, {g.Token, display.Lit("first token")}, {g.End, display.Lit("end")},
 		{g.Here, display.Lit("the moment")}, {ranSign, display.Lit("run")},
@@ -204,8 +204,8 @@ func drawLegend(p *screen.Pen, ran bool) {
 	}
 }
 
-// ran reports whether a tool got some call of the turn.
-func (s *Strip) ran() bool {
+// hasToolRun reports whether a tool got some call of the turn.
+func (s *TimeStrip) hasToolRun() bool {
 	t := s.At.Live.Session().Turn(s.At.Turn)
 	return t != nil && slices.ContainsFunc(t.Calls, func(c *stream.Call) bool { return len(c.Got) > 0 })
 }

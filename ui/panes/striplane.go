@@ -11,38 +11,38 @@ import (
 )
 
 // callCells is the lane of a call.
-func (s *Strip) callCells(t *stream.Turn, c *stream.Call, p *screen.Pen) []laneCell {
+func (s *TimeStrip) callCells(t *stream.Turn, c *stream.Call, p *screen.Pen) []laneCell {
 	cells := make([]laneCell, s.axis.cells)
-	stops := callStops(s.At.Live, t, c)
-	began := s.axis.cell(s.axis.at(int(c.OpenedBy)))
+	stops := callMarkers(s.At.Live, t, c)
+	began := s.axis.cellOf(s.axis.positionOf(int(c.OpenedBy)))
 	over := len(cells) - 1
-	if end, ok := endOf(s.At.Live, t, c); ok {
-		over = s.axis.cell(s.axis.at(end))
+	if end, ok := endEventOf(s.At.Live, t, c); ok {
+		over = s.axis.cellOf(s.axis.positionOf(end))
 	}
 	for i := began; i <= over; i++ {
 		cells[i] = laneCell{p.Glyph.Idle, screen.Muted}
 	}
-	s.bracket(cells, t, p)
+	s.markResponse(cells, t, p)
 	if first, ok := firstByte(c); ok {
-		s.fill(cells[:over+1], s.axis.cell(s.axis.at(first)), c, p)
-		if n, ok := s.actionable(t, c); ok && n >= first {
-			cells[s.axis.cell(s.axis.at(n))] = laneCell{p.Glyph.Usable, screen.Plain}
+		s.fillCells(cells[:over+1], s.axis.cellOf(s.axis.positionOf(first)), c, p)
+		if n, ok := s.actionableEvent(t, c); ok && n >= first {
+			cells[s.axis.cellOf(s.axis.positionOf(n))] = laneCell{p.Glyph.Usable, screen.Plain}
 		}
 	}
 	for _, grave := range []bool{false, true} { // a finding above info stands over a state that begins
 		for _, stop := range stops {
-			at := &cells[s.axis.cell(s.axis.at(stop.Event))]
+			at := &cells[s.axis.cellOf(s.axis.positionOf(stop.Event))]
 			switch {
-			case stop.Is == Begins && !grave:
+			case stop.Kind == MarkerState && !grave:
 				*at = laneCell{p.Glyph.Status[stop.State], screen.StatusRoles[stop.State]}
-			case stop.Is == Finding && grave && stop.Found > stream.Info && at.sign != p.Glyph.Status[c.Status()]:
+			case stop.Kind == MarkerFinding && grave && stop.Found > stream.Info && at.sign != p.Glyph.Status[c.Status()]:
 				*at = laneCell{display.Lit("!"), screen.SeverityRoles[stop.Found]}
 			}
 		}
 	}
 	for _, stop := range stops {
-		if stop.Is == Runs { // when it was run is never hidden by what was found of that
-			cells[s.axis.cell(s.axis.at(stop.Event))] = laneCell{ranSign, screen.Accent}
+		if stop.Kind == MarkerRun { // when it was run is never hidden by what was found of that
+			cells[s.axis.cellOf(s.axis.positionOf(stop.Event))] = laneCell{ranSign, screen.Accent}
 		}
 	}
 	return cells
@@ -51,9 +51,9 @@ func (s *Strip) callCells(t *stream.Turn, c *stream.Call, p *screen.Pen) []laneC
 // ranSign stands where a tool got the call.
 var ranSign = display.Lit("R")
 
-// bracket marks what is of the response and of no call: its head, the first that it brought, and its
+// markResponse marks what is of the response and of no call: its head, the first that it brought, and its
 // end. What a call does stands over it.
-func (s *Strip) bracket(cells []laneCell, t *stream.Turn, p *screen.Pen) {
+func (s *TimeStrip) markResponse(cells []laneCell, t *stream.Turn, p *screen.Pen) {
 	if !s.axis.timed {
 		return
 	}
@@ -62,39 +62,39 @@ func (s *Strip) bracket(cells []laneCell, t *stream.Turn, p *screen.Pen) {
 		at   time.Duration
 	}{{p.Glyph.Headers, s.since.Headers}, {p.Glyph.Token, s.since.FirstToken}, {p.Glyph.End, s.since.End}} {
 		if mark.at >= 0 {
-			cells[s.axis.cell(int64(s.since.From+mark.at))] = laneCell{mark.sign, screen.Muted}
+			cells[s.axis.cellOf(int64(s.since.From+mark.at))] = laneCell{mark.sign, screen.Muted}
 		}
 	}
 }
 
-// fill says for each cell from the first byte on whether bytes came in it, or around it with no long
+// fillCells says for each cell from the first byte on whether bytes came in it, or around it with no long
 // silence between.
-func (s *Strip) fill(cells []laneCell, from int, c *stream.Call, p *screen.Pen) {
+func (s *TimeStrip) fillCells(cells []laneCell, from int, c *stream.Call, p *screen.Pen) {
 	n := c.Deltas()
-	at := func(i int) int64 { return s.axis.at(int(c.DeltaEvent(i))) }
+	at := func(i int) int64 { return s.axis.positionOf(int(c.DeltaEvent(i))) }
 	last := at(n - 1)
 	long := 3 * (last - at(0)) / int64(max(1, n-1))
 	if s.axis.timed {
 		long = min(long, int64(providers.StallAfter)-1)
 	}
-	if two := s.axis.from(2) - s.axis.from(0); long < two {
+	if two := s.axis.cellStart(2) - s.axis.cellStart(0); long < two {
 		long = two
 	}
 	for k := from; k < len(cells); k++ {
-		start := s.axis.from(k)
+		start := s.axis.cellStart(k)
 		i := sort.Search(n, func(i int) bool { return at(i) >= start })
-		silent := i == n || i > 0 && at(i)-at(i-1) > long && s.axis.cell(at(i)) != k
-		if cells[k] = (laneCell{p.Glyph.Coming, screen.Plain}); silent && s.axis.cell(last) != k {
+		silent := i == n || i > 0 && at(i)-at(i-1) > long && s.axis.cellOf(at(i)) != k
+		if cells[k] = (laneCell{p.Glyph.Coming, screen.Plain}); silent && s.axis.cellOf(last) != k {
 			cells[k] = laneCell{p.Glyph.Silent, screen.Muted}
 		}
 	}
 	if s.axis.timed {
-		s.stalls(cells, from, n, at, p)
+		s.writeStalls(cells, from, n, at, p)
 	}
 }
 
-// stalls write into silences that are long how long they are, where there is room.
-func (s *Strip) stalls(cells []laneCell, from, deltas int, at func(int) int64, p *screen.Pen) {
+// writeStalls write into silences that are long how long they are, where there is room.
+func (s *TimeStrip) writeStalls(cells []laneCell, from, deltas int, at func(int) int64, p *screen.Pen) {
 	for k := from; k < len(cells); {
 		end := k
 		for end < len(cells) && cells[end].sign == p.Glyph.Silent {
@@ -104,18 +104,18 @@ func (s *Strip) stalls(cells []laneCell, from, deltas int, at func(int) int64, p
 			k++
 			continue
 		}
-		i := sort.Search(deltas, func(i int) bool { return at(i) >= s.axis.from(k) })
+		i := sort.Search(deltas, func(i int) bool { return at(i) >= s.axis.cellStart(k) })
 		if i > 0 && i < deltas {
 			if d := time.Duration(at(i) - at(i-1)); d >= providers.StallAfter {
-				stall(cells[k:end], screen.Time(d).Between(" ", " "))
+				writeStall(cells[k:end], screen.Time(d).Between(" ", " "))
 			}
 		}
 		k = end
 	}
 }
 
-// stall writes into the middle of a silence how long it is.
-func stall(cells []laneCell, long display.Text) {
+// writeStall writes into the middle of a silence how long it is.
+func writeStall(cells []laneCell, long display.Text) {
 	room := len(cells) - long.Width()
 	if room < 2 {
 		return
@@ -125,9 +125,9 @@ func stall(cells []laneCell, long display.Text) {
 	}
 }
 
-// actionable is the event that brought the last key which the tool requires. Of what is long nobody
+// actionableEvent is the event that brought the last key which the tool requires. Of what is long nobody
 // looks for it.
-func (s *Strip) actionable(t *stream.Turn, c *stream.Call) (event int, ok bool) {
+func (s *TimeStrip) actionableEvent(t *stream.Turn, c *stream.Call) (event int, ok bool) {
 	if isLong(c) {
 		return 0, false
 	}
@@ -135,12 +135,12 @@ func (s *Strip) actionable(t *stream.Turn, c *stream.Call) (event int, ok bool) 
 }
 
 // turnCells is the lane of a turn without calls.
-func (s *Strip) turnCells(t *stream.Turn, p *screen.Pen) []laneCell {
+func (s *TimeStrip) turnCells(t *stream.Turn, p *screen.Pen) []laneCell {
 	cells := make([]laneCell, s.axis.cells)
 	first := len(cells)
 	for n := range s.At.Live.EventsOf(t, int(t.OpenedBy)) {
 		if kind, _ := s.At.Live.About(n); kind == stream.TextDelta || kind == stream.ThinkDelta {
-			first = s.axis.cell(s.axis.at(n))
+			first = s.axis.cellOf(s.axis.positionOf(n))
 			break
 		}
 	}
@@ -150,9 +150,9 @@ func (s *Strip) turnCells(t *stream.Turn, p *screen.Pen) []laneCell {
 			cells[i] = laneCell{p.Glyph.Coming, screen.Plain}
 		}
 	}
-	began := s.axis.cell(s.axis.zero)
+	began := s.axis.cellOf(s.axis.zero)
 	clear(cells[:began])
-	s.bracket(cells, t, p)
+	s.markResponse(cells, t, p)
 	cells[began] = laneCell{p.Glyph.Status[stream.Waiting], screen.StatusRoles[stream.Waiting]}
 	if first < len(cells) {
 		cells[first] = laneCell{p.Glyph.Status[stream.Streaming], screen.StatusRoles[stream.Streaming]}

@@ -14,12 +14,12 @@ type Subject struct {
 	Document
 	Summary Summary
 	host    Host
-	scene   *Scene
+	scene   *Context
 	width   int
 	height  int
-	more    bool    // there is more to say of the call than of most
-	string  *opened // nil while none is
-	worst   gravest
+	more    bool        // there is more to say of the call than of most
+	string  *openString // nil while none is
+	worst   worstFinding
 }
 
 // NewSubject makes the pane.
@@ -34,9 +34,9 @@ const (
 )
 
 // Extend takes what is new.
-func (s *Subject) Extend(scene *Scene, w, h int) {
+func (s *Subject) Extend(scene *Context, w, h int) {
 	s.scene, s.width, s.height = scene, w, h
-	c, t := s.now().Call, s.now().Turn
+	c, t := s.currentSelection().Call, s.currentSelection().Turn
 	s.Raw, s.Spaced, s.When = scene.Raw, scene.Spaced, func(event int32) display.Text { return EventTime(scene.View, event) }
 	if s.Gutter = 3; w < wideGutter {
 		s.Gutter = 1
@@ -45,7 +45,7 @@ func (s *Subject) Extend(scene *Scene, w, h int) {
 	before := s.of
 	s.Wants, s.more = "", false
 	if c != nil {
-		s.worst.extend(c)
+		s.worst.addFindings(c)
 		_, typed := scene.Typed(c.Ref())
 		s.more = typed || len(AboutCall(c)) > 0
 		if x := scene.View.Exchange(t.Exchange); x != nil && len(c.Args()) == 0 {
@@ -59,7 +59,7 @@ func (s *Subject) Extend(scene *Scene, w, h int) {
 	}
 	if s.string != nil {
 		s.string.Head = s.Head
-		s.string.extend(c, w, max(1, h-s.headRows()), scene.Pen.Drawer)
+		s.string.extendString(c, w, max(1, h-s.headRows()), scene.Pen.Drawer)
 		s.string.Colour(scene.Pen.Ink, s.host.Do)
 	}
 	if t != nil && c == nil {
@@ -68,8 +68,8 @@ func (s *Subject) Extend(scene *Scene, w, h int) {
 	}
 }
 
-// now is what is chosen, as it is now.
-func (s *Subject) now() Choice { return s.scene.Of() }
+// currentSelection is what is chosen, as it is now.
+func (s *Subject) currentSelection() Selection { return s.scene.Of() }
 
 // headRows is how many rows are about the call or turn.
 func (s *Subject) headRows() int {
@@ -78,7 +78,7 @@ func (s *Subject) headRows() int {
 		return 0
 	case s.height < aboutRows:
 		return 1
-	case s.now().Call == nil:
+	case s.currentSelection().Call == nil:
 		return 2
 	}
 	rows := 1
@@ -100,13 +100,13 @@ func (s *Subject) aboutBelow() bool {
 // what is known of a turn.
 func (s *Subject) Keys() []screen.Binding {
 	switch {
-	case s.now().Call == nil:
-		scrolls := moves(s.host, s.Summary.Scrolls(display.Lit("j k scroll")), s.toEnd)
-		return append([]screen.Binding{helpHint, scrolls[1], tabHint, zoomHint, back(s.host), scrolls[0]}, scrolls[2:]...)
+	case s.currentSelection().Call == nil:
+		scrolls := cursorKeys(s.host, s.Summary.Scrolls(display.Lit("j k scroll")), s.toEnd)
+		return append([]screen.Binding{helpHint, scrolls[1], tabHint, zoomHint, backKey(s.host), scrolls[0]}, scrolls[2:]...)
 	case s.string != nil:
 		return s.stringKeys()
 	}
-	left, right := back(s.host), func() { s.host.Follow(false); s.MoveToken(1) }
+	left, right := backKey(s.host), func() { s.host.Follow(false); s.MoveToken(1) }
 	left.Hint, left.Does = display.Lit("h l token"), display.Lit("token before; back to the list")
 	left.Do = func() {
 		if s.host.Follow(false); !s.MoveToken(-1) {
@@ -127,9 +127,9 @@ func (s *Subject) Keys() []screen.Binding {
 		{Keys: []string{"-"}, Hint: display.Lit("- + fold"), Does: display.Lit("fold what is here"), Do: fold(s.Fold)},
 		{Keys: []string{"+"}, Does: display.Lit("unfold it"), Do: fold(s.Unfold)},
 		{Keys: []string{"*"}, Does: display.Lit("fold all, or unfold all"), Do: fold(s.FoldAll)},
-		{Keys: []string{"enter"}, Hint: display.Lit("enter open"), Does: display.Lit("open what is selected"), Do: s.enter},
-		reminder("r", "r raw"), reminder("!", "! next"), copyHint, replayHint, findHint, tabHint, answerHint,
-	}, moves(s.host, s.Steps(display.Text{}, s.MoveRow), s.toEnd)...)
+		{Keys: []string{"enter"}, Hint: display.Lit("enter open"), Does: display.Lit("open what is selected"), Do: s.openSelected},
+		keyHint("r", "r raw"), keyHint("!", "! next"), copyHint, replayHint, findHint, tabHint, answerHint,
+	}, cursorKeys(s.host, s.Steps(display.Text{}, s.MoveRow), s.toEnd)...)
 }
 
 // stringKeys are those of a string that is open.
@@ -138,14 +138,14 @@ func (s *Subject) stringKeys() []screen.Binding {
 	keys[len(keys)-1].Does = display.Lit("to the end, and stay there")
 	keys[len(keys)-1].Do = s.string.End
 	return append([]screen.Binding{
-		helpHint, reminder("esc", "esc close"), findHint, copyHint, zoomHint,
+		helpHint, keyHint("esc", "esc close"), findHint, copyHint, zoomHint,
 		{Keys: []string{"left", "h"}, Does: display.Lit("close"), Do: func() { s.Back() }},
 	}, keys...)
 }
 
-// enter opens the selected string, and stays at its call; what is folded it unfolds.
-func (s *Subject) enter() {
-	if row := s.cursorRow(); row >= 0 && s.folded(row) != nil {
+// openSelected opens the selected string, and stays at its call; what is folded it unfolds.
+func (s *Subject) openSelected() {
+	if row := s.cursorRow(); row >= 0 && s.foldedBox(row) != nil {
 		s.host.Follow(false)
 		s.Unfold()
 		return
@@ -159,8 +159,8 @@ func (s *Subject) enter() {
 	s.host.Follow(false)
 }
 
-// Opened reports whether a string is open.
-func (s *Subject) Opened() bool { return s.string != nil }
+// HasOpenString reports whether a string is open.
+func (s *Subject) HasOpenString() bool { return s.string != nil }
 
 // Back closes the string that is open.
 func (s *Subject) Back() (closed bool) {
@@ -202,8 +202,8 @@ func (s *Subject) GoTo(hit int) {
 	s.Document.GoTo(hit)
 }
 
-// Lead goes to a byte of the arguments.
-func (s *Subject) Lead(off int) {
+// GoToByte goes to a byte of the arguments.
+func (s *Subject) GoToByte(off int) {
 	s.string = nil
 	s.Document.GoTo(off)
 }
@@ -219,32 +219,32 @@ func (s *Subject) Path() string {
 // Literal is the string that is open, or else selected.
 func (s *Subject) Literal() (Literal, bool) {
 	if s.string != nil && s.Call != nil {
-		return s.string.literal(s.Call), true
+		return s.string.asLiteral(s.Call), true
 	}
 	return s.Document.Literal()
 }
 
-// Held is the value at the cursor: where it is, what a string of it says, and its JSON as it came.
-func (s *Subject) Held() (path string, value, raw []byte) {
+// ValueAtCursor is the value at the cursor: where it is, what a string of it says, and its JSON as it came.
+func (s *Subject) ValueAtCursor() (path string, value, raw []byte) {
 	if s.Call == nil {
 		return "", nil, nil
 	}
 	if s.string != nil {
-		raw = slices.Clone(s.Call.Args()[TokenSpan(s.tokens(), s.string.token).Start:TokenSpan(s.tokens(), s.string.token).End])
-		return s.string.path, []byte(s.string.literal(s.Call).Text), raw
+		raw = slices.Clone(s.Call.Args()[TokenSpan(s.callTokens(), s.string.token).Start:TokenSpan(s.callTokens(), s.string.token).End])
+		return s.string.path, []byte(s.string.asLiteral(s.Call).Text), raw
 	}
-	return s.held()
+	return s.valueAtCursor()
 }
 
-// Seen is which rows are visible, and how many there are.
-func (s *Subject) Seen() (first, last, of int) {
+// Visible is which rows are visible, and how many there are.
+func (s *Subject) Visible() (first, last, of int) {
 	switch {
 	case s.string != nil:
-		return s.string.Seen()
-	case s.now().Call == nil:
-		return s.Summary.Seen()
+		return s.string.Visible()
+	case s.currentSelection().Call == nil:
+		return s.Summary.Visible()
 	}
-	return s.Document.Seen()
+	return s.Document.Visible()
 }
 
 // Draw writes row y: about the call, then its arguments; or about the turn, then what is known of
@@ -252,7 +252,7 @@ func (s *Subject) Seen() (first, last, of int) {
 func (s *Subject) Draw(p *screen.Pen, y int, focused bool) {
 	defer p.Fill(screen.Bare)
 	head := s.headRows()
-	switch c, t := s.now().Call, s.now().Turn; {
+	switch c, t := s.currentSelection().Call, s.currentSelection().Turn; {
 	case c != nil && y >= head && s.string != nil:
 		s.drawString(p, c, y-head)
 	case c != nil && y >= head:
@@ -275,7 +275,7 @@ func (s *Subject) Draw(p *screen.Pen, y int, focused bool) {
 // drawString writes row y of the string that is open, with the sign of how it ends.
 func (s *Subject) drawString(p *screen.Pen, c *stream.Call, y int) {
 	end, r := display.Text{}, screen.Live
-	if !s.string.Whole {
+	if !s.string.Complete {
 		if end = s.endSign(); !c.Arriving() {
 			r = screen.CallRole(c)
 		}

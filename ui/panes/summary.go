@@ -23,13 +23,13 @@ type Summary struct {
 	texted bool       // it has text
 	calls  int
 	facts  []fact
-	head   []headLine // the rows before the text, made from the facts
-	foot   []headLine // and those after the calls
+	head   []factLine // the rows before the text, made from the facts
+	foot   []factLine // and those after the calls
 	text   *layout.Text
 }
 
-// headLine is a row about the response.
-type headLine struct {
+// factLine is a row about the response.
+type factLine struct {
 	word string
 	text display.Text
 	role screen.Role
@@ -49,7 +49,7 @@ func (s *Summary) Extend(facts []fact, v *providers.View, t *stream.Turn, width,
 	s.text.Extend(t.Text, t.Closed())
 	if !slices.Equal(facts, s.facts) {
 		s.facts = facts
-		s.wrap(max(width-factColumn, 8), p.Drawer)
+		s.wrapFacts(max(width-factColumn, 8), p.Drawer)
 	}
 	s.Stick = s.Stick && !t.Closed()
 	s.Beyond = len(s.foot) + 1 + len(t.Calls)
@@ -77,34 +77,34 @@ func (s *Summary) callsAt() int {
 	return n
 }
 
-// first are the facts that stand before the text, and soon those that stand right behind the calls.
+// firstFacts are the facts that stand before the text, and soon those that stand right behind the calls.
 var (
-	first = []string{"error", "ended by", "asks", "answers", "purpose"}
-	soon  = []string{"usage", "cost", "rates", "all turns", "finish", "took", "from"}
+	firstFacts = []string{"error", "ended by", "asks", "answers", "purpose"}
+	laterFacts = []string{"usage", "cost", "rates", "all turns", "finish", "took", "from"}
 )
 
-// wrap makes the rows of the facts.
-func (s *Summary) wrap(width int, draw display.Drawer) {
+// wrapFacts makes the rows of the facts.
+func (s *Summary) wrapFacts(width int, draw display.Drawer) {
 	s.head, s.foot = s.head[:0], s.foot[:0]
-	for _, word := range first {
+	for _, word := range firstFacts {
 		s.head = s.appendFacts(s.head, width, draw, func(f fact) bool { return f.word == word })
 	}
 	if len(s.head) > 0 {
-		s.head = append(s.head, headLine{})
+		s.head = append(s.head, factLine{})
 	}
 	if s.calls > 0 {
-		s.foot = append(s.foot, headLine{})
+		s.foot = append(s.foot, factLine{})
 	}
-	for _, word := range soon {
+	for _, word := range laterFacts {
 		s.foot = s.appendFacts(s.foot, width, draw, func(f fact) bool { return f.word == word })
 	}
 	s.foot = s.appendFacts(s.foot, width, draw, func(f fact) bool {
-		return !slices.Contains(first, f.word) && !slices.Contains(soon, f.word)
+		return !slices.Contains(firstFacts, f.word) && !slices.Contains(laterFacts, f.word)
 	})
 }
 
 // appendFacts makes the rows of some of the facts; one without a word goes with the one before it.
-func (s *Summary) appendFacts(to []headLine, width int, draw display.Drawer, wanted func(fact) bool) []headLine {
+func (s *Summary) appendFacts(to []factLine, width int, draw display.Drawer, wanted func(fact) bool) []factLine {
 	is := false
 	for _, f := range s.facts {
 		if is = f.word == "" && is || f.word != "" && wanted(f); !is {
@@ -112,7 +112,7 @@ func (s *Summary) appendFacts(to []headLine, width int, draw display.Drawer, wan
 		}
 		word := f.word
 		for _, line := range display.Wrap(draw.Clean(f.text), width) {
-			to = append(to, headLine{word, line, f.role})
+			to = append(to, factLine{word, line, f.role})
 			word = ""
 		}
 	}
@@ -127,7 +127,7 @@ type fact struct {
 }
 
 // TurnFacts is what is known of a turn.
-func TurnFacts(v *providers.View, b *Bill, t *stream.Turn, g *screen.Glyphs) []fact {
+func TurnFacts(v *providers.View, b *Costs, t *stream.Turn, g *screen.Glyphs) []fact {
 	var facts []fact
 	add := func(word, text string) {
 		if text != "" {
@@ -136,7 +136,7 @@ func TurnFacts(v *providers.View, b *Bill, t *stream.Turn, g *screen.Glyphs) []f
 	}
 	if x := v.Exchange(t.Exchange); x != nil {
 		add("request", strings.TrimSpace(x.Head.Method+" "+x.Head.URL))
-		facts = append(facts, laneFacts(v, b, t, g)...)
+		facts = append(facts, requestFacts(v, b, t, g)...)
 		add("model", t.Model)
 		add("from", x.Head.File) // a file, or who was asked
 		add("found in", x.Head.Peeled)
@@ -163,12 +163,12 @@ func TurnFacts(v *providers.View, b *Bill, t *stream.Turn, g *screen.Glyphs) []f
 	if IsPlain(t) {
 		return append(facts, plainFacts(v, t)...)
 	}
-	facts = append(facts, b.facts(t, g.None)...)
+	facts = append(facts, b.costFacts(t, g.None)...)
 	if t.Kept == stream.Dropped {
 		add("calls", callCount(t))
 	}
 	if t.Returned {
-		add("sent back", Onward(v, t))
+		add("sent back", FirstSentBack(v, t))
 	}
 	add("events", screen.Count(t.Events).String())
 	add("took", screen.Time(screen.Since(t.OpenedAt, t.ClosedAt)).String())
@@ -231,7 +231,7 @@ func (s *Summary) Draw(p *screen.Pen, n int) {
 	}
 }
 
-func (l headLine) draw(p *screen.Pen) {
+func (l factLine) draw(p *screen.Pen) {
 	p.Say(screen.Muted, p.Format(" %-*s", factColumn-1, l.word))
 	p.Put(l.role, screen.Bare, l.text)
 }
@@ -263,7 +263,7 @@ func drawCallOf(p *screen.Pen, c *stream.Call) {
 	}
 	p.Spaces(screen.Bare, p.Left-right)
 	if right > 0 {
-		p.Say(screen.Plain, flush(p, screen.Bytes(c.Size()), sizeCells))
-		p.Say(screen.Muted, flush(p, screen.Time(screen.CallTime(c)), tookCells))
+		p.Say(screen.Plain, alignRight(p, screen.Bytes(c.Size()), sizeCells))
+		p.Say(screen.Muted, alignRight(p, screen.Time(screen.CallTime(c)), tookCells))
 	}
 }

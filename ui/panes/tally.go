@@ -2,16 +2,16 @@ package panes
 
 import "math/bits"
 
-// tally is a list of counts that is added up: how much is before an element, and which element a
+// prefixSums is a list of counts that is added up: how much is before an element, and which element a
 // sum leads into, take the logarithm of its length to find. It is a Fenwick tree.
-type tally struct {
+type prefixSums struct {
 	sums []int // sums[i-1] is the sum of the i&-i counts up to and with the i-th
 }
 
-func (t *tally) len() int { return len(t.sums) }
+func (t *prefixSums) len() int { return len(t.sums) }
 
 // push adds an element.
-func (t *tally) push(n int) {
+func (t *prefixSums) push(n int) {
 	i := len(t.sums) + 1
 	for j := i - 1; j > i-i&-i; j -= j & -j {
 		n += t.sums[j-1]
@@ -20,24 +20,24 @@ func (t *tally) push(n int) {
 }
 
 // set changes the count of element i, and reports whether it was another.
-func (t *tally) set(i, n int) bool {
-	more := n - (t.before(i+1) - t.before(i))
+func (t *prefixSums) set(i, n int) bool {
+	more := n - (t.sumBefore(i+1) - t.sumBefore(i))
 	for i++; i <= len(t.sums) && more != 0; i += i & -i {
 		t.sums[i-1] += more
 	}
 	return more != 0
 }
 
-// before is the sum of the first i counts.
-func (t *tally) before(i int) (sum int) {
+// sumBefore is the sum of the first i counts.
+func (t *prefixSums) sumBefore(i int) (sum int) {
 	for ; i > 0; i -= i & -i {
 		sum += t.sums[i-1]
 	}
 	return sum
 }
 
-// into is the element that a sum leads into, and how far. Behind the last one it is len.
-func (t *tally) into(sum int) (i, rest int) {
+// elementAt is the element that a sum leads into, and how far. Behind the last one it is len.
+func (t *prefixSums) elementAt(sum int) (i, rest int) {
 	for step := 1 << bits.Len(uint(len(t.sums))); step > 0; step /= 2 {
 		if i+step <= len(t.sums) && t.sums[i+step-1] <= sum {
 			i += step

@@ -9,22 +9,22 @@ import (
 func TestTally(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	var plain []int
-	var sums tally
+	var sums prefixSums
 	check := func() {
 		t.Helper()
 		all := 0
 		for i, n := range plain {
-			if got := sums.before(i); got != all {
+			if got := sums.sumBefore(i); got != all {
 				t.Fatalf("%v: before %d is %d, want %d", plain, i, got, all)
 			}
 			for rest := range n {
-				if at, left := sums.into(all + rest); at != i || left != rest {
+				if at, left := sums.elementAt(all + rest); at != i || left != rest {
 					t.Fatalf("%v: %d leads %d into %d, want %d into %d", plain, all+rest, left, at, rest, i)
 				}
 			}
 			all += n
 		}
-		if at, left := sums.into(all + 3); at != len(plain) || left != 3 {
+		if at, left := sums.elementAt(all + 3); at != len(plain) || left != 3 {
 			t.Fatalf("%v: behind the end is %d, %d", plain, at, left)
 		}
 	}

@@ -25,16 +25,16 @@ var (
 
 // Cells of the table.
 const (
-	leastTime   = 9  // of a column, with the blanks before it
-	mannerCells = 11 // "in bursts"
-	timesName   = 28
-	timesShort  = 18 // where there is less room than for wideTimes
-	wideTimes   = 100
-	timesGutter = 2
-	mannerTitle = "arrives"
+	minTimeCells = 9  // of a column, with the blanks before it
+	mannerCells  = 11 // "in bursts"
+	timesName    = 28
+	timesShort   = 18 // where there is less room than for wideTimes
+	wideTimes    = 100
+	timesGutter  = 2
+	mannerTitle  = "arrives"
 )
 
-func tableOf(p *screen.Pen, w int) *timeTable {
+func newTimeTable(p *screen.Pen, w int) *timeTable {
 	t := &timeTable{p: p, name: timesName}
 	if w < wideTimes {
 		t.name = timesShort
@@ -57,16 +57,16 @@ func tableOf(p *screen.Pen, w int) *timeTable {
 	return t
 }
 
-func columnCells(of int) int { return max(leastTime, len(timeHeads[of])+2) }
+func columnCells(of int) int { return max(minTimeCells, len(timeHeads[of])+2) }
 
-// heads are the titles of the columns.
-func (t *timeTable) heads() display.Text {
+// titleText are the titles of the columns.
+func (t *timeTable) titleText() display.Text {
 	title := display.Lit("how long it took")
-	return t.join(title, func(of int) display.Text { return display.Clean(timeHeads[of]) }, display.Lit(mannerTitle))
+	return t.joinCells(title, func(of int) display.Text { return display.Clean(timeHeads[of]) }, display.Lit(mannerTitle))
 }
 
-// row is a row of the table; beside is what it is compared with, nil for the row itself.
-func (t *timeTable) row(r timed, beside *timed) display.Text {
+// rowText is a row of the table; beside is what it is compared with, nil for the row itself.
+func (t *timeTable) rowText(r timesRow, beside *timesRow) display.Text {
 	name := t.p.Clean(r.name)
 	switch {
 	case r.many > 0:
@@ -76,25 +76,25 @@ func (t *timeTable) row(r timed, beside *timed) display.Text {
 	case name.Empty():
 		name = t.p.Format("call %d", r.of.Call)
 	}
-	return t.join(name, func(of int) display.Text {
+	return t.joinCells(name, func(of int) display.Text {
 		at := r.took[of]
 		if beside == nil || beside.took[of] < 0 {
-			return t.known(screen.Time(at))
+			return t.orUnknown(screen.Time(at))
 		}
-		return t.known(later(at, beside.took[of]))
-	}, t.known(t.p.Clean(r.how.String())))
+		return t.orUnknown(laterText(at, beside.took[of]))
+	}, t.orUnknown(t.p.Clean(r.how.String())))
 }
 
-// known is a text, or the sign that nothing is known.
-func (t *timeTable) known(text display.Text) display.Text {
+// orUnknown is a text, or the sign that nothing is known.
+func (t *timeTable) orUnknown(text display.Text) display.Text {
 	if text.Empty() {
 		return t.p.Glyph.None
 	}
 	return text
 }
 
-// later is how much later or sooner one time is than another, to the millisecond; "" for no time.
-func later(at, than time.Duration) display.Text {
+// laterText is how much later or sooner one time is than another, to the millisecond; "" for no time.
+func laterText(at, than time.Duration) display.Text {
 	switch d := at - than; {
 	case at < 0:
 		return display.Text{}
@@ -106,12 +106,12 @@ func later(at, than time.Duration) display.Text {
 	return display.Lit("=")
 }
 
-// join puts the cells of a row together.
-func (t *timeTable) join(name display.Text, cell func(of int) display.Text, how display.Text) display.Text {
+// joinCells puts the cells of a row together.
+func (t *timeTable) joinCells(name display.Text, cell func(of int) display.Text, how display.Text) display.Text {
 	row := display.Join(display.Lit("  "), t.p.Pad(t.p.Truncate(name, t.name), t.name))
 	for of := range numTimes {
 		if t.shown[of] {
-			row = display.Join(row, flush(t.p, cell(of), columnCells(of)))
+			row = display.Join(row, alignRight(t.p, cell(of), columnCells(of)))
 		}
 	}
 	if t.manner {

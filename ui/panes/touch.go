@@ -10,7 +10,7 @@ func (s *Subject) Roll(rows int) {
 	switch {
 	case s.string != nil:
 		s.string.Roll(rows)
-	case s.now().Call == nil:
+	case s.currentSelection().Call == nil:
 		s.Summary.Roll(rows)
 	default:
 		s.Document.Roll(rows)
@@ -23,7 +23,7 @@ func (s *Subject) Touch(x, y int) (again bool) {
 		s.string.Touch(x, y)
 		return false
 	}
-	if s.now().Call != nil {
+	if s.currentSelection().Call != nil {
 		return s.Document.Touch(x, y)
 	}
 	if c := s.Summary.callAt(y); c != nil {
@@ -41,14 +41,14 @@ func (d *Document) Touch(x, y int) (again bool) {
 	at, tok := d.At, d.tok
 	d.MoveRow(place)
 	if n := d.textRow(place); n >= 0 {
-		d.aim(d.rows()[n], x-d.Gutter-int(d.rows()[n].Indent))
+		d.selectAt(d.layoutRows()[n], x-d.Gutter-int(d.layoutRows()[n].Indent))
 	}
 	return d.At == at && d.tok == tok
 }
 
-// aim selects the token that is drawn so many cells into a row, unless that is punctuation.
-func (d *Document) aim(r layout.Row, x int) {
-	toks := d.tokens()
+// selectAt selects the token that is drawn so many cells into a row, unless that is punctuation.
+func (d *Document) selectAt(r layout.Row, x int) {
+	toks := d.callTokens()
 	for off := int(r.Start); off < int(r.End) && x >= 0 && toks.Len() > 0; {
 		n := tokenAt(toks, off)
 		kind, end := toks.At(n).Kind, min(int(r.End), int(toks.At(n).End))
@@ -56,7 +56,7 @@ func (d *Document) aim(r layout.Row, x int) {
 			return
 		}
 		between := kind == stream.Space || kind == stream.Colon || kind == stream.Comma
-		if cells := d.cells(off, end, kind); x >= cells {
+		if cells := d.tokenCells(off, end, kind); x >= cells {
 			x, off = x-cells, end
 			continue
 		}
@@ -67,8 +67,8 @@ func (d *Document) aim(r layout.Row, x int) {
 	}
 }
 
-// cells is how many the bytes of one token take in a row.
-func (d *Document) cells(off, end int, kind stream.TokenKind) (cells int) {
+// tokenCells is how many the bytes of one token take in a row.
+func (d *Document) tokenCells(off, end int, kind stream.TokenKind) (cells int) {
 	if d.json != nil && kind == stream.Space {
 		return 0
 	}

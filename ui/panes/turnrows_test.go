@@ -23,31 +23,31 @@ func TestTurnRows(t *testing.T) {
 			went = len(turns)
 		}
 		gone, turns = gone+went, turns[went:]
-		known := rows.extend(turns, gone, step == 500)
+		known := rows.countTurns(turns, gone, step == 500)
 		for range 3 {
 			if len(turns) == 0 {
 				break
 			}
 			i := random.IntN(len(turns))
 			turns[i].Calls = make([]*stream.Call, random.IntN(4))
-			rows.count(i, turns[i])
+			rows.recountTurn(i, turns[i])
 		}
 		if known > len(turns) || rows.rows.len() > 3*len(turns)+3 {
 			t.Fatalf("%d known and %d counted, of %d", known, rows.rows.len(), len(turns))
 		}
 		row := 0
 		for i, turn := range turns {
-			if got := rows.first(i); got != row {
+			if got := rows.firstRow(i); got != row {
 				t.Fatalf("step %d: turn %d is on row %d, want %d", step, i, got, row)
 			}
 			for n := range rowsOf(turn) {
-				if at, in := rows.at(row + n); at != i || in != n {
+				if at, in := rows.turnAt(row + n); at != i || in != n {
 					t.Fatalf("step %d: row %d is of turn %d, %d; want %d, %d", step, row+n, at, in, i, n)
 				}
 			}
 			row += rowsOf(turn)
 		}
-		if got := rows.all(); got != row {
+		if got := rows.totalRows(); got != row {
 			t.Fatalf("step %d: %d rows, want %d", step, got, row)
 		}
 	}
@@ -70,10 +70,10 @@ func TestTurnsUnderCalls(t *testing.T) {
 		}
 		ups = append(ups, up)
 		turns = append(turns, &stream.Turn{Number: n, Calls: make([]*stream.Call, random.IntN(3))})
-		rows.extend(turns, gone, false)
+		rows.countTurns(turns, gone, false)
 		i := random.IntN(len(turns))
 		turns[i].Calls = append(turns[i].Calls, nil)
-		rows.count(i, turns[i])
+		rows.recountTurn(i, turns[i])
 		var want [][2]int
 		var write func(number int32)
 		write = func(number int32) {
@@ -94,22 +94,22 @@ func TestTurnsUnderCalls(t *testing.T) {
 				write(int32(number))
 			}
 		}
-		if rows.all() != len(want) {
-			t.Fatalf("step %d: %d rows, want %d", step, rows.all(), len(want))
+		if rows.totalRows() != len(want) {
+			t.Fatalf("step %d: %d rows, want %d", step, rows.totalRows(), len(want))
 		}
 		for row, w := range want {
-			if at, n := rows.at(row); at != w[0] || n != w[1] || rows.of(at, n) != row {
-				t.Fatalf("step %d: row %d is %d.%d, want %v; that is row %d", step, row, at, n, w, rows.of(at, n))
+			if at, n := rows.turnAt(row); at != w[0] || n != w[1] || rows.rowOfCall(at, n) != row {
+				t.Fatalf("step %d: row %d is %d.%d, want %v; that is row %d", step, row, at, n, w, rows.rowOfCall(at, n))
 			}
 		}
 		if step%7 == 6 && len(turns) > 4 {
 			gone++
 			turns = turns[1:]
-			rows.extend(turns, gone, false)
+			rows.countTurns(turns, gone, false)
 		}
 		if step%60 == 59 { // what goes on for long is another test's
 			turns, ups, gone = nil, nil, 0
-			rows.extend(turns, gone, true)
+			rows.countTurns(turns, gone, true)
 		}
 	}
 }

@@ -15,7 +15,7 @@ import (
 type Wire struct {
 	screen.Window
 	host   Host
-	scene  *Scene
+	scene  *Context
 	of     stream.Ref
 	kept   stream.Keeping // of the turn, when its events were looked at
 	next   int            // first event of the timeline not looked at
@@ -38,8 +38,8 @@ func (w *Wire) Keys() []screen.Binding {
 		{Keys: []string{"enter"}, Hint: display.Lit("enter frame"), Does: display.Lit("open what is selected"), Do: toggle},
 		findHint, tabHint, zoomHint,
 		{Keys: []string{"right", "l"}, Does: display.Lit("open what is selected"), Do: toggle},
-		back(w.host),
-	}, moves(w.host, w.Steps(display.Text{}, w.MoveTo), func() {
+		backKey(w.host),
+	}, cursorKeys(w.host, w.Steps(display.Text{}, w.MoveTo), func() {
 		w.End()
 		if w.host.Moving() {
 			w.host.Follow(true)
@@ -56,14 +56,14 @@ func (w *Wire) Back() (closed bool) {
 // Label is the name, and how many events there are.
 func (w *Wire) Label() Label {
 	l := Label{Name: display.Lit("WIRE"), Count: screen.Count(len(w.Events)), Role: screen.Plain}
-	if t := w.now().Turn; t != nil && t.Kept == stream.Dropped {
+	if t := w.currentSelection().Turn; t != nil && t.Kept == stream.Dropped {
 		l.Count, l.Role = display.Lit("not kept"), screen.Muted
 	}
 	return l
 }
 
-// Needs is a row for each event, and those of the frame that is shown whole.
-func (w *Wire) Needs() int {
+// WantedRows is a row for each event, and those of the frame that is shown whole.
+func (w *Wire) WantedRows() int {
 	if w.Open {
 		return len(w.Events) + frameRows
 	}
@@ -92,25 +92,25 @@ func (w *Wire) SelectFrom(found func(event int) bool) bool {
 	return false
 }
 
-// show changes to another call or turn.
-func (w *Wire) show(v *providers.View, c Choice) {
+// setSelection changes to another call or turn.
+func (w *Wire) setSelection(v *providers.View, c Selection) {
 	kept := stream.Whole
 	if c.Turn != nil {
 		kept = c.Turn.Kept
 	}
-	if c.ref() == w.of && kept == w.kept {
-		w.back(v.Moment())
+	if c.asRef() == w.of && kept == w.kept {
+		w.forgetEvents(v.Moment())
 		return
 	}
-	*w = Wire{host: w.host, of: c.ref(), kept: kept}
+	*w = Wire{host: w.host, of: c.asRef(), kept: kept}
 	w.Stick = c.Call != nil && c.Call.Arriving()
 	if c.Turn != nil {
 		w.next = int(c.Turn.OpenedBy)
 	}
 }
 
-// back forgets the rows of events that are not there any more, or never came.
-func (w *Wire) back(events int) {
+// forgetEvents forgets the rows of events that are not there any more, or never came.
+func (w *Wire) forgetEvents(events int) {
 	if w.next > events {
 		k, _ := slices.BinarySearch(w.Events, int32(events))
 		w.Events, w.deltas, w.next = w.Events[:k], w.deltas[:k], events
@@ -118,14 +118,14 @@ func (w *Wire) back(events int) {
 }
 
 // Extend takes the events that are new.
-func (w *Wire) Extend(s *Scene, width, height int) {
+func (w *Wire) Extend(s *Context, width, height int) {
 	c := s.Of()
-	w.show(s.View, c)
+	w.setSelection(s.View, c)
 	w.scene = s
 	height = max(1, height-titleRow)
 	if c.Turn != nil {
 		for n := range s.View.EventsOf(c.Turn, w.next) {
-			w.look(s.View, c, n)
+			w.addEvent(s.View, c, n)
 		}
 	}
 	w.next = s.View.Events()
@@ -139,15 +139,15 @@ func (w *Wire) Extend(s *Scene, width, height int) {
 	w.Fit(len(w.Events), titleRow, titleRow+height-detail)
 }
 
-// look adds a row for event n, if it belongs to what is shown.
-func (w *Wire) look(v *providers.View, c Choice, n int) {
+// addEvent adds a row for event n, if it belongs to what is shown.
+func (w *Wire) addEvent(v *providers.View, c Selection, n int) {
 	kind, of := v.About(n)
 	args := kind == stream.Args || kind == stream.Rewrite
 	if args && of.Call > 0 && c.Call != nil { // of these there are many
 		if of != c.Call.Ref() {
 			return
 		}
-	} else if !wants(c.Call, v.Begin(n, 0), n) {
+	} else if !belongsTo(c.Call, v.Begin(n, 0), n) {
 		return
 	}
 	delta := int32(-1)
@@ -158,9 +158,9 @@ func (w *Wire) look(v *providers.View, c Choice, n int) {
 	w.deltas = append(w.deltas, delta)
 }
 
-// wants reports whether event n, which is of the turn, belongs to what is shown: a call, or with
+// belongsTo reports whether event n, which is of the turn, belongs to what is shown: a call, or with
 // nil the turn.
-func wants(c *stream.Call, e stream.Event, n int) bool {
+func belongsTo(c *stream.Call, e stream.Event, n int) bool {
 	if c == nil {
 		return e.Kind != stream.Found
 	}
@@ -175,8 +175,8 @@ func wants(c *stream.Call, e stream.Event, n int) bool {
 	return false
 }
 
-// now is what is shown, as it is now.
-func (w *Wire) now() Choice { return LookAt(w.scene.View.Session(), w.of) }
+// currentSelection is what is shown, as it is now.
+func (w *Wire) currentSelection() Selection { return SelectionOf(w.scene.View.Session(), w.of) }
 
 // frameRows is how many rows a frame that is shown whole asks for.
 const frameRows = 8
@@ -189,7 +189,7 @@ func (w *Wire) broughtBy(row int) Span {
 	if row >= len(w.deltas) || w.deltas[row] < 0 {
 		return Span{}
 	}
-	c := w.now().Call
+	c := w.currentSelection().Call
 	if c == nil || int(w.deltas[row]) >= c.Deltas() {
 		return Span{}
 	}
@@ -203,7 +203,7 @@ func (w *Wire) Point(s Span) {
 	if s.End <= s.Start {
 		return
 	}
-	c := w.now().Call
+	c := w.currentSelection().Call
 	if c == nil {
 		return
 	}
@@ -214,8 +214,8 @@ func (w *Wire) Point(s Span) {
 	}
 }
 
-// Lit reports whether a row brought some of the bytes that are pointed at.
-func (w *Wire) Lit(row int) bool {
+// IsLit reports whether a row brought some of the bytes that are pointed at.
+func (w *Wire) IsLit(row int) bool {
 	if w.light.End <= w.light.Start {
 		return false
 	}
@@ -226,7 +226,7 @@ func (w *Wire) Lit(row int) bool {
 // Spans are the first and the last of the frames that brought the token which is pointed at, where they
 // are more than are seen.
 func (w *Wire) Spans(p *screen.Pen) display.Text {
-	c := w.now().Call
+	c := w.currentSelection().Call
 	if c == nil || w.light.End <= w.light.Start {
 		return display.Text{}
 	}
@@ -273,14 +273,14 @@ func (w *Wire) Find(query string) (rows []int, cursor int) {
 	if w.hits = nil; query == "" {
 		return nil, w.At
 	}
-	v, look := w.scene.View, newNeedle(query)
+	v, look := w.scene.View, newTextQuery(query)
 	w.hits = map[int]bool{}
 	var text []byte
 	for row, n := range w.Events {
 		e := v.Event(int(n))
 		text = append(append(text[:0], e.Kind.String()...), ' ')
 		text = append(append(append(text, e.Text...), ' '), payloadText(e)...)
-		if holds(look, text) {
+		if containsQuery(look, text) {
 			rows = append(rows, row)
 			w.hits[row] = true
 		}

@@ -21,11 +21,11 @@ func (w *Wire) Draw(p *screen.Pen, y int, focused bool) {
 		w.drawFrame(p, v, n-w.Height)
 		return
 	}
-	row, c := w.Top+n, w.now()
+	row, c := w.Top+n, w.currentSelection()
 	if row >= len(w.Events) || c.Turn == nil {
 		return
 	}
-	e := v.Begin(int(w.Events[row]), mostText(p))
+	e := v.Begin(int(w.Events[row]), maxTextBytes(p))
 	if e.Text == "" && c.Turn.Kept != stream.Whole {
 		e.Text = "(not kept)"
 	}
@@ -33,7 +33,7 @@ func (w *Wire) Draw(p *screen.Pen, y int, focused bool) {
 	switch {
 	case row == w.At && focused:
 		g = screen.Selected
-	case w.Lit(row), row == w.At && w.Open:
+	case w.IsLit(row), row == w.At && w.Open:
 		g = screen.Linked
 	}
 	mark := display.Lit(" ")
@@ -52,7 +52,7 @@ func (w *Wire) Draw(p *screen.Pen, y int, focused bool) {
 	}
 	switch delta := w.deltas[row]; {
 	case e.Kind == stream.SentBack:
-		drawReturn(p, v, e, int(w.Events[row]), g, c.Call == nil)
+		drawSentBack(p, v, e, int(w.Events[row]), g, c.Call == nil)
 	case delta >= 0:
 		if wide {
 			p.Put(screen.Muted, g, p.Format("%-4s  ", e.Kind))
@@ -117,9 +117,9 @@ func drawArgs(p *screen.Pen, e stream.Event, g screen.Ground) {
 	p.Raw(screen.StringToken, g, []byte(e.Text))
 }
 
-// mostText is how many bytes of a text are looked at for what is left of a row: it may be all
+// maxTextBytes is how many bytes of a text are looked at for what is left of a row: it may be all
 // arguments at once.
-func mostText(p *screen.Pen) int { return max(screen.MostName, 64*p.Left) }
+func maxTextBytes(p *screen.Pen) int { return max(screen.MostName, 64*p.Left) }
 
 // usageText is token counts in words, with a sign between them. What is a part of others is said to be.
 func usageText(u stream.Usage, sign display.Text) string {

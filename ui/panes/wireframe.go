@@ -13,7 +13,7 @@ import (
 
 // drawFrame writes row n of the selected frame's own bytes.
 func (w *Wire) drawFrame(p *screen.Pen, v *providers.View, n int) {
-	t := w.now().Turn
+	t := w.currentSelection().Turn
 	if w.At >= len(w.Events) || t == nil {
 		return
 	}
@@ -46,10 +46,10 @@ func (w *Wire) drawFrame(p *screen.Pen, v *providers.View, n int) {
 		return
 	}
 	rows := w.frameParts(&x.Response, start, min(end, start+maxFrameShown))
-	rows.point(payloadAt(rows.text, v.Begin(int(w.Events[w.At]), maxFrameShown)))
+	rows.markPayload(payloadAt(rows.text, v.Begin(int(w.Events[w.At]), maxFrameShown)))
 	width := max(p.Left-1, 1)
-	for i := 1; i < n && rows.left() > 0; i++ {
-		rows.skip(lineLen(p.Drawer, rows.text, width))
+	for i := 1; i < n && rows.remainingLen() > 0; i++ {
+		rows.skipBytes(lineLen(p.Drawer, rows.text, width))
 	}
 	p.Spaces(screen.Bare, 1)
 	rows.draw(p, lineLen(p.Drawer, rows.text, width))
@@ -57,7 +57,7 @@ func (w *Wire) drawFrame(p *screen.Pen, v *providers.View, n int) {
 
 // frameParts is a frame's own bytes, and what stood around them in the line of the log that they were
 // found in.
-func (w *Wire) frameParts(of *stream.Wire, start, end int64) (rows framed) {
+func (w *Wire) frameParts(of *stream.Wire, start, end int64) (rows wireText) {
 	for at := start; at < end; {
 		n, _ := of.RecordAt(at)
 		next := end
@@ -76,8 +76,8 @@ func (w *Wire) frameParts(of *stream.Wire, start, end int64) (rows framed) {
 		at = next
 	}
 	if len(rows.parts) > 0 && rows.parts[0].ground == screen.Bare { // a frame that ended with a CR left its LF to this one
-		for rows.left() > 0 && (rows.text[0] == '\r' || rows.text[0] == '\n') {
-			rows.skip(1)
+		for rows.remainingLen() > 0 && (rows.text[0] == '\r' || rows.text[0] == '\n') {
+			rows.skipBytes(1)
 		}
 	}
 	return rows
@@ -97,20 +97,20 @@ func payloadAt(frame []byte, e stream.Event) (at, size int) {
 	if err != nil {
 		return 0, 0
 	}
-	for _, form := range [][]byte{quoted, unescaped(quoted), []byte(text)} {
-		if at = bytes.LastIndex(frame, form); at >= 0 && len(form) >= leastPayload {
+	for _, form := range [][]byte{quoted, unescapeHTML(quoted), []byte(text)} {
+		if at = bytes.LastIndex(frame, form); at >= 0 && len(form) >= minPayload {
 			return at, len(form)
 		}
 	}
 	return 0, 0
 }
 
-// leastPayload is how many bytes a payload has that is looked for: shorter ones are anywhere.
-const leastPayload = 3
+// minPayload is how many bytes a payload has that is looked for: shorter ones are anywhere.
+const minPayload = 3
 
 // frameLines is how many rows the selected frame takes when shown whole, up to most.
 func (w *Wire) frameLines(v *providers.View, draw display.Drawer, width, most int) (n int) {
-	t := w.now().Turn
+	t := w.currentSelection().Turn
 	if t == nil || w.At >= len(w.Events) {
 		return 0
 	}
@@ -120,22 +120,22 @@ func (w *Wire) frameLines(v *providers.View, draw display.Drawer, width, most in
 		return n
 	}
 	start, end := x.Response.FrameSpan(e.Frame)
-	for rows := w.frameParts(&x.Response, start, min(end, start+maxFrameShown)); rows.left() > 0 && n < most; n++ {
-		rows.skip(lineLen(draw, rows.text, max(width-1, 1)))
+	for rows := w.frameParts(&x.Response, start, min(end, start+maxFrameShown)); rows.remainingLen() > 0 && n < most; n++ {
+		rows.skipBytes(lineLen(draw, rows.text, max(width-1, 1)))
 	}
 	return n
 }
 
-// unescaped is JSON text with the characters as they are that Go escapes for the sake of HTML.
-func unescaped(text []byte) []byte {
+// unescapeHTML is JSON text with the characters as they are that Go escapes for the sake of HTML.
+func unescapeHTML(text []byte) []byte {
 	for _, c := range [][2]string{{`\u003c`, "<"}, {`\u003e`, ">"}, {`\u0026`, "&"}} {
 		text = bytes.ReplaceAll(text, []byte(c[0]), []byte(c[1]))
 	}
 	return text
 }
 
-// framed is a text in parts that look different.
-type framed struct {
+// wireText is a text in parts that look different.
+type wireText struct {
 	text  []byte
 	parts []framePart
 }
@@ -146,23 +146,23 @@ type framePart struct {
 	size   int
 }
 
-func (f *framed) left() int { return len(f.text) }
+func (f *wireText) remainingLen() int { return len(f.text) }
 
-func (f *framed) add(g screen.Ground, r screen.Role, text []byte) {
+func (f *wireText) add(g screen.Ground, r screen.Role, text []byte) {
 	f.text = append(f.text, text...)
 	f.parts = append(f.parts, framePart{g, r, len(text)})
 }
 
-// point marks a payload, where nothing else is marked.
-func (f *framed) point(at, size int) {
+// markPayload marks a payload, where nothing else is marked.
+func (f *wireText) markPayload(at, size int) {
 	if size == 0 || slices.ContainsFunc(f.parts, func(p framePart) bool { return p.ground != screen.Bare }) {
 		return
 	}
 	f.parts = []framePart{{screen.Bare, screen.Plain, at}, {screen.Linked, screen.Plain, size}, {screen.Bare, screen.Plain, len(f.text) - at - size}}
 }
 
-// skip goes over so many bytes.
-func (f *framed) skip(n int) {
+// skipBytes goes over so many bytes.
+func (f *wireText) skipBytes(n int) {
 	f.text = f.text[n:]
 	for n > 0 && len(f.parts) > 0 {
 		k := min(n, f.parts[0].size)
@@ -174,7 +174,7 @@ func (f *framed) skip(n int) {
 }
 
 // draw writes so many bytes, but for what ends a line.
-func (f *framed) draw(p *screen.Pen, n int) {
+func (f *wireText) draw(p *screen.Pen, n int) {
 	line := screen.TrimEnd(f.text[:n])
 	for _, part := range f.parts {
 		k := min(part.size, len(line))

@@ -291,9 +291,9 @@ func (m *mode) sorts(p *screen.Pen) (all []sort) {
 
 // drawNote writes row y of what is known to be lost.
 func (m *mode) drawNote(p *screen.Pen, plan plan, y int) {
-	var notes []panes.Note
+	var notes []panes.LossNote
 	if page := m.current(); page != nil {
 		notes = page.notes
 	}
-	panes.DrawNotes(p, notes, y, plan.notes, display.Lit(": enter, then h"))
+	panes.DrawLossNotes(p, notes, y, plan.notes, display.Lit(": enter, then h"))
 }

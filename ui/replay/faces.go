@@ -108,8 +108,8 @@ func (m *mode) resize() {
 }
 
 // sheet is the text of a face; the notes have none.
-func (p *page) sheet(f face) *panes.Sheet {
-	return [numFaces]*panes.Sheet{sentFace: &p.sent, wroteFace: &p.wrote}[f]
+func (p *page) sheet(f face) *panes.TextSheet {
+	return [numFaces]*panes.TextSheet{sentFace: &p.sent, wroteFace: &p.wrote}[f]
 }
 
 // drawSheet writes row y of h of the body or of the arguments. What is not to be seen is told.

@@ -15,9 +15,9 @@ import (
 // what is lost between the two. It does not change once made.
 type page struct {
 	key      pageKey
-	sent     panes.Sheet
-	wrote    panes.Sheet
-	notes    []panes.Note
+	sent     panes.TextSheet
+	wrote    panes.TextSheet
+	notes    []panes.LossNote
 	body     []byte // what would be sent, as JSON
 	messages int
 	size     int  // bytes the model wrote
@@ -43,14 +43,14 @@ func (p *page) none() display.Text {
 func makePage(k pageKey, src source, to *dialect.Target, draw display.Drawer) *page {
 	policy := &replay.Policies[k.policy]
 	if !policy.Speaks(to) {
-		p := &page{key: k, mute: true, notes: []panes.Note{{Role: screen.Muted, Text: draw.Format("   it is not known to ask %s", to.Name)}}}
+		p := &page{key: k, mute: true, notes: []panes.LossNote{{Role: screen.Muted, Text: draw.Format("   it is not known to ask %s", to.Name)}}}
 		p.showOnlyWrote(src, to, draw)
 		return p
 	}
 	preview := src.Preview(to, policy)
 	raw := k.raw != (to.Form == dialect.PositionalForm) // arrays in arrays say more in a line
 	p := &page{key: k, body: joined(preview.Body), messages: len(preview.Body), unknown: preview.Outcome == replay.Unknown}
-	p.notes = panes.Notes(&preview, k.version.scope, k.notes, draw)
+	p.notes = panes.LossNotes(&preview, k.version.scope, k.notes, draw)
 	p.showSent(&preview, src.own, raw, draw)
 	if p.unknown && len(preview.Calls) == 0 {
 		p.showOnlyWrote(src, to, draw)
@@ -113,7 +113,7 @@ func (p *page) showWrote(preview *replay.Preview, own int, draw display.Drawer) 
 		var gone []panes.Span
 		caption := display.Text{}
 		if !p.apart {
-			gone = panes.GoneFrom(c)
+			gone = panes.RemovedSpans(c)
 		}
 		for _, s := range gone {
 			p.gone += s.End - s.Start

@@ -36,7 +36,7 @@ type sentBack struct {
 
 	made  int  // the width the sides were laid out for
 	right bool // the request's side is the one that is copied
-	sides [2]panes.Sheet
+	sides [2]panes.TextSheet
 	whole *wholeRequest // while it is shown
 }
 
@@ -163,13 +163,13 @@ func (m *sentBack) layOut() {
 	case m.carries() && m.back().As == string(replay.WasEncoded):
 		added = []panes.Span{{End: len(sent)}}
 	case m.carries():
-		gone, added = panes.Differences(wrote, sent, m.brought.To.Form)
+		gone, added = panes.DiffSpans(wrote, sent, m.brought.To.Form)
 	case len(wrote) > 0:
 		gone = []panes.Span{{End: len(wrote)}}
 	}
 	raw := !isObject(wrote) || !isObject(sent) || m.free
 	m.found = m.findingRows()
-	m.sides = [2]panes.Sheet{}
+	m.sides = [2]panes.TextSheet{}
 	m.sides[0].Add(panes.NewBlock(display.Text{}, wrote, raw, gone, max(left-m.signed(), 1), m.draw))
 	if m.carries() {
 		m.sides[1].Add(panes.NewBlock(display.Text{}, sent, raw, added, max(right-m.signed(), 1), m.draw))

@@ -56,7 +56,7 @@ func (m *sentBack) drawTitle(p *screen.Pen) {
 	if m.gravity() > worthKnowing && as == string(replay.WasReformatted) {
 		as = string(replay.WasAltered) // rounded, it no longer means the same
 	}
-	role, sign := panes.FateLook(p, as)
+	role, sign := panes.SentBackLook(p, as)
 	fate := display.Join(p.Clean(m.gravity().sign()), display.Lit(" "), sign, p.Name(r.As))
 	name := m.name
 	if name.Empty() {
@@ -208,7 +208,7 @@ func (m *sentBack) findingRows() (rows []display.Text) {
 type wholeRequest struct {
 	screen.Window
 	title display.Text
-	sheet *panes.Sheet // nil while it is being laid out
+	sheet *panes.TextSheet // nil while it is being laid out
 }
 
 // openRequest lays the request out beside the screen, and shows it from where the arguments stand.
@@ -220,8 +220,8 @@ func (m *sentBack) openRequest() {
 	b, width, draw := m.brought, m.w-1, m.draw
 	whole := &wholeRequest{title: display.Format("the whole request, %s", screen.Bytes(len(b.Body)))}
 	m.whole = whole
-	lay := func() *panes.Sheet {
-		s := &panes.Sheet{LookAt: max(b.At, 0)}
+	lay := func() *panes.TextSheet {
+		s := &panes.TextSheet{LookAt: max(b.At, 0)}
 		s.Add(panes.NewBlock(display.Text{}, b.Body, false, argsAt(&b), width, draw))
 		return s
 	}
@@ -258,7 +258,7 @@ func (w *wholeRequest) draw(p *screen.Pen, y int) {
 	switch {
 	case y == 0:
 		p.Say(screen.Accent, w.title.Between(" ", ""))
-		p.Tail(screen.Muted, screen.Bare, p.Seen(w.Seen()).Between("", " "))
+		p.Tail(screen.Muted, screen.Bare, p.Seen(w.Visible()).Between("", " "))
 	case w.sheet == nil:
 		if y == 1 {
 			p.Say(screen.Muted, display.Lit(" ..."))

@@ -91,8 +91,8 @@ func (w *Window) End() {
 	w.Stick = true
 }
 
-// Seen is which of the rows are visible, counted from 1, and how many there are.
-func (w *Window) Seen() (first, last, of int) {
+// Visible is which of the rows are visible, counted from 1, and how many there are.
+func (w *Window) Visible() (first, last, of int) {
 	return w.Top + 1, min(w.Top+w.Height, w.Rows), w.Rows
 }
 

@@ -29,9 +29,9 @@ type draft struct {
 	url     string
 	body    []byte
 	trouble string // why it cannot be sent
-	sheet   panes.Sheet
+	sheet   panes.TextSheet
 	added   int // bytes of arguments that the model did not write
-	notes   []panes.Note
+	notes   []panes.LossNote
 }
 
 // want says which draft is to be shown.
@@ -126,7 +126,7 @@ func (d *draft) resend(c host.CapturedRequest, draw display.Drawer) (marks []pan
 	if out.Moved > 0 {
 		d.note(screen.Caution, screen.Plural(out.Moved, "instruction").Between("", " from inside the conversation: before it now"))
 	}
-	d.notes = append(d.notes, panes.Notes(&out.Preview, replay.WholeConversation, k.notes, draw)...)
+	d.notes = append(d.notes, panes.LossNotes(&out.Preview, replay.WholeConversation, k.notes, draw)...)
 	found, added := panes.FindArgs([][]byte{d.body}, out.Preview.Calls)
 	for _, args := range found {
 		marks = append(marks, args.Marks...)
@@ -141,6 +141,6 @@ func (d *draft) note(r screen.Role, text display.Text) {
 		if i > 0 {
 			line = line.Between("  ", "")
 		}
-		d.notes = append(d.notes, panes.Note{Role: r, Text: line})
+		d.notes = append(d.notes, panes.LossNote{Role: r, Text: line})
 	}
 }

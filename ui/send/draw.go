@@ -217,9 +217,9 @@ func (a *again) drawSheet(p *screen.Pen, y int) {
 
 // drawNote writes row y of what is lost, or why nothing can be sent.
 func (a *again) drawNote(p *screen.Pen, y int) {
-	var notes []panes.Note
+	var notes []panes.LossNote
 	if d := a.current(); d != nil {
 		notes = d.notes
 	}
-	panes.DrawNotes(p, notes, y, a.plan.notes, display.Text{})
+	panes.DrawLossNotes(p, notes, y, a.plan.notes, display.Text{})
 }

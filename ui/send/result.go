@@ -65,7 +65,7 @@ func (m *Means) refuse(v *providers.View, t *stream.Turn, c *stream.Call) displa
 	case !t.Closed():
 		return display.Lit("not yet: the turn is still coming")
 	case t.Returned:
-		return m.Draw.Format("it was sent back %s", panes.Onward(v, t))
+		return m.Draw.Format("it was sent back %s", panes.FirstSentBack(v, t))
 	}
 	if _, err := host.Capture(v.Exchange(t.Exchange)); err != nil {
 		return m.Draw.Clean(err.Error())
