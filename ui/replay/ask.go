@@ -9,17 +9,17 @@ import (
 	"toolscope/stream"
 )
 
-// ask is what is previewed: one cell of a table of targets and policies, of which the screen shows
+// previewKey is what is previewed: one cell of a table of targets and policies, of which the screen shows
 // a row or a column.
-type ask struct {
+type previewKey struct {
 	scope    replay.Scope
 	to       int  // in providers.Targets
 	policy   int  // in replay.Policies
 	policies bool // the rows are policies, for one target
 }
 
-// unasked is the target until one is asked for.
-const unasked = -1
+// noTarget is the target until one is asked for.
+const noTarget = -1
 
 // version says which state of a call, a turn or a conversation something was made from: while it is
 // the same, nothing that is sent back has changed.
@@ -35,8 +35,8 @@ type version struct {
 	returns  int // requests that brought the call back
 }
 
-// add counts a call in.
-func (v *version) add(c *stream.Call) {
+// addCall counts a call in.
+func (v *version) addCall(c *stream.Call) {
 	v.parts++
 	v.bytes += len(c.Args())
 	v.rewrites += c.Rewrites
@@ -53,7 +53,7 @@ func versionOf(t *stream.Turn, c *stream.Call, of stream.Ref, s replay.Scope, x 
 		v.request = x.Request.Size()
 	}
 	if s == replay.OneCall {
-		v.add(c)
+		v.addCall(c)
 		v.returns = len(c.SentBack)
 		for _, other := range t.Calls {
 			v.words += len(other.ID)
@@ -66,7 +66,7 @@ func versionOf(t *stream.Turn, c *stream.Call, of stream.Ref, s replay.Scope, x 
 		v.words += len(p.ID) + len(p.Signature)
 	}
 	for _, call := range t.Calls {
-		v.add(call)
+		v.addCall(call)
 	}
 	return v
 }
@@ -79,9 +79,9 @@ func (v *version) size() int {
 	return v.bytes + v.words
 }
 
-// material is what a source is made of. Nothing of it changes any more, so that a job may read it
+// sourceData is what a source is made of. Nothing of it changes any more, so that a job may read it
 // while the stream goes on.
-type material struct {
+type sourceData struct {
 	scope  replay.Scope
 	turn   *stream.Turn
 	call   *stream.Call
@@ -92,9 +92,9 @@ type material struct {
 }
 
 // materialOf copies what may change. The bytes themselves are only appended to.
-func materialOf(v *providers.View, t *stream.Turn, c *stream.Call, s replay.Scope, x *providers.Exchange) material {
+func materialOf(v *providers.View, t *stream.Turn, c *stream.Call, s replay.Scope, x *providers.Exchange) sourceData {
 	turn := *t
-	m := material{scope: s, turn: &turn}
+	m := sourceData{scope: s, turn: &turn}
 	if s != replay.WholeConversation {
 		m.names = x.Names()
 	}
@@ -117,13 +117,13 @@ func materialOf(v *providers.View, t *stream.Turn, c *stream.Call, s replay.Scop
 	return m
 }
 
-// source makes the source, and says which of its calls is the chosen one, from 1; 0 if none is.
-func (m *material) source() (src *replay.Source, own int) {
+// makeSource makes the source, and says which of its calls is the chosen one, from 1; 0 if none is.
+func (m *sourceData) makeSource() (src *replay.Source, own int) {
 	from := providers.TargetOf(m.turn.Dialect)
 	if m.scope == replay.OneCall {
 		return replay.Calls(m.turn, from, m.call).Among(m.names, m.turn, m.call).Witnessed(m.seen), 1
 	}
-	own = m.place()
+	own = m.callNumber()
 	if m.scope == replay.WholeTurn {
 		return replay.Turn(m.turn, from).Among(m.names, m.turn, nil), own
 	}
@@ -133,8 +133,8 @@ func (m *material) source() (src *replay.Source, own int) {
 	return replay.Continued(m.before, m.from, m.turn, from), own
 }
 
-// place is which of the turn's calls the chosen one is, among those that count.
-func (m *material) place() (n int) {
+// callNumber is which of the turn's calls the chosen one is, among those that count.
+func (m *sourceData) callNumber() (n int) {
 	if m.call == nil {
 		return 0
 	}

@@ -12,8 +12,8 @@ import (
 	"toolscope/ui/screen"
 )
 
-// plan is how the mode divides a body of the screen.
-type plan struct {
+// bodyLayout is how the mode divides a body of the screen.
+type bodyLayout struct {
 	head   int // rows of titles, over the whole width
 	heads  int // of the table's own title: none where there is no room
 	table  int // rows of the table
@@ -30,9 +30,9 @@ const (
 	twoPanes   = 60  // cells from which there are panes at all
 )
 
-// planFor divides a body of w × h cells for a table of so many rows.
-func planFor(w, h, rows int) plan {
-	p := plan{head: 1, counts: 1, tableW: w}
+// newBodyLayout divides a body of w × h cells for a table of so many rows.
+func newBodyLayout(w, h, rows int) bodyLayout {
+	p := bodyLayout{head: 1, counts: 1, tableW: w}
 	if h < modes.Tall {
 		p.notes = max(0, min(2, h-p.head-p.counts-4))
 		if rest := h - p.head - p.counts - p.notes; rest > 3 {
@@ -50,7 +50,7 @@ func planFor(w, h, rows int) plan {
 		p.table = min(rows, rest*2/3)
 		p.notes = rest - p.table
 		p.panes = h - p.head
-		p.split(w - p.tableW - 1)
+		p.splitPanes(w - p.tableW - 1)
 	case w < twoPanes:
 		p.table = min(rows, rest/2)
 		p.notes = rest - p.table
@@ -58,13 +58,13 @@ func planFor(w, h, rows int) plan {
 		p.notes = min(max(rest/6, 2), 9)
 		p.table = min(rows, max(5, (rest-p.notes)*2/5))
 		p.panes = rest - p.notes - p.table
-		p.split(w)
+		p.splitPanes(w)
 	}
 	return p
 }
 
-// split divides a width into the two panes and the rule between them.
-func (p *plan) split(w int) {
+// splitPanes divides a width into the two panes and the rule between them.
+func (p *bodyLayout) splitPanes(w int) {
 	p.sentW = (w + 4) / 2
 	p.wroteW = w - 1 - p.sentW
 }
@@ -72,30 +72,30 @@ func (p *plan) split(w int) {
 // largeRows is how many rows of the table there are where much room is wanted: what goes is the more.
 const largeRows = 3
 
-func (m *mode) plan() plan {
+func (m *replayMode) layoutBody() bodyLayout {
 	if m.large && m.h >= modes.Tall {
-		return planFor(m.w, m.h, min(m.Rows, largeRows))
+		return newBodyLayout(m.w, m.h, min(m.Rows, largeRows))
 	}
-	return planFor(m.w, m.h, m.Rows)
+	return newBodyLayout(m.w, m.h, m.Rows)
 }
 
-// want notes which table and which page are to be shown.
-func (m *mode) want(t *stream.Turn, c *stream.Call) {
+// setWantedPreviews notes which table and which page are to be shown.
+func (m *replayMode) setWantedPreviews(t *stream.Turn, c *stream.Call) {
 	v := versionOf(t, c, m.of, m.scope, m.exchange)
 	m.rowsWanted = tableKey{version: v, policies: m.policies, fixed: m.policy}
 	if m.policies {
 		m.rowsWanted.fixed = m.to
 	}
 	m.cellWanted = pageKey{version: v, to: m.to, policy: m.policy, raw: m.raw, sent: m.w - 1, wrote: m.w - 1, notes: m.w - 1}
-	if p := m.plan(); !m.full {
+	if p := m.layoutBody(); !m.full {
 		m.cellWanted.sent, m.cellWanted.wrote, m.cellWanted.notes = max(p.sentW-1, 1), max(p.wroteW-1, 1), p.tableW-1
 	}
 }
 
 // Draw writes row y.
-func (m *mode) Draw(p *screen.Pen, y int) {
+func (m *replayMode) Draw(p *screen.Pen, y int) {
 	defer func() { p.Fill(screen.Bare) }()
-	plan := m.plan()
+	plan := m.layoutBody()
 	switch {
 	case m.full:
 		m.drawFull(p, y)
@@ -122,7 +122,7 @@ func (m *mode) Draw(p *screen.Pen, y int) {
 }
 
 // drawLeft writes row y of the table, of so many rows of panes, and of the notes.
-func (m *mode) drawLeft(p *screen.Pen, plan plan, y, panes int) {
+func (m *replayMode) drawLeft(p *screen.Pen, plan bodyLayout, y, panes int) {
 	switch n := y - plan.heads - plan.table - plan.counts; {
 	case y < plan.heads:
 		m.drawHeads(p, plan)
@@ -138,7 +138,7 @@ func (m *mode) drawLeft(p *screen.Pen, plan plan, y, panes int) {
 }
 
 // drawTitle writes what is replayed, and how much of it is looked at.
-func (m *mode) drawTitle(p *screen.Pen) {
+func (m *replayMode) drawTitle(p *screen.Pen) {
 	tail := m.scopeWords(p)
 	p.Say(screen.Muted, display.Lit(" REPLAY "))
 	t, c := m.host.View().Find(m.of)
@@ -174,7 +174,7 @@ func (m *mode) drawTitle(p *screen.Pen) {
 
 // scopeWords say how much is sent, and how far it was looked for calls that have the same id; in
 // fewer words where there is less room.
-func (m *mode) scopeWords(p *screen.Pen) []display.Text {
+func (m *replayMode) scopeWords(p *screen.Pen) []display.Text {
 	scope := p.Format("scope %s", m.scope)
 	looked := p.Format("%s, looked through turn %d ", scope, m.of.Turn+1)
 	if m.of.Turn > 0 && len(m.exchange.Names()) == 0 && m.scope != replay.WholeConversation {
@@ -184,7 +184,7 @@ func (m *mode) scopeWords(p *screen.Pen) []display.Text {
 }
 
 // drawPolicy writes which client it is or, of a list of them, to whom it sends.
-func (m *mode) drawPolicy(p *screen.Pen) {
+func (m *replayMode) drawPolicy(p *screen.Pen) {
 	policy := &replay.Policies[m.policy]
 	who, kind, of := "", "behaviour", replay.Behaviours
 	at := m.policy
@@ -216,7 +216,7 @@ func (m *mode) drawPolicy(p *screen.Pen) {
 const wideCounts = 100
 
 // drawCounts counts the rows of the table: how many of each sort, however few of them are seen.
-func (m *mode) drawCounts(p *screen.Pen, plan plan) {
+func (m *replayMode) drawCounts(p *screen.Pen, plan bodyLayout) {
 	what := screen.Plural(m.Rows, "target")
 	if m.policies {
 		what = screen.Plural(m.Rows, "way")
@@ -227,37 +227,37 @@ func (m *mode) drawCounts(p *screen.Pen, plan plan) {
 	p.Say(screen.Muted, what.Between(" ", ""))
 	first, last := m.Top+1, min(m.Rows, m.Top+plan.table)
 	place := p.Seen(first, last, m.Rows).Between(" ", "")
-	if m.table != nil && m.table.key.answers(m.rowsWanted) {
-		all := m.sorts(p)
-		if !place.Empty() && screen.Width(some(all)) > p.Left-place.Width() {
+	if m.table != nil && m.table.key.canShowFor(m.rowsWanted) {
+		all := m.labelledCounts(p)
+		if !place.Empty() && screen.Width(nonZero(all)) > p.Left-place.Width() {
 			place = p.Format(" %d%s%d", first, p.Glyph.Dash, last) // how many there are is said already
 		}
-		drawSorts(p, all, p.Left-place.Width())
+		drawLabelledCounts(p, all, p.Left-place.Width())
 	}
 	p.Tail(screen.Muted, screen.Bare, place)
 }
 
-// sort is a sort of rows, and how many there are.
-type sort struct {
+// labelledCount is a sort of rows, and how many there are.
+type labelledCount struct {
 	screen.Said
 	n    int
 	rank int // how soon it goes where there is no room
 }
 
-// some are those of which there are rows.
-func some(all []sort) []sort {
-	return slices.DeleteFunc(slices.Clone(all), func(s sort) bool { return s.n == 0 })
+// nonZero are those of which there are rows.
+func nonZero(all []labelledCount) []labelledCount {
+	return slices.DeleteFunc(slices.Clone(all), func(s labelledCount) bool { return s.n == 0 })
 }
 
-// drawSorts writes how many rows of each sort there are, in so many cells. Where there is less room
+// drawLabelledCounts writes how many rows of each sort there are, in so many cells. Where there is less room
 // those go of which there are none, then the ways that do not ask the provider, then what is known of
 // providers but for refusals, then what is least bad.
-func drawSorts(p *screen.Pen, all []sort, room int) {
+func drawLabelledCounts(p *screen.Pen, all []labelledCount, room int) {
 	if screen.Width(all) > room {
-		all = some(all)
+		all = nonZero(all)
 	}
 	for rank := 0; screen.Width(all) > room && len(all) > 0; rank++ {
-		all = slices.DeleteFunc(all, func(s sort) bool { return s.rank == rank })
+		all = slices.DeleteFunc(all, func(s labelledCount) bool { return s.rank == rank })
 	}
 	for _, s := range all {
 		role := s.Role
@@ -268,31 +268,31 @@ func drawSorts(p *screen.Pen, all []sort, room int) {
 	}
 }
 
-func (m *mode) sorts(p *screen.Pen) (all []sort) {
-	c := m.table.count()
+func (m *replayMode) labelledCounts(p *screen.Pen) (all []labelledCount) {
+	c := m.table.countRows()
 	for rank, side := range []screen.Side{screen.Same, screen.Alike, screen.Differs, screen.Nothing, screen.Absent} {
 		if n := c.sides[side]; n > 0 || side != screen.Absent {
 			text := p.Format("  %s %d", strings.TrimSpace(p.Glyph.Side[side].String()), n)
-			all = append(all, sort{screen.Said{Role: screen.SideRoles[side], Text: text}, n, rank + 2})
+			all = append(all, labelledCount{screen.Said{Role: screen.SideRoles[side], Text: text}, n, rank + 2})
 		}
 	}
 	for _, v := range []replay.Verdict{replay.Accepted, replay.Refused, replay.Unproven} {
-		s := sort{Said: screen.Said{Role: screen.VerdictRoles[v], Text: p.Format("  %s %d", v, c.verdicts[v])}, n: c.verdicts[v], rank: 1}
+		s := labelledCount{Said: screen.Said{Role: screen.VerdictRoles[v], Text: p.Format("  %s %d", v, c.verdicts[v])}, n: c.verdicts[v], rank: 1}
 		if v == replay.Refused {
 			s.rank = int(screen.NumSides) + 2
 		}
 		all = append(all, s)
 	}
 	if c.mute > 0 {
-		all = append(all, sort{Said: screen.Said{Role: screen.Muted, Text: p.Format("  not asked %d", c.mute)}, n: c.mute})
+		all = append(all, labelledCount{Said: screen.Said{Role: screen.Muted, Text: p.Format("  not asked %d", c.mute)}, n: c.mute})
 	}
 	return all
 }
 
 // drawNote writes row y of what is known to be lost.
-func (m *mode) drawNote(p *screen.Pen, plan plan, y int) {
+func (m *replayMode) drawNote(p *screen.Pen, plan bodyLayout, y int) {
 	var notes []panes.LossNote
-	if page := m.current(); page != nil {
+	if page := m.currentPage(); page != nil {
 		notes = page.notes
 	}
 	panes.DrawLossNotes(p, notes, y, plan.notes, display.Lit(": enter, then h"))

@@ -6,23 +6,23 @@ import (
 	"toolscope/ui/screen"
 )
 
-// face is a part of what there is to see of one cell.
-type face uint8
+// pageSection is a part of what there is to see of one cell.
+type pageSection uint8
 
 const (
-	sentFace face = iota
-	wroteFace
-	lostFace
-	numFaces
+	sentSection pageSection = iota
+	wroteSection
+	lossSection
+	numSections
 )
 
-func (f face) String() string {
-	return [numFaces]string{"would be sent", "the model wrote", "what is lost"}[f]
+func (f pageSection) String() string {
+	return [numSections]string{"would be sent", "the model wrote", "what is lost"}[f]
 }
 
 // drawPanes writes row y of what would be sent, beside what the model wrote.
-func (m *mode) drawPanes(p *screen.Pen, plan plan, y int) {
-	for i, f := range []face{sentFace, wroteFace} {
+func (m *replayMode) drawPanes(p *screen.Pen, plan bodyLayout, y int) {
+	for i, f := range []pageSection{sentSection, wroteSection} {
 		if i > 0 {
 			p.Field(1)
 			rule := p.Glyph.Rule
@@ -34,7 +34,7 @@ func (m *mode) drawPanes(p *screen.Pen, plan plan, y int) {
 		width := [...]int{plan.sentW, plan.wroteW}[i]
 		p.Field(width)
 		if y == 0 {
-			p.Caption(screen.Accent, m.caption(f), m.sizes(f)...)
+			p.Caption(screen.Accent, m.sectionCaption(f), m.sectionSizes(f)...)
 			continue
 		}
 		m.drawSheet(p, f, y-1, plan.panes-1)
@@ -42,32 +42,32 @@ func (m *mode) drawPanes(p *screen.Pen, plan plan, y int) {
 	}
 }
 
-// caption is the title of a face.
-func (m *mode) caption(f face) display.Text {
-	if f != sentFace {
+// sectionCaption is the title of a face.
+func (m *replayMode) sectionCaption(f pageSection) display.Text {
+	if f != sentSection {
 		return display.Clean(f.String())
 	}
 	return m.draw.Format("sent to %s", m.targets[m.to].Name)
 }
 
-// sizes is how much there is of a face, in words and in fewer.
-func (m *mode) sizes(f face) []display.Text {
-	page := m.current()
-	if page == nil || f == lostFace {
+// sectionSizes is how much there is of a face, in words and in fewer.
+func (m *replayMode) sectionSizes(f pageSection) []display.Text {
+	page := m.currentPage()
+	if page == nil || f == lossSection {
 		return nil
 	}
-	if f == sentFace && page.body == nil {
-		return []display.Text{page.none()}
+	if f == sentSection && page.body == nil {
+		return []display.Text{page.noBodyText()}
 	}
-	if f == wroteFace {
+	if f == wroteSection {
 		all := screen.Bytes(page.size)
 		switch {
-		case page.gone == 0:
+		case page.unsent == 0:
 			return []display.Text{all}
-		case page.gone == page.size:
+		case page.unsent == page.size:
 			return []display.Text{all.Between("", ", none sent"), all}
 		}
-		gone := screen.Bytes(page.gone)
+		gone := screen.Bytes(page.unsent)
 		return []display.Text{display.Format("%s, %s changed or not sent", all, gone), display.Format("%s, %s changed", all, gone), all}
 	}
 	all, added := screen.Bytes(len(page.body)), screen.Bytes(page.added)
@@ -78,25 +78,25 @@ func (m *mode) sizes(f face) []display.Text {
 	return []display.Text{display.Format("%s, %s new or moved", long, added), display.Format("%s, %s new", all, added), all}
 }
 
-// resize has the faces that are shown know how much there is of them and how much fits. One that
+// resizeSections has the faces that are shown know how much there is of them and how much fits. One that
 // was not scrolled begins a bit before what differs.
-func (m *mode) resize() {
-	plan := m.plan()
+func (m *replayMode) resizeSections() {
+	plan := m.layoutBody()
 	m.Fit(m.Rows, plan.head+plan.heads, plan.head+plan.heads+plan.table)
-	page := m.current()
+	page := m.currentPage()
 	if page == nil {
 		return
 	}
-	shown, h := []face{sentFace, wroteFace}, plan.panes-1
+	shown, h := []pageSection{sentSection, wroteSection}, plan.panes-1
 	switch {
 	case m.full:
-		shown, h = []face{m.face}, m.h-faceTitles
+		shown, h = []pageSection{m.section}, m.h-sectionHeadRows
 	case plan.panes == 0:
 		return
 	}
 	for _, f := range shown {
-		w, rows, look := &m.faces[f], len(page.notes), 0
-		if s := page.sheet(f); s != nil {
+		w, rows, look := &m.sections[f], len(page.notes), 0
+		if s := page.sectionSheet(f); s != nil {
 			rows, look = s.Rows, s.LookRow()
 		}
 		if w.Height == 0 && look >= h-1 {
@@ -107,14 +107,14 @@ func (m *mode) resize() {
 	}
 }
 
-// sheet is the text of a face; the notes have none.
-func (p *page) sheet(f face) *panes.TextSheet {
-	return [numFaces]*panes.TextSheet{sentFace: &p.sent, wroteFace: &p.wrote}[f]
+// sectionSheet is the text of a face; the notes have none.
+func (p *page) sectionSheet(f pageSection) *panes.TextSheet {
+	return [numSections]*panes.TextSheet{sentSection: &p.sent, wroteSection: &p.wrote}[f]
 }
 
 // drawSheet writes row y of h of the body or of the arguments. What is not to be seen is told.
-func (m *mode) drawSheet(p *screen.Pen, f face, y, h int) {
-	page := m.current()
+func (m *replayMode) drawSheet(p *screen.Pen, f pageSection, y, h int) {
+	page := m.currentPage()
 	p.Spaces(screen.Bare, 1)
 	if page == nil {
 		if y == 0 {
@@ -122,11 +122,11 @@ func (m *mode) drawSheet(p *screen.Pen, f face, y, h int) {
 		}
 		return
 	}
-	s, marked := page.sheet(f), [...]screen.Ground{sentFace: screen.Added, wroteFace: screen.Gone}[f]
+	s, marked := page.sectionSheet(f), [...]screen.Ground{sentSection: screen.Added, wroteSection: screen.Gone}[f]
 	if s.Rows == 0 && y == 0 {
-		p.Put(screen.Muted, screen.Bare, [...]display.Text{sentFace: page.none(), wroteFace: display.Lit("no argument bytes")}[f])
+		p.Put(screen.Muted, screen.Bare, [...]display.Text{sentSection: page.noBodyText(), wroteSection: display.Lit("no argument bytes")}[f])
 	}
-	above := m.faces[f].Top
+	above := m.sections[f].Top
 	below := s.Rows - above - h
 	switch {
 	case m.full, y > 0 && y < h-1, y == 0 && above == 0, y == h-1 && below <= 0:
@@ -138,30 +138,30 @@ func (m *mode) drawSheet(p *screen.Pen, f face, y, h int) {
 	}
 }
 
-// faceTitles is how many rows are above a face that is shown alone.
-const faceTitles = 2
+// sectionHeadRows is how many rows are above a face that is shown alone.
+const sectionHeadRows = 2
 
 // drawFull writes row y of the one face that is shown.
-func (m *mode) drawFull(p *screen.Pen, y int) {
+func (m *replayMode) drawFull(p *screen.Pen, y int) {
 	switch {
 	case y == 0:
-		m.drawFaces(p)
+		m.drawSectionTitles(p)
 	case y == 1:
 		m.drawWhat(p)
-	case m.face == lostFace:
-		m.drawNotes(p, y-faceTitles)
+	case m.section == lossSection:
+		m.drawNotes(p, y-sectionHeadRows)
 	default:
-		m.drawSheet(p, m.face, y-faceTitles, m.h-faceTitles)
+		m.drawSheet(p, m.section, y-sectionHeadRows, m.h-sectionHeadRows)
 	}
 }
 
-// drawFaces writes the titles of the faces, or of the one where only that fits.
-func (m *mode) drawFaces(p *screen.Pen) {
-	w := m.faces[m.face]
+// drawSectionTitles writes the titles of the faces, or of the one where only that fits.
+func (m *replayMode) drawSectionTitles(p *screen.Pen) {
+	w := m.sections[m.section]
 	right := p.Format(" %s to %s of %s ", screen.Count(min(w.Top+1, w.Rows)), screen.Count(min(w.Rows, w.Top+w.Height)), screen.Count(w.Rows))
 	all := p.Left > 64+right.Width()
-	for f := range numFaces {
-		if f == m.face {
+	for f := range numSections {
+		if f == m.section {
 			p.Say(screen.Accent, display.Join(display.Lit(" "), p.Glyph.Mark, p.Clean(f.String()), display.Lit("  ")))
 		} else if all {
 			p.Say(screen.Muted, p.Clean(f.String()).Between("  ", "  "))
@@ -173,9 +173,9 @@ func (m *mode) drawFaces(p *screen.Pen) {
 }
 
 // drawWhat writes what the face is about.
-func (m *mode) drawWhat(p *screen.Pen) {
+func (m *replayMode) drawWhat(p *screen.Pen) {
 	p.Put(screen.Plain, screen.Bare, p.Truncate(p.Format("  to %s, as %s", m.targets[m.to].Name, m.policyName()), p.Left))
-	for _, size := range m.sizes(m.face) {
+	for _, size := range m.sectionSizes(m.section) {
 		if size.Width()+3 < p.Left {
 			p.Put(screen.Muted, screen.Bare, size.Between("   ", ""))
 			break
@@ -184,12 +184,12 @@ func (m *mode) drawWhat(p *screen.Pen) {
 }
 
 // drawNotes writes row y of all that is lost.
-func (m *mode) drawNotes(p *screen.Pen, y int) {
-	page := m.current()
+func (m *replayMode) drawNotes(p *screen.Pen, y int) {
+	page := m.currentPage()
 	if page == nil {
 		return
 	}
-	if n := m.faces[lostFace].Top + y; n < len(page.notes) {
+	if n := m.sections[lossSection].Top + y; n < len(page.notes) {
 		p.Spaces(screen.Bare, 1)
 		p.Put(page.notes[n].Role, screen.Bare, page.notes[n].Text)
 	}

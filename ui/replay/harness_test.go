@@ -21,15 +21,15 @@ import (
 // rig is a program with this mode alone: what is to be done beside the screen waits until the test
 // does it.
 type rig struct {
-	*mode // nil while it is not open
-	t     testing.TB
-	in    providers.Inspector
-	entry modes.Entry
-	pen   screen.Pen
-	w, h  int
-	ref   stream.Ref
-	said  display.Text
-	jobs  []func() func() // of the mode that is open
+	*replayMode // nil while it is not open
+	t           testing.TB
+	in          providers.Inspector
+	entry       modes.Entry
+	pen         screen.Pen
+	w, h        int
+	ref         stream.Ref
+	said        display.Text
+	jobs        []func() func() // of the mode that is open
 
 	records int // that came
 	blocks  int // of the response that were begun
@@ -44,12 +44,12 @@ func (s *rig) View() *providers.View { return s.in.View() }
 func (s *rig) Chosen() stream.Ref    { return s.ref }
 func (s *rig) Choose(stream.Ref)     { s.t.Fatal("it chooses") }
 func (s *rig) Open(modes.Mode)       { s.t.Fatal("it opens another mode") }
-func (s *rig) Close()                { s.mode, s.jobs = nil, nil }
+func (s *rig) Close()                { s.replayMode, s.jobs = nil, nil }
 func (s *rig) Say(text display.Text) { s.said = text }
 func (s *rig) Do(work func() func()) { s.jobs = append(s.jobs, work) }
 
 func (s *rig) extend() *rig {
-	if s.mode != nil {
+	if s.replayMode != nil {
 		s.Extend(s.View(), s.w, s.h)
 	}
 	return s
@@ -65,10 +65,10 @@ func (s *rig) press(keys string) *rig {
 			keys = keys[len(name)+1:]
 		}
 		keys = keys[1:]
-		if s.mode == nil {
+		if s.replayMode == nil {
 			open, why := s.entry.New(s)
 			if s.said = why; open != nil {
-				s.mode = open.(*mode)
+				s.replayMode = open.(*replayMode)
 			}
 		} else if b := screen.Bound(s.Keys(), key); b != nil {
 			b.Do()
@@ -163,7 +163,7 @@ func (s *rig) end() *rig { return s.say(`{"type":"content_block_stop","index":%d
 // call begins a call; while the mode is not open it is the chosen one.
 func (s *rig) call(name, args string) *rig {
 	s.begin(fmt.Sprintf(`{"type":"tool_use","id":"toolu_%s","name":%q,"input":{}}`, name, name))
-	if t := s.in.Session().Turns[0]; s.mode == nil {
+	if t := s.in.Session().Turns[0]; s.replayMode == nil {
 		s.ref = t.Calls[len(t.Calls)-1].Ref()
 	}
 	return s.args(s.blocks-1, args)

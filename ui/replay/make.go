@@ -15,9 +15,9 @@ type tableKey struct {
 	fixed    int // the policy, or the target when the rows are policies
 }
 
-// answers reports whether rows of k may be shown for other: they are about the same thing, if
+// canShowFor reports whether rows of k may be shown for other: they are about the same thing, if
 // perhaps as it was a moment ago.
-func (k tableKey) answers(other tableKey) bool {
+func (k tableKey) canShowFor(other tableKey) bool {
 	k.version = version{of: k.version.of, scope: k.version.scope}
 	other.version = version{of: other.version.of, scope: other.version.scope}
 	return k == other
@@ -31,8 +31,8 @@ type pageKey struct {
 	raw                bool
 }
 
-// answers is as that of tableKey.
-func (k pageKey) answers(other pageKey) bool {
+// canShowFor is as that of tableKey.
+func (k pageKey) canShowFor(other pageKey) bool {
 	return k.version.of == other.version.of && k.version.scope == other.version.scope && k.to == other.to && k.policy == other.policy
 }
 
@@ -65,8 +65,8 @@ func makeTable(k tableKey, src *replay.Source, targets []*dialect.Target) *table
 	return t
 }
 
-// product is what was made.
-type product struct {
+// jobResult is what was made.
+type jobResult struct {
 	src   source
 	table *table
 	page  *page
@@ -79,25 +79,25 @@ type source struct {
 	own     int
 }
 
-// make has those previews made that are to be shown and that are not there yet. Small ones are
+// makePreviews has those previews made that are to be shown and that are not there yet. Small ones are
 // there when it returns.
-func (m *mode) make(t *stream.Turn, c *stream.Call) {
+func (m *replayMode) makePreviews(t *stream.Turn, c *stream.Call) {
 	rows, cell := m.rowsWanted, m.cellWanted
 	lacksTable, lacksPage := m.table == nil || m.table.key != rows, m.page == nil || m.page.key != cell
 	if m.working || !lacksTable && !lacksPage {
 		return
 	}
-	var from material
+	var from sourceData
 	known := m.src
 	if known.Source == nil || known.version != cell.version {
 		known = source{version: cell.version}
 		from = materialOf(m.host.View(), t, c, m.scope, m.exchange)
 	}
 	targets, draw := m.targets, m.draw
-	job := func(wantTable, wantPage bool) product {
-		out := product{src: known}
+	job := func(wantTable, wantPage bool) jobResult {
+		out := jobResult{src: known}
 		if known.Source == nil {
-			out.src.Source, out.src.own = from.source()
+			out.src.Source, out.src.own = from.makeSource()
 		}
 		if wantTable {
 			out.table = makeTable(rows, out.src.Source, targets)
@@ -108,7 +108,7 @@ func (m *mode) make(t *stream.Turn, c *stream.Call) {
 		return out
 	}
 	if cell.version.size() < modes.MaxSyncBytes {
-		m.take(job(lacksTable, lacksPage))
+		m.keepResult(job(lacksTable, lacksPage))
 		return
 	}
 	// The page and the table take turns, so that both keep up with a stream.
@@ -118,17 +118,17 @@ func (m *mode) make(t *stream.Turn, c *stream.Call) {
 		out := job(!page, page)
 		return func() {
 			m.working = false
-			m.take(out)
+			m.keepResult(out)
 		}
 	})
 }
 
-// take keeps what was made, unless something else is asked for by now.
-func (m *mode) take(p product) {
-	if m.src = p.src; p.table != nil && p.table.key.answers(m.rowsWanted) {
+// keepResult keeps what was made, unless something else is asked for by now.
+func (m *replayMode) keepResult(p jobResult) {
+	if m.src = p.src; p.table != nil && p.table.key.canShowFor(m.rowsWanted) {
 		m.table = p.table
 	}
-	if p.page != nil && p.page.key.answers(m.cellWanted) {
+	if p.page != nil && p.page.key.canShowFor(m.cellWanted) {
 		m.page = p.page
 	}
 	m.made++

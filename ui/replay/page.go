@@ -21,15 +21,15 @@ type page struct {
 	body     []byte // what would be sent, as JSON
 	messages int
 	size     int  // bytes the model wrote
-	gone     int  // of them, those that have no place
+	unsent   int  // of them, those that have no place
 	added    int  // bytes that it did not write
 	unknown  bool // what would be sent
 	mute     bool // the client does not speak the target's protocol
 	apart    bool // what the model wrote is not compared with what would be sent
 }
 
-// none is what stands where there is no body.
-func (p *page) none() display.Text {
+// noBodyText is what stands where there is no body.
+func (p *page) noBodyText() display.Text {
 	switch {
 	case p.unknown:
 		return display.Lit("not known")
@@ -49,7 +49,7 @@ func makePage(k pageKey, src source, to *dialect.Target, draw display.Drawer) *p
 	}
 	preview := src.Preview(to, policy)
 	raw := k.raw != (to.Form == dialect.PositionalForm) // arrays in arrays say more in a line
-	p := &page{key: k, body: joined(preview.Body), messages: len(preview.Body), unknown: preview.Outcome == replay.Unknown}
+	p := &page{key: k, body: joinMessages(preview.Body), messages: len(preview.Body), unknown: preview.Outcome == replay.Unknown}
 	p.notes = panes.LossNotes(&preview, k.version.scope, k.notes, draw)
 	p.showSent(&preview, src.own, raw, draw)
 	if p.unknown && len(preview.Calls) == 0 {
@@ -68,8 +68,8 @@ func (p *page) showOnlyWrote(src source, to *dialect.Target, draw display.Drawer
 	p.showWrote(&preview, src.own, draw)
 }
 
-// joined is messages as one JSON text: a list, unless it is one alone.
-func joined(messages [][]byte) []byte {
+// joinMessages is messages as one JSON text: a list, unless it is one alone.
+func joinMessages(messages [][]byte) []byte {
 	if len(messages) == 1 {
 		return messages[0]
 	}
@@ -116,7 +116,7 @@ func (p *page) showWrote(preview *replay.Preview, own int, draw display.Drawer) 
 			gone = panes.RemovedSpans(c)
 		}
 		for _, s := range gone {
-			p.gone += s.End - s.Start
+			p.unsent += s.End - s.Start
 		}
 		p.size += len(c.Original)
 		switch {

@@ -10,7 +10,7 @@ func TestJoined(t *testing.T) {
 		for _, m := range messages {
 			all = append(all, []byte(m))
 		}
-		if got := string(joined(all)); got != want {
+		if got := string(joinMessages(all)); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

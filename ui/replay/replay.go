@@ -16,10 +16,10 @@ import (
 	"toolscope/ui/screen"
 )
 
-// mode is the mode while it is open.
-type mode struct {
+// replayMode is the mode while it is open.
+type replayMode struct {
 	screen.Window // of the table: its cursor is the target or the policy that is asked for
-	*ask
+	*previewKey
 	host   modes.Host
 	outlet modes.Exporter
 	draw   display.Drawer
@@ -44,15 +44,15 @@ type mode struct {
 	picking bool // the rows are policies, to pick one of them
 	picked  int  // the policy before
 
-	raw   bool // the body is shown byte by byte
-	full  bool // one face is shown alone
-	face  face
-	faces [numFaces]screen.Window
+	raw      bool // the body is shown byte by byte
+	full     bool // one face is shown alone
+	section  pageSection
+	sections [numSections]screen.Window
 }
 
 // Entry opens it for what is chosen. It asks again what was asked last.
 func Entry(outlet modes.Exporter, draw display.Drawer, large bool) modes.Entry {
-	last := &ask{to: unasked}
+	last := &previewKey{to: noTarget}
 	key := screen.Binding{Keys: []string{"p", "P"}, Does: display.Lit("replay")}
 	return modes.Entry{Binding: key, New: func(h modes.Host) (modes.Mode, display.Text) {
 		t, c := h.View().Find(h.Chosen())
@@ -64,29 +64,29 @@ func Entry(outlet modes.Exporter, draw display.Drawer, large bool) modes.Entry {
 		case c != nil && c.Attempt:
 			return nil, display.Lit("the provider threw this call away: there is nothing to send back")
 		}
-		m := &mode{
-			ask: last, host: h, outlet: outlet, draw: draw, large: large, of: h.Chosen(),
+		m := &replayMode{
+			previewKey: last, host: h, outlet: outlet, draw: draw, large: large, of: h.Chosen(),
 			exchange: h.View().Exchange(t.Exchange), targets: providers.Targets(),
 		}
 		if len(m.targets) == 0 {
 			return nil, display.Lit("nowhere to replay to")
 		}
-		if m.to == unasked { // at first to where it came from
+		if m.to == noTarget { // at first to where it came from
 			m.to = max(0, slices.Index(m.targets, providers.TargetOf(t.Dialect)))
 		}
-		if !m.can(m.scope) {
+		if !m.hasScope(m.scope) {
 			m.scope = replay.OneCall
 			if c == nil {
 				m.scope = replay.WholeTurn
 			}
 		}
-		m.point()
+		m.placeCursor()
 		return m, display.Text{}
 	}}
 }
 
-// can reports whether there is as much to send back.
-func (m *mode) can(s replay.Scope) bool {
+// hasScope reports whether there is as much to send back.
+func (m *replayMode) hasScope(s replay.Scope) bool {
 	switch s {
 	case replay.OneCall:
 		return m.of.Call != 0
@@ -100,8 +100,8 @@ func (m *mode) can(s replay.Scope) bool {
 	return true
 }
 
-// point puts the cursor of the table on what is asked for.
-func (m *mode) point() {
+// placeCursor puts the cursor of the table on what is asked for.
+func (m *replayMode) placeCursor() {
 	m.Rows = len(m.targets)
 	at := m.to
 	if m.policies {
@@ -111,19 +111,19 @@ func (m *mode) point() {
 }
 
 // moveTo asks for what a row of the table is about.
-func (m *mode) moveTo(row int) {
+func (m *replayMode) moveTo(row int) {
 	m.MoveTo(row)
 	if m.policies {
 		m.policy = m.At
 	} else {
 		m.to = m.At
 	}
-	m.faces = [numFaces]screen.Window{}
+	m.sections = [numSections]screen.Window{}
 }
 
 // Touch asks for what the row of the table that is there is about.
-func (m *mode) Touch(x, y int) (again bool) {
-	row, plan := m.RowAt(y), m.plan()
+func (m *replayMode) Touch(x, y int) (again bool) {
+	row, plan := m.RowAt(y), m.layoutBody()
 	if m.full || row < 0 || x >= plan.tableW {
 		return false
 	}
@@ -133,42 +133,42 @@ func (m *mode) Touch(x, y int) (again bool) {
 }
 
 // Roll moves the view of the face that fills the screen, or else of the table.
-func (m *mode) Roll(rows int) {
+func (m *replayMode) Roll(rows int) {
 	if m.full {
-		m.faces[m.face].Roll(rows)
+		m.sections[m.section].Roll(rows)
 		return
 	}
 	m.Window.Roll(rows)
 }
 
-// step goes on by so many targets or policies, from the last to the first.
-func (m *mode) step(policy bool, by int) {
+// stepSelection goes on by so many targets or policies, from the last to the first.
+func (m *replayMode) stepSelection(policy bool, by int) {
 	at, n := &m.to, len(m.targets)
 	if policy {
 		at, n = &m.policy, len(replay.Policies)
 	}
 	*at = (*at + by + n) % n
-	m.point()
-	m.faces = [numFaces]screen.Window{}
+	m.placeCursor()
+	m.sections = [numSections]screen.Window{}
 }
 
-// widen goes on to the next scope that there is something to send of.
-func (m *mode) widen() {
+// switchScope goes on to the next scope that there is something to send of.
+func (m *replayMode) switchScope() {
 	before := m.scope
-	for m.scope = (m.scope + 1) % replay.NumScopes; !m.can(m.scope); m.scope = (m.scope + 1) % replay.NumScopes {
+	for m.scope = (m.scope + 1) % replay.NumScopes; !m.hasScope(m.scope); m.scope = (m.scope + 1) % replay.NumScopes {
 	}
-	if m.faces = [numFaces]screen.Window{}; before == replay.WholeTurn && !m.can(replay.WholeConversation) {
+	if m.sections = [numSections]screen.Window{}; before == replay.WholeTurn && !m.hasScope(replay.WholeConversation) {
 		m.host.Say(display.Lit("no request is there that tells the conversation"))
 	}
 }
 
 // Extend takes what has come of it, and has made what is to be shown and is not there yet.
-func (m *mode) Extend(v *providers.View, w, h int) {
+func (m *replayMode) Extend(v *providers.View, w, h int) {
 	m.w, m.h = w, h
 	m.update(v)
 }
 
-func (m *mode) update(v *providers.View) {
+func (m *replayMode) update(v *providers.View) {
 	t, c := v.Find(m.of)
 	if t == nil || t.Kept != stream.Whole || c == nil && m.scope == replay.OneCall {
 		return // what was made of it stays
@@ -177,15 +177,15 @@ func (m *mode) update(v *providers.View) {
 	if m.scope == replay.OneCall {
 		m.growing, m.name = c.Arriving(), m.draw.Clean(screen.Short(c.Name))
 	}
-	m.want(t, c)
-	m.make(t, c)
-	m.resize()
+	m.setWantedPreviews(t, c)
+	m.makePreviews(t, c)
+	m.resizeSections()
 }
 
-// body is that of the cell that is asked for.
-func (m *mode) body() modes.Body {
+// shownBody is that of the cell that is asked for.
+func (m *replayMode) shownBody() modes.Body {
 	m.update(m.host.View()) // other keys may have come with this one
-	page := m.current()
+	page := m.currentPage()
 	switch {
 	case page == nil:
 		return modes.Body{What: display.Lit("not there yet")}
@@ -203,4 +203,4 @@ func (m *mode) body() modes.Body {
 	}
 }
 
-func (m *mode) policyName() string { return replay.Policies[m.policy].Name }
+func (m *replayMode) policyName() string { return replay.Policies[m.policy].Name }

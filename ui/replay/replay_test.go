@@ -29,7 +29,7 @@ func TestWrittenIsThere(t *testing.T) {
 	s := brokenCall(t).press("p")
 	for range replay.Policies {
 		for range s.targets {
-			if page := s.current(); page == nil || page.size != len(broken) || page.apart && page.gone != 0 {
+			if page := s.currentPage(); page == nil || page.size != len(broken) || page.apart && page.unsent != 0 {
 				t.Fatalf("%s: %+v", s.asked(), page)
 			}
 			s.press("j")
@@ -72,11 +72,11 @@ func TestKeys(t *testing.T) {
 	}
 	s := brokenCall(t).press("p<enter>")
 	for _, want := range []string{"the model wrote", "what is lost", "would be sent"} {
-		if s.press("l"); s.face.String() != want {
-			t.Errorf("the face is %s, want %s", s.face, want)
+		if s.press("l"); s.section.String() != want {
+			t.Errorf("the face is %s, want %s", s.section, want)
 		}
 	}
-	if s.press("<esc>").full || s.press("q").mode != nil {
+	if s.press("<esc>").full || s.press("q").replayMode != nil {
 		t.Error("two steps back are not the way out")
 	}
 }
@@ -88,7 +88,7 @@ func TestTargets(t *testing.T) {
 	for range s.targets {
 		name := s.targets[s.to].Name
 		seen[name] = true
-		if s.current() == nil || s.verdict(s.At) == nil {
+		if s.currentPage() == nil || s.rowVerdict(s.At) == nil {
 			t.Fatalf("%s: nothing is shown", name)
 		}
 		if s.press("<enter>").shows("to " + name + ", as preserve"); s.At < s.Rows-1 {

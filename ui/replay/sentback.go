@@ -14,9 +14,9 @@ import (
 	"toolscope/ui/screen"
 )
 
-// sentBack is the mode that shows what a later request really carried of a call, beside what the
+// sentBackMode is the mode that shows what a later request really carried of a call, beside what the
 // model wrote: evidence. Closing it leads back to where the call is looked at.
-type sentBack struct {
+type sentBackMode struct {
 	screen.Window
 	host   modes.Host
 	outlet modes.Exporter
@@ -29,15 +29,15 @@ type sentBack struct {
 	free    bool         // they are no JSON
 	all     []stream.Return
 	at      int // in all
-	brought providers.Brought
+	carried providers.Brought
 	read    bool // the request can be read
 	finding stream.Finding
 	found   []display.Text // it in words, a row each
 
-	made  int  // the width the sides were laid out for
-	right bool // the request's side is the one that is copied
-	sides [2]panes.TextSheet
-	whole *wholeRequest // while it is shown
+	made    int  // the width the sides were laid out for
+	right   bool // the request's side is the one that is copied
+	sides   [2]panes.TextSheet
+	request *fullRequest // while it is shown
 }
 
 const sidesFrom = 72 // cells from which the sides are beside each other
@@ -58,95 +58,95 @@ func SentBack(outlet modes.Exporter, draw display.Drawer) modes.Entry {
 		case t.Kept != stream.Whole:
 			return nil, display.Lit("the arguments of its calls are not kept")
 		}
-		m := &sentBack{host: h, outlet: outlet, draw: draw, of: c.Ref(), name: draw.Clean(screen.Short(c.Name)), wrote: c.Args(), free: c.Freeform(), all: c.SentBack, right: true}
-		m.show(0)
+		m := &sentBackMode{host: h, outlet: outlet, draw: draw, of: c.Ref(), name: draw.Clean(screen.Short(c.Name)), wrote: c.Args(), free: c.Freeform(), all: c.SentBack, right: true}
+		m.showRequest(0)
 		return m, display.Text{}
 	}}
 }
 
-// show reads what request number at carried.
-func (m *sentBack) show(at int) {
+// showRequest reads what request number at carried.
+func (m *sentBackMode) showRequest(at int) {
 	m.at, m.made, m.Top = at, 0, 0
 	r := m.all[at]
-	m.brought, m.read = providers.Brought{}, false
+	m.carried, m.read = providers.Brought{}, false
 	if _, c := m.host.View().Find(m.of); c != nil {
-		m.brought, m.read = m.host.View().Brought(c, r.Exchange)
+		m.carried, m.read = m.host.View().Brought(c, r.Exchange)
 	}
 	m.finding = stream.PayloadOf[stream.Resent](m.host.View().Event(r.Event)).Finding
 }
 
-func (m *sentBack) back() stream.Return { return m.all[m.at] }
+func (m *sentBackMode) currentSentBack() stream.Return { return m.all[m.at] }
 
-// carries reports whether the request has the call itself.
-func (m *sentBack) carries() bool { return m.read && m.brought.Part != nil }
+// hasCall reports whether the request has the call itself.
+func (m *sentBackMode) hasCall() bool { return m.read && m.carried.Part != nil }
 
-func (m *sentBack) beside() bool { return m.w >= sidesFrom }
+func (m *sentBackMode) isSideBySide() bool { return m.w >= sidesFrom }
 
 // Extend lays the sides out for a body of w × h cells.
-func (m *sentBack) Extend(v *providers.View, w, h int) {
+func (m *sentBackMode) Extend(v *providers.View, w, h int) {
 	m.w, m.h = w, h
 	if _, c := v.Find(m.of); c != nil && len(c.SentBack) > len(m.all) {
 		m.all = c.SentBack
 	}
-	if m.whole != nil {
-		m.whole.extend(w, h)
+	if m.request != nil {
+		m.request.extend(w, h)
 		return
 	}
 	if m.made != w {
 		m.layOut()
 		m.made = w
 	}
-	m.Rows, m.Height = m.rows(), max(m.h-m.head()-m.foot(), 1)
+	m.Rows, m.Height = m.scrollRows(), max(m.h-m.headRows()-m.footRows(), 1)
 	m.Scroll(m.Top)
 }
 
 // Touch does nothing: there is no cursor.
-func (m *sentBack) Touch(int, int) (again bool) { return false }
+func (m *sentBackMode) Touch(int, int) (again bool) { return false }
 
 // Roll moves the view of what is shown.
-func (m *sentBack) Roll(rows int) {
-	if m.whole != nil {
-		m.whole.Roll(rows)
+func (m *sentBackMode) Roll(rows int) {
+	if m.request != nil {
+		m.request.Roll(rows)
 		return
 	}
 	m.Window.Roll(rows)
 }
 
-// head is how many rows stand above what scrolls, foot how many below.
-func (m *sentBack) head() int {
-	if m.beside() {
+// headRows is how many rows stand above what scrolls, foot how many below.
+func (m *sentBackMode) headRows() int {
+	if m.isSideBySide() {
 		return 3
 	}
 	return 2
 }
 
-func (m *sentBack) foot() int {
+func (m *sentBackMode) footRows() int {
 	if m.finding.Diagnosis == nil || m.h < 6 {
 		return 0
 	}
 	return min(len(m.found), 1+m.h/8)
 }
 
-// rows is how many there are to scroll: of the longer side, or of both with their captions.
-func (m *sentBack) rows() int {
+// scrollRows is how many there are to scroll: of the longer side, or of both with their captions.
+func (m *sentBackMode) scrollRows() int {
 	left, right := max(m.sides[0].Rows, 1), max(m.sides[1].Rows, 1)
-	if m.beside() {
+	if m.isSideBySide() {
 		return max(left, right)
 	}
 	return left + right + 2
 }
 
-// widths are those of the sides, the rule between them not counted.
-func (m *sentBack) widths() (left, right int) {
-	if !m.beside() {
+// sideWidths are those of the sides, the rule between them not counted.
+func (m *sentBackMode) sideWidths() (left, right int) {
+	if !m.isSideBySide() {
 		return m.w, m.w
 	}
 	left = m.w * 5 / 12
 	return left, m.w - 1 - left
 }
 
-// signed is how many cells of a side its sign takes: without Unicode it has a blank behind it.
-func (m *sentBack) signed() int {
+// signWidth is how many cells of a side its sign takes: without Unicode it has a blank behind it.
+func (m *sentBackMode) signWidth() int {
 	if m.draw.ASCII {
 		return 3
 	}
@@ -155,24 +155,24 @@ func (m *sentBack) signed() int {
 
 // layOut lays the sides out, marked where they differ. Only two objects are indented: of anything
 // else every byte counts.
-func (m *sentBack) layOut() {
-	left, right := m.widths()
-	wrote, sent := m.wrote, m.brought.Args
+func (m *sentBackMode) layOut() {
+	left, right := m.sideWidths()
+	wrote, sent := m.wrote, m.carried.Args
 	var gone, added []panes.Span
 	switch {
-	case m.carries() && m.back().As == string(replay.WasEncoded):
+	case m.hasCall() && m.currentSentBack().As == string(replay.WasEncoded):
 		added = []panes.Span{{End: len(sent)}}
-	case m.carries():
-		gone, added = panes.DiffSpans(wrote, sent, m.brought.To.Form)
+	case m.hasCall():
+		gone, added = panes.DiffSpans(wrote, sent, m.carried.To.Form)
 	case len(wrote) > 0:
 		gone = []panes.Span{{End: len(wrote)}}
 	}
 	raw := !isObject(wrote) || !isObject(sent) || m.free
 	m.found = m.findingRows()
 	m.sides = [2]panes.TextSheet{}
-	m.sides[0].Add(panes.NewBlock(display.Text{}, wrote, raw, gone, max(left-m.signed(), 1), m.draw))
-	if m.carries() {
-		m.sides[1].Add(panes.NewBlock(display.Text{}, sent, raw, added, max(right-m.signed(), 1), m.draw))
+	m.sides[0].Add(panes.NewBlock(display.Text{}, wrote, raw, gone, max(left-m.signWidth(), 1), m.draw))
+	if m.hasCall() {
+		m.sides[1].Add(panes.NewBlock(display.Text{}, sent, raw, added, max(right-m.signWidth(), 1), m.draw))
 	}
 }
 
@@ -184,25 +184,25 @@ func isObject(text []byte) bool {
 }
 
 // Keys are its own, and those of the whole request.
-func (m *sentBack) Keys() []screen.Binding {
-	if m.whole != nil {
+func (m *sentBackMode) Keys() []screen.Binding {
+	if m.request != nil {
 		keys := []screen.Binding{
-			{Keys: []string{"esc", "q"}, Hint: display.Lit("esc back"), Does: display.Lit("back to the call"), Do: func() { m.whole = nil }},
+			{Keys: []string{"esc", "q"}, Hint: display.Lit("esc back"), Does: display.Lit("back to the call"), Do: func() { m.request = nil }},
 		}
-		keys = append(keys, m.whole.Scrolls(display.Lit("j k scroll"))...)
+		keys = append(keys, m.request.Scrolls(display.Lit("j k scroll"))...)
 		return append(keys, m.outlet.Keys(m.host, m.draw, m.requestBody)...)
 	}
 	side := func(right bool) func() { return func() { m.right = right } }
 	keys := []screen.Binding{
-		{Keys: []string{"n"}, Hint: display.Lit("n N difference"), Does: display.Lit("next difference"), Do: func() { m.difference(1) }},
-		{Keys: []string{"N"}, Does: display.Lit("difference before"), Do: func() { m.difference(-1) }},
+		{Keys: []string{"n"}, Hint: display.Lit("n N difference"), Does: display.Lit("next difference"), Do: func() { m.goToDifference(1) }},
+		{Keys: []string{"N"}, Does: display.Lit("difference before"), Do: func() { m.goToDifference(-1) }},
 		{Keys: []string{"left", "h"}, Hint: display.Lit("h l side"), Does: display.Lit("what the model wrote"), Do: side(false)},
 		{Keys: []string{"right", "l"}, Does: display.Lit("what the request carried"), Do: side(true)},
 		{Keys: []string{"enter"}, Hint: display.Lit("enter whole request"), Does: display.Lit("the whole request"), Do: m.openRequest},
 	}
 	keys = append(keys, m.outlet.Keys(m.host, m.draw, m.sideBody)...)
 	if n := len(m.all); n > 1 {
-		next := func(by int) func() { return func() { m.show((m.at + by + n) % n) } }
+		next := func(by int) func() { return func() { m.showRequest((m.at + by + n) % n) } }
 		keys = append(keys,
 			screen.Binding{Keys: []string{"tab"}, Hint: display.Lit("tab next request"), Does: display.Lit("next request that has it"), Do: next(1)},
 			screen.Binding{Keys: []string{"shift+tab"}, Does: display.Lit("request before"), Do: next(-1)})
@@ -212,28 +212,28 @@ func (m *sentBack) Keys() []screen.Binding {
 }
 
 // sideBody is the side that is chosen.
-func (m *sentBack) sideBody() modes.Body {
+func (m *sentBackMode) sideBody() modes.Body {
 	switch {
 	case !m.right:
-		return modes.Body{Data: m.wrote, What: display.Lit("what the model wrote,"), File: m.file("wrote")}
-	case !m.carries():
+		return modes.Body{Data: m.wrote, What: display.Lit("what the model wrote,"), File: m.fileName("wrote")}
+	case !m.hasCall():
 		return modes.Body{What: display.Lit("the request does not carry it")}
 	}
-	return modes.Body{Data: m.brought.Args, What: display.Lit("what the request carried,"), File: m.file("carried")}
+	return modes.Body{Data: m.carried.Args, What: display.Lit("what the request carried,"), File: m.fileName("carried")}
 }
 
-func (m *sentBack) requestBody() modes.Body {
-	return modes.Body{Data: m.brought.Body, What: display.Lit("the request,"), File: m.file("request")}
+func (m *sentBackMode) requestBody() modes.Body {
+	return modes.Body{Data: m.carried.Body, What: display.Lit("the request,"), File: m.fileName("request")}
 }
 
-func (m *sentBack) file(what string) string {
+func (m *sentBackMode) fileName(what string) string {
 	return fmt.Sprintf("sent-back-%d-%d-%s.json", m.of.Turn+1, m.of.Call, what)
 }
 
-// difference scrolls to the next row that differs, in one direction.
-func (m *sentBack) difference(by int) {
+// goToDifference scrolls to the next row that differs, in one direction.
+func (m *sentBackMode) goToDifference(by int) {
 	for row := m.Top + by; row >= 0 && row < m.Rows; row += by {
-		if m.differs(row) && !m.differs(row-1) {
+		if m.hasDifference(row) && !m.hasDifference(row-1) {
 			m.Scroll(row)
 			if m.Top != row {
 				m.host.Say(display.Lit("all that differs is in sight"))
@@ -244,17 +244,17 @@ func (m *sentBack) difference(by int) {
 	m.host.Say(display.Lit("no more differences"))
 }
 
-// differs reports whether a row has a difference on either side.
-func (m *sentBack) differs(row int) bool {
-	if m.beside() {
+// hasDifference reports whether a row has a difference on either side.
+func (m *sentBackMode) hasDifference(row int) bool {
+	if m.isSideBySide() {
 		return m.sides[0].Marked(row) || m.sides[1].Marked(row)
 	}
-	side, row, caption := m.stacked(row)
+	side, row, caption := m.stackedRow(row)
 	return !caption && m.sides[side].Marked(row)
 }
 
-// stacked is which row of which side is row n, where one stands above the other.
-func (m *sentBack) stacked(n int) (side, row int, caption bool) {
+// stackedRow is which row of which side is row n, where one stands above the other.
+func (m *sentBackMode) stackedRow(n int) (side, row int, caption bool) {
 	if first := max(m.sides[0].Rows, 1) + 1; n >= first {
 		side, n = 1, n-first
 	}

@@ -14,20 +14,20 @@ import (
 )
 
 // Draw writes row y.
-func (m *sentBack) Draw(p *screen.Pen, y int) {
+func (m *sentBackMode) Draw(p *screen.Pen, y int) {
 	defer func() { p.Fill(screen.Bare) }()
-	row := m.Top + y - m.head()
+	row := m.Top + y - m.headRows()
 	switch {
-	case m.whole != nil:
-		m.whole.draw(p, y)
+	case m.request != nil:
+		m.request.draw(p, y)
 	case y == 0:
 		m.drawTitle(p)
 	case y == 1:
 		m.drawWho(p)
-	case y >= m.h-m.foot():
-		p.Put(m.gravity().role(), screen.Bare, m.found[y-m.h+m.foot()])
-	case m.beside():
-		left, right := m.widths()
+	case y >= m.h-m.footRows():
+		p.Put(m.findingSeverity().role(), screen.Bare, m.found[y-m.h+m.footRows()])
+	case m.isSideBySide():
+		left, right := m.sideWidths()
 		m.drawSide(p, 0, row, left, y == 2)
 		p.Field(1)
 		rule := p.Glyph.Rule
@@ -37,14 +37,14 @@ func (m *sentBack) Draw(p *screen.Pen, y int) {
 		p.Say(screen.Muted, rule)
 		m.drawSide(p, 1, row, right, y == 2)
 	case row < m.Rows:
-		side, row, caption := m.stacked(row)
+		side, row, caption := m.stackedRow(row)
 		m.drawSide(p, side, row, m.w, caption)
 	}
 }
 
 // drawTitle writes which call came back where, and what became of it.
-func (m *sentBack) drawTitle(p *screen.Pen) {
-	r := m.back()
+func (m *sentBackMode) drawTitle(p *screen.Pen) {
+	r := m.currentSentBack()
 	where := p.Clean(panes.RequestName(m.host.View(), r.Exchange))
 	if t := m.host.View().TurnAsked(&r); t != nil {
 		where = p.Format("request of turn %d", t.Number+1)
@@ -53,11 +53,11 @@ func (m *sentBack) drawTitle(p *screen.Pen) {
 		where = display.Join(where, p.Format(", %d of %d", m.at+1, n))
 	}
 	as := r.As
-	if m.gravity() > worthKnowing && as == string(replay.WasReformatted) {
+	if m.findingSeverity() > worthKnowing && as == string(replay.WasReformatted) {
 		as = string(replay.WasAltered) // rounded, it no longer means the same
 	}
 	role, sign := panes.SentBackLook(p, as)
-	fate := display.Join(p.Clean(m.gravity().sign()), display.Lit(" "), sign, p.Name(r.As))
+	fate := display.Join(p.Clean(m.findingSeverity().sign()), display.Lit(" "), sign, p.Name(r.As))
 	name := m.name
 	if name.Empty() {
 		name = display.Lit("(no name)")
@@ -71,21 +71,21 @@ func (m *sentBack) drawTitle(p *screen.Pen) {
 			break
 		}
 	}
-	p.Tail(max(role, m.gravity().role()), screen.Bare, fate)
+	p.Tail(max(role, m.findingSeverity().role()), screen.Bare, fate)
 }
 
-// gravity is how bad what became of it is.
-func (m *sentBack) gravity() gravity {
+// findingSeverity is how bad what became of it is.
+func (m *sentBackMode) findingSeverity() rowSeverity {
 	if m.finding.Diagnosis == nil {
-		return noGravity
+		return noSeverity
 	}
-	return [...]gravity{stream.Info: worthKnowing, stream.Warn: worthCare, stream.Error: bad}[m.finding.Severity]
+	return [...]rowSeverity{stream.Info: worthKnowing, stream.Warn: worthCare, stream.Error: bad}[m.finding.Severity]
 }
 
 // drawWho writes which clients do so, and what the provider said to it.
-func (m *sentBack) drawWho(p *screen.Pen) {
-	role, words := m.answer(p)
-	for _, who := range likeWhom(m.back().Policies) {
+func (m *sentBackMode) drawWho(p *screen.Pen) {
+	role, words := m.verdictText(p)
+	for _, who := range clientNames(m.currentSentBack().Policies) {
 		if lead := p.Clean(who).Between(" as ", " "); lead.Width()+min(words.Width(), 30) <= p.Left {
 			p.Say(screen.Muted, lead)
 			break
@@ -93,20 +93,20 @@ func (m *sentBack) drawWho(p *screen.Pen) {
 	}
 	p.Put(role, screen.Bare, p.Truncate(words, p.Left-1))
 	result := map[stream.Code]display.Text{stream.AnswerOK: display.Lit("with its result"), stream.AnswerFailed: display.Lit("its result is an error")}
-	p.Tail(screen.Muted, screen.Bare, result[m.back().Result])
+	p.Tail(screen.Muted, screen.Bare, result[m.currentSentBack().Result])
 }
 
-// answer is what the provider said to the request.
-func (m *sentBack) answer(p *screen.Pen) (screen.Role, display.Text) {
-	verdict, how := m.host.View().Answer(m.back())
+// verdictText is what the provider said to the request.
+func (m *sentBackMode) verdictText(p *screen.Pen) (screen.Role, display.Text) {
+	verdict, how := m.host.View().Answer(m.currentSentBack())
 	if verdict == replay.Unproven {
 		return screen.VerdictRoles[verdict], p.Format(" %s: %s", verdict, p.Name(how))
 	}
 	return screen.VerdictRoles[verdict], p.Format(" %s %s: %s", verdict, replay.Seen, p.Name(how))
 }
 
-// likeWhom says whose policies do the same, in words and in fewer: of one, who was seen to.
-func likeWhom(policies string) []string {
+// clientNames says whose policies do the same, in words and in fewer: of one, who was seen to.
+func clientNames(policies string) []string {
 	if policies == "" {
 		return nil
 	}
@@ -130,7 +130,7 @@ func likeWhom(policies string) []string {
 }
 
 // drawSide writes a row of a side, or its caption.
-func (m *sentBack) drawSide(p *screen.Pen, side, row, width int, caption bool) {
+func (m *sentBackMode) drawSide(p *screen.Pen, side, row, width int, caption bool) {
 	p.Field(width)
 	defer func() { p.Fill(screen.Bare) }()
 	s, ground := &m.sides[side], [...]screen.Ground{screen.Gone, screen.Added}[side]
@@ -142,58 +142,58 @@ func (m *sentBack) drawSide(p *screen.Pen, side, row, width int, caption bool) {
 		}
 		p.Caption(role, m.captionOf(side), m.sizesOf(side)...)
 	case row == 0 && s.Rows == 0:
-		p.Put(screen.SideRoles[screen.Absent], screen.Bare, p.Pad(p.Glyph.Side[screen.Absent], m.signed()))
-		p.Put(screen.Muted, screen.Bare, p.Truncate(m.absent(side), p.Left))
+		p.Put(screen.SideRoles[screen.Absent], screen.Bare, p.Pad(p.Glyph.Side[screen.Absent], m.signWidth()))
+		p.Put(screen.Muted, screen.Bare, p.Truncate(m.whyEmpty(side), p.Left))
 	case row < s.Rows:
 		sign := display.Text{}
 		if s.Marked(row) {
 			sign = p.Glyph.Side[screen.Differs]
 		}
-		p.Put(screen.SideRoles[screen.Differs], screen.Bare, p.Pad(sign, m.signed()))
+		p.Put(screen.SideRoles[screen.Differs], screen.Bare, p.Pad(sign, m.signWidth()))
 		s.Draw(p, row, ground)
 	}
 }
 
-func (m *sentBack) captionOf(side int) display.Text {
+func (m *sentBackMode) captionOf(side int) display.Text {
 	return [...]display.Text{display.Lit("the model wrote"), display.Lit("the request carried")}[side]
 }
 
 // sizesOf is how many bytes a side has, and where they stand.
-func (m *sentBack) sizesOf(side int) []display.Text {
+func (m *sentBackMode) sizesOf(side int) []display.Text {
 	if side == 0 {
 		return []display.Text{screen.Bytes(len(m.wrote))}
 	}
-	if !m.carries() {
+	if !m.hasCall() {
 		return nil
 	}
-	size := screen.Bytes(len(m.brought.Args))
-	if m.brought.At < 0 {
+	size := screen.Bytes(len(m.carried.Args))
+	if m.carried.At < 0 {
 		return []display.Text{size}
 	}
-	return []display.Text{display.Format("%s, body byte %s", size, screen.Count(m.brought.At)), size}
+	return []display.Text{display.Format("%s, body byte %s", size, screen.Count(m.carried.At)), size}
 }
 
-// absent says why there is nothing on a side.
-func (m *sentBack) absent(side int) display.Text {
+// whyEmpty says why there is nothing on a side.
+func (m *sentBackMode) whyEmpty(side int) display.Text {
 	switch {
 	case side == 0:
 		return display.Lit("no argument bytes")
-	case m.back().Kept:
+	case m.currentSentBack().Kept:
 		return display.Lit("it goes on from where the provider keeps the call")
 	case !m.read:
 		return display.Lit("the request is not there to be read")
-	case m.brought.Part == nil:
+	case m.carried.Part == nil:
 		return display.Lit("the request does not carry the call")
 	}
 	return display.Lit("no argument bytes")
 }
 
 // findingRows is what was found. What became of the call the title says already.
-func (m *sentBack) findingRows() (rows []display.Text) {
+func (m *sentBackMode) findingRows() (rows []display.Text) {
 	if m.finding.Diagnosis == nil {
 		return nil
 	}
-	words, sign := m.finding.Message, m.gravity().sign()
+	words, sign := m.finding.Message, m.findingSeverity().sign()
 	if _, after, ok := strings.Cut(words, ": "); ok && strings.HasPrefix(words, "a later request ") {
 		words = after
 	}
@@ -204,22 +204,22 @@ func (m *sentBack) findingRows() (rows []display.Text) {
 	return rows
 }
 
-// wholeRequest is the body of the request, with the call's arguments marked.
-type wholeRequest struct {
+// fullRequest is the body of the request, with the call's arguments marked.
+type fullRequest struct {
 	screen.Window
 	title display.Text
 	sheet *panes.TextSheet // nil while it is being laid out
 }
 
 // openRequest lays the request out beside the screen, and shows it from where the arguments stand.
-func (m *sentBack) openRequest() {
-	if !m.read || len(m.brought.Body) == 0 {
+func (m *sentBackMode) openRequest() {
+	if !m.read || len(m.carried.Body) == 0 {
 		m.host.Say(display.Lit("the request is not there to be read"))
 		return
 	}
-	b, width, draw := m.brought, m.w-1, m.draw
-	whole := &wholeRequest{title: display.Format("the whole request, %s", screen.Bytes(len(b.Body)))}
-	m.whole = whole
+	b, width, draw := m.carried, m.w-1, m.draw
+	whole := &fullRequest{title: display.Format("the whole request, %s", screen.Bytes(len(b.Body)))}
+	m.request = whole
 	lay := func() *panes.TextSheet {
 		s := &panes.TextSheet{LookAt: max(b.At, 0)}
 		s.Add(panes.NewBlock(display.Text{}, b.Body, false, argsAt(&b), width, draw))
@@ -243,7 +243,7 @@ func argsAt(b *providers.Brought) []panes.Span {
 	return []panes.Span{{Start: b.At, End: b.End}}
 }
 
-func (w *wholeRequest) extend(_, h int) {
+func (w *fullRequest) extend(_, h int) {
 	if w.sheet == nil {
 		return
 	}
@@ -254,7 +254,7 @@ func (w *wholeRequest) extend(_, h int) {
 	w.Scroll(w.Top)
 }
 
-func (w *wholeRequest) draw(p *screen.Pen, y int) {
+func (w *fullRequest) draw(p *screen.Pen, y int) {
 	switch {
 	case y == 0:
 		p.Say(screen.Accent, w.title.Between(" ", ""))

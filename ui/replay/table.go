@@ -8,43 +8,43 @@ import (
 
 // Widths of the table's columns, in cells. In front of them is the gutter.
 const (
-	gutter       = 4
-	formColumn   = 8
-	knownColumn  = 12
-	leastOutcome = 13 // a sign and "verbatim"
-	proofColumn  = 15 // "accepted rule"
-	wordColumn   = 10 // "accepted"
-	mostName     = 20
-	leastName    = 15
-	leastLosses  = 13
+	gutter      = 4
+	formColumn  = 8
+	knownColumn = 12
+	minOutcome  = 13 // a sign and "verbatim"
+	proofColumn = 15 // "accepted rule"
+	wordColumn  = 10 // "accepted"
+	maxName     = 20
+	minName     = 15
+	minLosses   = 13
 )
 
 // tableColumns are the widths of the columns, 0 for one that is not shown. What is left is for
 // losses.
 type tableColumns struct{ name, as, goes, taken, lost int }
 
-// columns are those of a table of so many cells. How the arguments stand goes first, then what is
+// columnWidths are those of a table of so many cells. How the arguments stand goes first, then what is
 // lost: the cursor's row has that below the table.
-func (m *mode) columns(width int) (c tableColumns) {
+func (m *replayMode) columnWidths(width int) (c tableColumns) {
 	for n := range m.Rows {
 		c.name = max(c.name, display.Clean(m.rowName(n)).Width()+2)
-		if v := m.verdict(n); v != nil {
-			c.goes = max(c.goes, len(v.word())+5)
+		if v := m.rowVerdict(n); v != nil {
+			c.goes = max(c.goes, len(v.outcomeWord())+5)
 		}
 	}
-	c.name, c.goes, c.taken = min(c.name, mostName), max(c.goes, leastOutcome), proofColumn
+	c.name, c.goes, c.taken = min(c.name, maxName), max(c.goes, minOutcome), proofColumn
 	if c.as = formColumn; m.policies {
 		c.as = knownColumn
 	}
 	left := width - gutter - c.name - c.goes - c.taken
-	if c.lost = left - c.as; c.lost < leastLosses+leastLosses/2 {
+	if c.lost = left - c.as; c.lost < minLosses+minLosses/2 {
 		c.as, c.lost = 0, left
 	}
-	if c.lost < leastLosses {
-		c.name = max(min(c.name, leastName), c.name+c.lost-leastLosses)
+	if c.lost < minLosses {
+		c.name = max(min(c.name, minName), c.name+c.lost-minLosses)
 		c.lost = width - gutter - c.name - c.goes - c.taken
 	}
-	if c.lost < leastLosses/2 {
+	if c.lost < minLosses/2 {
 		c.lost, c.taken = 0, wordColumn
 		c.name = max(8, min(c.name, width-gutter-c.goes-c.taken))
 	}
@@ -52,7 +52,7 @@ func (m *mode) columns(width int) (c tableColumns) {
 }
 
 // rowName is the target or policy of a row: names of ours, all ASCII.
-func (m *mode) rowName(n int) string {
+func (m *replayMode) rowName(n int) string {
 	if m.policies {
 		return replay.Policies[n].Name
 	}
@@ -60,7 +60,7 @@ func (m *mode) rowName(n int) string {
 }
 
 // asWord is how a row's target takes arguments, or how its policy is known.
-func (m *mode) asWord(n int) string {
+func (m *replayMode) asWord(n int) string {
 	if !m.policies {
 		return m.targets[n].Form.String()
 	}
@@ -74,8 +74,8 @@ func (m *mode) asWord(n int) string {
 var knownWords = [...]string{"ran", "read", "documented"}
 
 // drawHeads writes the titles of the columns.
-func (m *mode) drawHeads(p *screen.Pen, plan plan) {
-	c := m.columns(plan.tableW)
+func (m *replayMode) drawHeads(p *screen.Pen, plan bodyLayout) {
+	c := m.columnWidths(plan.tableW)
 	title, as, goes := "target", "as", "goes"
 	if m.policies {
 		title, as = "client", "known"
@@ -95,15 +95,15 @@ func (m *mode) drawHeads(p *screen.Pen, plan plan) {
 }
 
 // drawRow writes row n of the table.
-func (m *mode) drawRow(p *screen.Pen, n int) {
+func (m *replayMode) drawRow(p *screen.Pen, n int) {
 	if n >= m.Rows {
 		return
 	}
-	c, g, v := m.columns(p.Left), screen.Bare, m.verdict(n)
+	c, g, v := m.columnWidths(p.Left), screen.Bare, m.rowVerdict(n)
 	if n == m.At {
 		g = screen.Selected
 	}
-	worst := noGravity
+	worst := noSeverity
 	if v != nil {
 		worst = v.worst
 	}
@@ -117,7 +117,7 @@ func (m *mode) drawRow(p *screen.Pen, n int) {
 		p.Fill(g)
 		return
 	}
-	p.Put(screen.SideRoles[v.side], g, p.Pad(display.Join(p.Glyph.Side[v.side], display.Lit(" "), p.Clean(v.word())), min(c.goes, p.Left)))
+	p.Put(screen.SideRoles[v.side], g, p.Pad(display.Join(p.Glyph.Side[v.side], display.Lit(" "), p.Clean(v.outcomeWord())), min(c.goes, p.Left)))
 	taken := takenWords(p, v.taken, c.taken)
 	if v.mute {
 		taken = display.Lit("not asked")
@@ -138,7 +138,7 @@ func takenWords(p *screen.Pen, a replay.Acceptance, cells int) display.Text {
 }
 
 // drawGutter writes the cursor, and the sign of the worst of a row.
-func drawGutter(p *screen.Pen, g screen.Ground, cursor bool, worst gravity) {
+func drawGutter(p *screen.Pen, g screen.Ground, cursor bool, worst rowSeverity) {
 	mark := display.Lit(" ")
 	if cursor {
 		mark = p.Glyph.Mark
@@ -172,17 +172,17 @@ func drawLosses(p *screen.Pen, g screen.Ground, v *verdict) {
 	p.Put(screen.LossRoles[worst.severity], g, display.Join(p.Truncate(text, max(p.Left-after.Width(), 0)), after))
 }
 
-// verdict is what is known for row n, nil while it is being made.
-func (m *mode) verdict(n int) *verdict {
-	if m.table == nil || !m.table.key.answers(m.rowsWanted) || n >= len(m.table.rows) {
+// rowVerdict is what is known for row n, nil while it is being made.
+func (m *replayMode) rowVerdict(n int) *verdict {
+	if m.table == nil || !m.table.key.canShowFor(m.rowsWanted) || n >= len(m.table.rows) {
 		return nil
 	}
 	return &m.table.rows[n]
 }
 
-// current is the page to show, nil while it is being made.
-func (m *mode) current() *page {
-	if m.page != nil && m.page.key.answers(m.cellWanted) {
+// currentPage is the page to show, nil while it is being made.
+func (m *replayMode) currentPage() *page {
+	if m.page != nil && m.page.key.canShowFor(m.cellWanted) {
 		return m.page
 	}
 	return nil

@@ -19,7 +19,7 @@ func TestPlan(t *testing.T) {
 	for w := 20; w < 300; w++ {
 		for h := 3; h < 100; h++ {
 			for _, rows := range []int{1, 4, 9, 30} {
-				p := planFor(w, h, rows)
+				p := newBodyLayout(w, h, rows)
 				left := p.head + p.heads + p.table + p.counts + p.notes
 				switch {
 				case p.side:
@@ -42,7 +42,7 @@ func TestPlan(t *testing.T) {
 // TestRows: what a row of the table says at each width.
 func TestRows(t *testing.T) {
 	s := brokenCall(t).press("pg")
-	r := s.mode
+	r := s.replayMode
 	r.targets = slices.DeleteFunc(slices.Clone(r.targets), func(t *dialect.Target) bool { return len(t.Name) > len("openai-chat") })
 	if r.Rows = len(r.targets); r.targets[0].Name != "anthropic" {
 		t.Fatal(r.targets[0].Name)
@@ -129,7 +129,7 @@ func TestVerdict(t *testing.T) {
 	v := verdictOf(&replay.Preview{Outcome: replay.Verbatim, Refused: "no", Losses: []replay.Loss{
 		{Kind: lossKind("A", replay.Low)}, {Kind: lossKind("B", replay.High)}, {Kind: lossKind("A", replay.Low)}, {Kind: lossKind("C", replay.Low)},
 	}})
-	want := []lost{{"B", replay.High, 1, ""}, {"A", replay.Low, 2, ""}, {"C", replay.Low, 1, ""}}
+	want := []lossCount{{"B", replay.High, 1, ""}, {"A", replay.Low, 2, ""}, {"C", replay.Low, 1, ""}}
 	if v.side != screen.Same || v.worst != bad || v.refused != "no" || len(v.losses) != 3 || v.losses[0] != want[0] || v.losses[1] != want[1] || v.losses[2] != want[2] {
 		t.Errorf("%+v", v)
 	}

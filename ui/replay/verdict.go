@@ -14,42 +14,42 @@ type verdict struct {
 	outcome replay.Outcome
 	side    screen.Side
 	taken   replay.Acceptance
-	worst   gravity
-	losses  []lost // worst first
-	refused string // why the request would be, or why the client fails
+	worst   rowSeverity
+	losses  []lossCount // worst first
+	refused string      // why the request would be, or why the client fails
 }
 
-// lost is the losses of one code.
-type lost struct {
+// lossCount is the losses of one code.
+type lossCount struct {
 	code     string
 	severity replay.Severity
 	times    int
 	other    string // the call that is in it too
 }
 
-// gravity is how bad a row is: what its gutter says.
-type gravity uint8
+// rowSeverity is how bad a row is: what its gutter says.
+type rowSeverity uint8
 
 const (
-	noGravity gravity = iota
+	noSeverity rowSeverity = iota
 	worthKnowing
 	worthCare
 	bad
 )
 
-func (g gravity) sign() string { return [...]string{"  ", "i ", "! ", "!!"}[g] }
+func (g rowSeverity) sign() string { return [...]string{"  ", "i ", "! ", "!!"}[g] }
 
-func (g gravity) role() screen.Role {
+func (g rowSeverity) role() screen.Role {
 	return [...]screen.Role{screen.Muted, screen.Muted, screen.Caution, screen.Bad}[g]
 }
 
-// lossGravity is that of losses.
-var lossGravity = [...]gravity{
+// lossSeverity is that of losses.
+var lossSeverity = [...]rowSeverity{
 	replay.Info: worthKnowing, replay.Low: worthKnowing, replay.Medium: worthCare, replay.High: bad, replay.Critical: bad,
 }
 
-// word says what becomes of it.
-func (v *verdict) word() string {
+// outcomeWord says what becomes of it.
+func (v *verdict) outcomeWord() string {
 	if v.mute {
 		return "not sent"
 	}
@@ -66,12 +66,12 @@ func verdictOf(p *replay.Preview) verdict {
 		if !seen {
 			i = len(v.losses)
 			at[l.Code] = i
-			v.losses = append(v.losses, lost{code: l.Code, severity: l.Severity, other: l.Other})
+			v.losses = append(v.losses, lossCount{code: l.Code, severity: l.Severity, other: l.Other})
 		}
 		v.losses[i].times++
 		v.losses[i].severity = max(v.losses[i].severity, l.Severity)
-		v.worst = max(v.worst, lossGravity[l.Severity])
-		if v.side == screen.Alike && slices.Contains(rounds, l.Kind) {
+		v.worst = max(v.worst, lossSeverity[l.Severity])
+		if v.side == screen.Alike && slices.Contains(valueChanges, l.Kind) {
 			v.side = screen.Differs
 		}
 	}
@@ -81,12 +81,12 @@ func verdictOf(p *replay.Preview) verdict {
 	case p.Outcome == replay.Unknown:
 		v.worst = max(v.worst, worthCare)
 	}
-	slices.SortStableFunc(v.losses, func(a, b lost) int { return cmp.Compare(b.severity, a.severity) })
+	slices.SortStableFunc(v.losses, func(a, b lossCount) int { return cmp.Compare(b.severity, a.severity) })
 	return v
 }
 
-// rounds are the losses after which a value is another.
-var rounds = []*replay.Kind{replay.IntPrecision, replay.NumRange, replay.DupKeys}
+// valueChanges are the losses after which a value is another.
+var valueChanges = []*replay.Kind{replay.IntPrecision, replay.NumRange, replay.DupKeys}
 
 // counts is how many rows of a table there are of each sort.
 type counts struct {
@@ -95,7 +95,7 @@ type counts struct {
 	mute     int // that do not ask the provider
 }
 
-func (t *table) count() (c counts) {
+func (t *table) countRows() (c counts) {
 	for i := range t.rows {
 		c.sides[t.rows[i].side]++
 		if t.rows[i].mute {
