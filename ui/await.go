@@ -79,10 +79,10 @@ func (m *Model) drawAwait(p *screen.Pen, y, height int) {
 	told, room, top := m.awaitView(rows, len(refused), height)
 	switch n := top + y - 1; {
 	case y == 0 && p.Left >= awaitWide:
-		p.Say(screen.Muted, display.Lit("  Paste one line where your agent runs (:paste shows this again):"))
+		p.Text(screen.Muted, display.Lit("  Paste one line where your agent runs (:paste shows this again):"))
 	case y == 0:
-		p.Say(screen.Muted, display.Lit(" Waiting at "))
-		p.Say(screen.Plain, p.Name(a.URL))
+		p.Text(screen.Muted, display.Lit(" Waiting at "))
+		p.Text(screen.Plain, p.Name(a.URL))
 	case y <= room && n < len(rows):
 		m.drawWay(p, rows[n])
 	case told > 0 && y == height-told-1:
@@ -130,13 +130,13 @@ func (m *Model) drawWay(p *screen.Pen, r awaitRow) {
 	a, g, mark := m.opt.Await, screen.Bare, display.Lit("  ")
 	if r.line >= 0 {
 		p.Spaces(g, 4)
-		p.Say(screen.StringToken, r.text)
+		p.Text(screen.StringToken, r.text)
 		return
 	}
 	if r.way == m.awaited {
 		g, mark = screen.Selected, p.Glyph.Mark.Between("", " ")
 	}
-	p.Put(screen.Accent, g, mark)
+	p.TextOn(screen.Accent, g, mark)
 	name, text, role := display.Lit("others"), p.Name(a.More), screen.Muted
 	if r.way < len(a.Ways) {
 		way := a.Ways[r.way]
@@ -150,11 +150,11 @@ func (m *Model) drawWay(p *screen.Pen, r awaitRow) {
 		for _, way := range a.Ways {
 			names = max(names, p.Name(way.Client).Width())
 		}
-		p.Put(screen.Accent, g, p.Pad(name, names).Between("", "  "))
+		p.TextOn(screen.Accent, g, p.Pad(name, names).Between("", "  "))
 	}
-	p.Put(role, g, p.Truncate(text, p.Left))
+	p.TextOn(role, g, p.Truncate(text, p.Left))
 	if r.way < len(a.Ways) && a.Ways[r.way].Line != "" && len(a.Ways[r.way].Also) > 0 {
-		p.Tail(screen.Muted, g, p.Format(" +%d: enter ", len(a.Ways[r.way].Also)))
+		p.Right(screen.Muted, g, p.Format(" +%d: enter ", len(a.Ways[r.way].Also)))
 	}
 	p.Fill(g)
 }
@@ -202,8 +202,8 @@ func (s *pasting) Keys() []screen.Binding {
 	return append(s.m.pasteKeys(), screen.Binding{Keys: []string{"esc", "q"}, Hint: display.Lit("esc back"), Does: display.Lit("close"), Do: s.m.closeTop})
 }
 
-// Touch selects the way that is there.
-func (s *pasting) Touch(_, y int) (again bool) { return s.m.touchWay(y) }
+// Click selects the way that is there.
+func (s *pasting) Click(_, y int) (again bool) { return s.m.touchWay(y) }
 
 // Roll moves nothing: what is seen goes with what is selected.
 func (*pasting) Roll(int) {}

@@ -195,7 +195,7 @@ func (m *Model) anywhere() []screen.Binding {
 func reminded(pane, program []screen.Binding) (all []screen.Binding) {
 	for _, b := range pane {
 		if b.Do == nil {
-			of := screen.Bound(program, b.Keys[0])
+			of := screen.FindBinding(program, b.Keys[0])
 			if of == nil {
 				continue
 			}

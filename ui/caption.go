@@ -30,7 +30,7 @@ func (m *Model) drawCaption(p *screen.Pen, y int) {
 	rows := m.captionRows()
 	if rows == 3 && p.Left >= wideCaption {
 		if y == 0 {
-			p.Say(screen.Muted, display.Repeat(p.Glyph.Line, p.Left))
+			p.Text(screen.Muted, display.Repeat(p.Glyph.Line, p.Left))
 			return
 		}
 		y, rows = y-1, 2
@@ -38,12 +38,12 @@ func (m *Model) drawCaption(p *screen.Pen, y int) {
 	place := m.place().Between(" ", "  ")
 	lines := m.captionLines(p.Left-place.Width()-1, rows)
 	if y == 0 {
-		p.Say(screen.Accent, place)
+		p.Text(screen.Accent, place)
 	} else {
 		p.Spaces(screen.Bare, place.Width())
 	}
 	if y < len(lines) {
-		p.Say(lines[y].Role, lines[y].Text)
+		p.Text(lines[y].Role, lines[y].Text)
 	}
 }
 
@@ -61,7 +61,7 @@ func (m *Model) claimNumber() int {
 
 // captionLines are what is said, in so many rows: all of it if that fits, or why it matters behind what
 // one sees in a few words, or only what one sees.
-func (m *Model) captionLines(width, rows int) (lines []screen.Said) {
+func (m *Model) captionLines(width, rows int) (lines []screen.StyledText) {
 	if !m.stage.shown {
 		c := &claims[m.claimNumber()-1]
 		if a, ok := c.of.in(m.view); ok && a.call.Arriving() && a.call.Size() > 0 {
@@ -69,16 +69,16 @@ func (m *Model) captionLines(width, rows int) (lines []screen.Said) {
 			if now.Width() > width {
 				now = display.Join(display.Lit("now: "), c.coming)
 			}
-			return []screen.Said{{Role: screen.Live, Text: now}}
+			return []screen.StyledText{{Role: screen.Live, Text: now}}
 		}
-		return []screen.Said{{Role: screen.Muted, Text: display.Join(display.Lit("coming: "), c.coming)}}
+		return []screen.StyledText{{Role: screen.Muted, Text: display.Join(display.Lit("coming: "), c.coming)}}
 	}
 	a, ok := m.showing()
 	if !ok {
 		return nil
 	}
 	c := claims[m.stage.at].says(a)
-	ways := [][]screen.Said{
+	ways := [][]screen.StyledText{
 		{{Role: screen.Accent, Text: c.what}, {Role: screen.Plain, Text: c.why}},
 		{{Role: screen.Accent, Text: c.short}, {Role: screen.Plain, Text: c.why}},
 		{{Role: screen.Accent, Text: c.what}},
@@ -88,7 +88,7 @@ func (m *Model) captionLines(width, rows int) (lines []screen.Said) {
 		lines = lines[:0]
 		for _, part := range way {
 			for _, line := range display.Wrap(part.Text, width) {
-				lines = append(lines, screen.Said{Role: part.Role, Text: line})
+				lines = append(lines, screen.StyledText{Role: part.Role, Text: line})
 			}
 		}
 		if len(lines) <= rows {
@@ -111,22 +111,22 @@ func (m *Model) showing() (a act, ok bool) {
 // drawOpening writes row y of what stands there before the demo plays: what this is.
 func (m *Model) drawOpening(p *screen.Pen, y, height int) {
 	width := min(p.Left-4, openingWidth)
-	var lines []screen.Said
-	for i, text := range []screen.Said{
+	var lines []screen.StyledText
+	for i, text := range []screen.StyledText{
 		{Role: screen.Accent, Text: display.Lit("toolscope: LLM tool calls, while they stream")},
 		{Role: screen.Plain, Text: display.Lit("A model calls a tool by writing JSON, a few bytes at a time. Here each call is watched as it comes: what is still open, what it costs, and the byte at which it goes wrong.")},
 		{Role: screen.Plain, Text: display.Lit("What plays now was written for this: no network, no key. Any key goes on, esc leaves it to you.")},
 	} {
 		if i > 0 && height >= tallOpening {
-			lines = append(lines, screen.Said{})
+			lines = append(lines, screen.StyledText{})
 		}
 		for _, line := range display.Wrap(text.Text, width) {
-			lines = append(lines, screen.Said{Role: text.Role, Text: line})
+			lines = append(lines, screen.StyledText{Role: text.Role, Text: line})
 		}
 	}
 	if n := y - max(0, (height-len(lines))/3); n >= 0 && n < len(lines) {
 		p.Spaces(screen.Bare, max(1, (p.Left-width)/2))
-		p.Say(lines[n].Role, lines[n].Text)
+		p.Text(lines[n].Role, lines[n].Text)
 	}
 }
 

@@ -49,9 +49,9 @@ func (m *Model) drawTop(p *screen.Pen) {
 	m.drawWayTo(p, way)
 	p.Left = keep - (left - p.Left)
 	p.Spaces(screen.Bare, p.Left-alarms.Width()-facts.Width()-screen.Width(right))
-	p.Say(screen.Bad, alarms)
-	p.Say(screen.Muted, facts)
-	p.SayAll(right)
+	p.Text(screen.Bad, alarms)
+	p.Text(screen.Muted, facts)
+	p.Texts(right)
 }
 
 // leastWay is how many cells of the way are left by what is wrong, and by what stays.
@@ -145,13 +145,13 @@ func (m *Model) drawWayTo(p *screen.Pen, w trail) {
 	p.Spaces(screen.Bare, 1)
 	for i, part := range w.parts {
 		if i > 0 {
-			p.Say(screen.Muted, p.Glyph.Sep.Between(" ", " "))
+			p.Text(screen.Muted, p.Glyph.Sep.Between(" ", " "))
 		}
-		p.Put(screen.Accent, screen.Bare, part)
+		p.TextOn(screen.Accent, screen.Bare, part)
 	}
 	if room := p.Left - 1; !w.place.Empty() && room > 1 {
 		p.Spaces(screen.Bare, 1)
-		p.Say(screen.Accent, lastOfPlace(p, w.place, room))
+		p.Text(screen.Accent, lastOfPlace(p, w.place, room))
 	}
 }
 
@@ -169,12 +169,12 @@ func lastOfPlace(p *screen.Pen, place display.Text, cells int) display.Text {
 
 // source says whether things move, and whether the panes go with them. Where the line of
 // time is drawn, that says so.
-func (m *Model) source() (right []screen.Said) {
+func (m *Model) source() (right []screen.StyledText) {
 	if m.stripRows() > 0 && !m.onStage() {
 		return nil
 	}
 	if m.follow && (m.moving() && !m.held() && !m.awaits() || m.onStage() && m.walk.playing) {
-		right = append(right, screen.Said{Role: screen.Live, Text: display.Lit("FOLLOW  ")})
+		right = append(right, screen.StyledText{Role: screen.Live, Text: display.Lit("FOLLOW  ")})
 		if m.w < wideTop {
 			right[0].Text = display.Lit("FOLLOW ")
 		}
@@ -186,30 +186,30 @@ func (m *Model) source() (right []screen.Said) {
 const wideTop = 60
 
 // motion is that in one word.
-func (m *Model) motion() screen.Said {
+func (m *Model) motion() screen.StyledText {
 	switch p := m.opt.Playback; {
 	case m.summing():
-		return screen.Said{Role: screen.Muted, Text: display.Lit("END")}
+		return screen.StyledText{Role: screen.Muted, Text: display.Lit("END")}
 	case m.onStage() && !m.stage.waits:
-		return screen.Said{Role: screen.Live, Text: m.speed("PLAY", m.walk.speed)}
+		return screen.StyledText{Role: screen.Live, Text: m.speed("PLAY", m.walk.speed)}
 	case m.held():
 		return m.walkWord()
 	case m.moving() && m.settled():
-		return screen.Said{Role: screen.Live, Text: display.Lit("LIVE")}
+		return screen.StyledText{Role: screen.Live, Text: display.Lit("LIVE")}
 	case m.failure != nil:
-		return screen.Said{Role: screen.Bad, Text: display.Lit("LOST")}
+		return screen.StyledText{Role: screen.Bad, Text: display.Lit("LOST")}
 	case m.ended:
-		return screen.Said{Role: screen.Muted, Text: display.Lit("END")}
+		return screen.StyledText{Role: screen.Muted, Text: display.Lit("END")}
 	case m.opt.Inbox == nil:
-		return screen.Said{}
+		return screen.StyledText{}
 	case p != nil && p.Paused():
-		return screen.Said{Role: screen.Caution, Text: m.speed("PAUSED", p.Speed())}
+		return screen.StyledText{Role: screen.Caution, Text: m.speed("PAUSED", p.Speed())}
 	case p != nil:
-		return screen.Said{Role: screen.Live, Text: m.speed("PLAY", p.Speed())}
+		return screen.StyledText{Role: screen.Live, Text: m.speed("PLAY", p.Speed())}
 	case m.awaits() || m.turns() == 0:
-		return screen.Said{Role: screen.Muted, Text: display.Lit("WAITING")}
+		return screen.StyledText{Role: screen.Muted, Text: display.Lit("WAITING")}
 	}
-	return screen.Said{Role: screen.Live, Text: display.Lit("LIVE")}
+	return screen.StyledText{Role: screen.Live, Text: display.Lit("LIVE")}
 }
 
 // speed is a word and a speed, which goes without saying if it is that of life and there is little

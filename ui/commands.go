@@ -48,7 +48,7 @@ func (m *Model) press(key string) {
 		}
 	}
 	if m.atStage() {
-		if b := screen.Bound(m.stageKeys(), key); b != nil {
+		if b := screen.FindBinding(m.stageKeys(), key); b != nil {
 			b.Do()
 			return
 		}
@@ -56,9 +56,9 @@ func (m *Model) press(key string) {
 	if m.onStage() {
 		m.stepOff()
 	}
-	b := screen.Bound(m.keysOf(m.top().Mode), key)
+	b := screen.FindBinding(m.keysOf(m.top().Mode), key)
 	if b == nil {
-		b = screen.Bound(m.everywhere(), key)
+		b = screen.FindBinding(m.everywhere(), key)
 	}
 	if b == nil {
 		m.say(display.Lit("not any more: something else has come"))

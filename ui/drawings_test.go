@@ -182,7 +182,7 @@ func (s *rig) inks() (rows [][2]string) {
 	of := map[string][2]byte{}
 	for g := range screen.NumGrounds {
 		for r := range screen.NumRoles {
-			if on := s.pen.Ink.On(r, g); of[on] == [2]byte{} {
+			if on := s.pen.Ink.Escape(r, g); of[on] == [2]byte{} {
 				of[on] = [2]byte{inkLetters[r], groundLetters[g]}
 			}
 		}

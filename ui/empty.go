@@ -15,7 +15,7 @@ func (m *Model) drawEmpty(p *screen.Pen, y, height int) {
 	if n := y - top; n >= 0 && n < len(lines) {
 		left := max(1, (m.w-widest)/2)
 		p.Spaces(screen.Bare, left)
-		p.Say(lines[n].role, p.Clean(lines[n].text))
+		p.Text(lines[n].role, p.Clean(lines[n].text))
 	}
 }
 

@@ -67,7 +67,7 @@ func (m *Model) tooSmall() string {
 		}
 		p.Field(m.w)
 		if y == 0 {
-			p.Say(screen.Caution, m.draw.Format("at least %dx%d", leastWidth, leastHeight))
+			p.Text(screen.Caution, m.draw.Format("at least %dx%d", leastWidth, leastHeight))
 		}
 		p.Fill(screen.Bare)
 	}
@@ -99,7 +99,7 @@ func (m *Model) drawPanes(p *screen.Pen, y int) {
 	for i, c := range m.cols {
 		if i > 0 {
 			p.Field(1)
-			p.Say(screen.Muted, p.Glyph.Rule)
+			p.Text(screen.Muted, p.Glyph.Rule)
 		}
 		p.Field(c.width)
 		row := y - above

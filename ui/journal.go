@@ -88,13 +88,13 @@ func (m *Model) noteNews() {
 		h.findings = len(found) - mostNoted
 	}
 	for _, f := range found[min(h.findings, len(found)):] {
-		m.note(screen.SeverityRoles[f.Severity], m.draw.Clean(screen.Short(f.Message)))
+		m.note(screen.SeverityRoles[f.Severity], m.draw.Clean(screen.ShortName(f.Message)))
 	}
 	h.findings = len(found)
 	exchanges := m.in.Exchanges()
 	for _, x := range exchanges[min(h.exchanges, len(exchanges)):] {
 		if why := x.Refused(); why != "" {
-			m.note(screen.Caution, m.draw.Format("refused %s %s: %s", screen.Short(x.Head.Method), screen.Short(x.Head.URL), screen.Short(why)))
+			m.note(screen.Caution, m.draw.Format("refused %s %s: %s", screen.ShortName(x.Head.Method), screen.ShortName(x.Head.URL), screen.ShortName(why)))
 		}
 	}
 	h.exchanges = len(exchanges)
@@ -124,7 +124,7 @@ func (m *Model) noteWords() {
 	}
 	for _, w := range all {
 		if words = append(words, w.Text); w.Alarm && !slices.Contains(m.heard.words, w.Text) {
-			m.note(screen.Bad, m.draw.Clean(screen.Short(w.Text)))
+			m.note(screen.Bad, m.draw.Clean(screen.ShortName(w.Text)))
 		}
 	}
 	m.heard.words = words

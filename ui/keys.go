@@ -126,7 +126,7 @@ func (m *Model) grouped(bound []screen.Binding) (groups, elsewhere []modes.KeyGr
 		here, other := modes.KeyGroup{Title: display.Clean(g.title)}, modes.KeyGroup{Title: display.Clean(g.title)}
 		for _, b := range g.keys {
 			as := m.asUser([]screen.Binding{on(b, nil)}, false)[0]
-			if screen.Bound(bound, as.Keys[0]) != nil {
+			if screen.FindBinding(bound, as.Keys[0]) != nil {
 				here.Keys = append(here.Keys, as)
 			} else {
 				other.Keys = append(other.Keys, as)
@@ -164,7 +164,7 @@ func Keys(user UserKeys) (table []Key) {
 	m := New(Options{})
 	for _, e := range m.newEntries() {
 		if !listed[e.Keys[0]] {
-			table = append(table, Key{"More", e.As(user.of, display.Drawer{}).Name(display.Drawer{}).String(), e.Does.String()})
+			table = append(table, Key{"More", e.Remap(user.of, display.Drawer{}).Name(display.Drawer{}).String(), e.Does.String()})
 		}
 	}
 	for _, c := range m.commands() {

@@ -31,7 +31,7 @@ func TestHelp(t *testing.T) {
 			for _, g := range s.keys.groups() {
 				for _, k := range g.keys {
 					does := k.Help().Desc[:min(len(k.Help().Desc), 20)]
-					if bound := screen.Bound(keys, k.Keys()[0]) != nil; bound != strings.Contains(text, does) && size[0] > 40 {
+					if bound := screen.FindBinding(keys, k.Keys()[0]) != nil; bound != strings.Contains(text, does) && size[0] > 40 {
 						t.Errorf("%s %q: bound is %t", k.Help().Key, does, bound)
 					}
 				}
@@ -77,7 +77,7 @@ func TestKeysAreBound(t *testing.T) {
 	for _, g := range s.keys.groups() {
 		for _, b := range g.keys {
 			for _, key := range b.Keys() {
-				if screen.Bound(bound, key) == nil {
+				if screen.FindBinding(bound, key) == nil {
 					t.Errorf("%s of %s, %q, is bound nowhere", key, b.Help().Key, b.Help().Desc)
 				}
 			}

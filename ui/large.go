@@ -48,7 +48,7 @@ func (m *Model) drawBand(p *screen.Pen) bool {
 	if room := p.Left - left.Width() - 1; why.Width()+2 <= room {
 		left = display.Join(p.Pad(left, p.Left-why.Width()-1), why)
 	}
-	p.Put(role, screen.Match, p.Pad(left, p.Left))
+	p.TextOn(role, screen.Match, p.Pad(left, p.Left))
 	return true
 }
 
@@ -89,7 +89,7 @@ func (m *Model) drawWorst(p *screen.Pen) {
 		return
 	}
 	if text := m.ranAs(c, p.Left-3); !text.Empty() {
-		p.Say(screen.Bad, display.Join(p.Glyph.Severity[stream.Error], display.Lit(" "), text))
+		p.Text(screen.Bad, display.Join(p.Glyph.Severity[stream.Error], display.Lit(" "), text))
 		return
 	}
 	f := worst(t.Findings)
@@ -105,7 +105,7 @@ func (m *Model) drawWorst(p *screen.Pen) {
 	if text.Width()+3 > p.Left && f.Short != "" {
 		text = p.Clean(f.InShort())
 	}
-	p.Say(screen.SeverityRoles[f.Severity], display.Join(p.Glyph.Severity[f.Severity], display.Lit(" "), text))
+	p.Text(screen.SeverityRoles[f.Severity], display.Join(p.Glyph.Severity[f.Severity], display.Lit(" "), text))
 }
 
 // ranAs is by which rule code would have run a call that is not whole, and with what, in so many
@@ -124,7 +124,7 @@ func (m *Model) ranAs(c *stream.Call, cells int) display.Text {
 		}
 		at := m.draw.Format(" at %s%d", m.pen.Glyph.Change, c.DeltaAt(r.Bytes-1)+1)
 		ran := by.who.Between("", " ran ")
-		with := m.draw.CleanBytes(c.Args()[:min(r.Bytes, screen.MostName)])
+		with := m.draw.CleanBytes(c.Args()[:min(r.Bytes, screen.MaxNameBytes)])
 		return display.Join(ran, m.draw.Truncate(with, cells-ran.Width()-at.Width()), at)
 	}
 	return display.Text{}

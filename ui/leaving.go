@@ -65,14 +65,14 @@ func (l *leaving) Draw(p *screen.Pen, y int) {
 	}
 	open := l.m.openExchanges()
 	if len(open) == 0 {
-		p.Say(screen.Caution, display.Lit(" the client still runs: q ends it"))
+		p.Text(screen.Caution, display.Lit(" the client still runs: q ends it"))
 		return
 	}
 	verb := "streams are"
 	if len(open) == 1 {
 		verb = "stream is"
 	}
-	p.Say(screen.Caution, p.Format(" %d %s open (%s): q cuts %s", len(open), verb, p.Clean(byClient(open)), them(len(open))))
+	p.Text(screen.Caution, p.Format(" %d %s open (%s): q cuts %s", len(open), verb, p.Clean(byClient(open)), them(len(open))))
 }
 
 func them(n int) string {

@@ -68,7 +68,7 @@ func (l *logPage) Keys() []screen.Binding {
 		}},
 	}
 	keys = append(keys, l.m.outlet().Keys(asHost{l.m}, l.m.draw, l.body)...)
-	keys = append(keys, l.Steps(display.Lit("j k scroll"), l.MoveTo)...)
+	keys = append(keys, l.CursorKeys(display.Lit("j k scroll"), l.MoveTo)...)
 	keys[len(keys)-1].Do = l.End
 	return keys
 }
@@ -131,7 +131,7 @@ func (l *logPage) Draw(p *screen.Pen, y int) {
 	n := l.RowAt(y)
 	if n < 0 {
 		if y == 1 && len(l.rows) == 0 {
-			p.Say(screen.Muted, display.Lit(" nothing: what toolscope notes and says is told here"))
+			p.Text(screen.Muted, display.Lit(" nothing: what toolscope notes and says is told here"))
 		}
 		return
 	}
@@ -139,34 +139,34 @@ func (l *logPage) Draw(p *screen.Pen, y int) {
 	if n == l.At {
 		g, mark = screen.Selected, p.Glyph.Mark
 	}
-	p.Put(screen.Accent, g, mark)
+	p.TextOn(screen.Accent, g, mark)
 	if row.first {
-		p.Put(screen.Muted, g, p.Clean(row.at.Format("15:04:05")))
+		p.TextOn(screen.Muted, g, p.Clean(row.at.Format("15:04:05")))
 		p.Spaces(g, 2)
 	} else {
 		p.Spaces(g, logTime-1)
 	}
-	p.Put(row.role, g, row.line)
+	p.TextOn(row.role, g, row.line)
 	p.Fill(g)
 }
 
 func (l *logPage) drawTitle(p *screen.Pen) {
 	all, gone := l.m.journal.lines()
-	note := p.Seen(l.Visible())
+	note := p.ScrollInfo(l.Visible())
 	if l.typed {
 		modes.DrawInputRow(p, display.Lit("LOG /"), l.line, note)
 		return
 	}
-	p.Say(screen.Accent, display.Lit(" LOG  "))
-	p.Say(screen.Plain, screen.Plural(len(all), "line"))
+	p.Text(screen.Accent, display.Lit(" LOG  "))
+	p.Text(screen.Plain, screen.Plural(len(all), "line"))
 	if gone > 0 {
-		p.Say(screen.Muted, screen.Count(gone).Between("  ", " before them are gone"))
+		p.Text(screen.Muted, screen.Count(gone).Between("  ", " before them are gone"))
 	}
 	if n := l.m.in.Others.Count; n > 0 {
-		p.Say(screen.Muted, p.Format("  %s of no exchange", screen.Plural(int(n), "line")))
+		p.Text(screen.Muted, p.Format("  %s of no exchange", screen.Plural(int(n), "line")))
 	}
 	if q := l.query(); q != "" {
-		p.Say(screen.Accent, p.Name(q).Between("  /", ""))
+		p.Text(screen.Accent, p.Name(q).Between("  /", ""))
 	}
-	p.Tail(screen.Muted, screen.Bare, note.Between("  ", " "))
+	p.Right(screen.Muted, screen.Bare, note.Between("  ", " "))
 }

@@ -171,13 +171,13 @@ func (m *Model) key(k tea.KeyMsg) {
 	}
 	name, top := k.String(), m.top().Mode
 	in := typing(top)
-	switch b := screen.Bound(m.keysOf(top), name); {
+	switch b := screen.FindBinding(m.keysOf(top), name); {
 	case b != nil && !k.Paste:
 		m.act(b)
 	case in != nil && name != "ctrl+c" && name != "ctrl+z":
 		in.Key(k)
 	default:
-		if b := screen.Bound(m.everywhere(), name); b != nil {
+		if b := screen.FindBinding(m.everywhere(), name); b != nil {
 			m.act(b)
 		}
 	}

@@ -126,7 +126,7 @@ func (m *Model) click(x, y int) {
 		of.m.clickPane(x, row)
 		return
 	}
-	if of, ok := mode.(panes.Clickable); ok && mode == m.top().Mode && of.Touch(x, row) {
+	if of, ok := mode.(panes.Clickable); ok && mode == m.top().Mode && of.Click(x, row) {
 		m.press("enter")
 	}
 }
@@ -216,7 +216,7 @@ func (m *Model) clickPane(x, y int) {
 	if !was {
 		m.focusOn(at.pane)
 	}
-	if of, ok := at.pane.(panes.Clickable); ok && of.Touch(at.x, at.y) && was {
+	if of, ok := at.pane.(panes.Clickable); ok && of.Click(at.x, at.y) && was {
 		m.press("enter")
 	}
 	m.refresh()

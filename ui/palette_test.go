@@ -17,7 +17,7 @@ func TestPaletteHasAll(t *testing.T) {
 		keys := append(here, s.anywhere()...)
 		s.press(":")
 		for i, b := range keys {
-			taken := i >= len(here) && screen.Bound(here, b.Keys[0]) != nil // by what the place does with the key
+			taken := i >= len(here) && screen.FindBinding(here, b.Keys[0]) != nil // by what the place does with the key
 			if b.Do == nil || b.Does.Empty() || taken {
 				continue
 			}
@@ -118,7 +118,7 @@ func TestOverlayCutsWide(t *testing.T) {
 	p := &s.pen
 	p.Reset()
 	p.Field(10)
-	p.Over(3, func() { p.Say(screen.Plain, display.Lit("ab")) }, func() { p.Say(screen.Plain, display.Clean("日本語xyz")) })
+	p.Overlay(3, func() { p.Text(screen.Plain, display.Lit("ab")) }, func() { p.Text(screen.Plain, display.Clean("日本語xyz")) })
 	if got := p.Frame(); len(got) == 0 || strings.Contains(got, "本") || !strings.Contains(got, "語xyz") {
 		t.Errorf("%q", got)
 	}

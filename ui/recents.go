@@ -34,7 +34,7 @@ func (r *recents) Keys() []screen.Binding {
 			r.m.playDemo()
 		}},
 		{Keys: []string{"q", "esc"}, Hint: display.Lit("q quit"), Does: display.Lit("quit"), Do: func() { r.m.do(tea.Quit) }},
-	}, r.Steps(display.Text{}, r.MoveTo)...)
+	}, r.CursorKeys(display.Text{}, r.MoveTo)...)
 }
 
 // read opens the selected recording, and follows one that is being written.
@@ -53,8 +53,8 @@ func (r *recents) Extend(_ *providers.View, _, h int) {
 func (r *recents) Draw(p *screen.Pen, y int) {
 	defer p.Fill(screen.Bare)
 	if y == 0 {
-		p.Say(screen.Accent, display.Lit(" RECORDINGS "))
-		p.Say(screen.Muted, screen.Count(r.Rows))
+		p.Text(screen.Accent, display.Lit(" RECORDINGS "))
+		p.Text(screen.Muted, screen.Count(r.Rows))
 		return
 	}
 	row := r.Top + y - 1
@@ -66,12 +66,12 @@ func (r *recents) Draw(p *screen.Pen, y int) {
 		g, mark = screen.Selected, p.Glyph.Mark.Between("", " ")
 	}
 	one := r.m.opt.Recent[row]
-	p.Put(screen.Accent, g, mark)
-	p.Put(screen.Plain, g, p.Format("%s  ", p.Clean(one.Written.Local().Format("2006-01-02 15:04"))))
-	p.Put(screen.Muted, g, padLeft(p, screen.Bytes(int(one.Bytes)), 11).Between("", "  "))
+	p.TextOn(screen.Accent, g, mark)
+	p.TextOn(screen.Plain, g, p.Format("%s  ", p.Clean(one.Written.Local().Format("2006-01-02 15:04"))))
+	p.TextOn(screen.Muted, g, padLeft(p, screen.Bytes(int(one.Bytes)), 11).Between("", "  "))
 	if one.Open {
-		p.Put(screen.Live, g, display.Lit("recording  "))
+		p.TextOn(screen.Live, g, display.Lit("recording  "))
 	}
-	p.Put(screen.Muted, g, p.Truncate(p.Name(one.Name), p.Left))
+	p.TextOn(screen.Muted, g, p.Truncate(p.Name(one.Name), p.Left))
 	p.Fill(g)
 }

@@ -15,7 +15,7 @@ func (m *Model) isServed() bool {
 // servedKeys move in its requests.
 func (m *Model) servedKeys() []screen.Binding {
 	w := &m.served.rows
-	keys := w.Steps(display.Text{}, func(row int) { m.served.held = true; w.MoveTo(row) })
+	keys := w.CursorKeys(display.Text{}, func(row int) { m.served.held = true; w.MoveTo(row) })
 	last := &keys[len(keys)-1]
 	last.Does, last.Do = display.Lit("to the end, and follow"), func() { m.served.held = false }
 	return keys
@@ -36,8 +36,8 @@ func (m *Model) drawServed(p *screen.Pen, y, height int) {
 	if y == 0 {
 		m.served.rows.Stick = !m.served.held
 		m.served.rows.Resize(len(all), rows)
-		p.Say(screen.Accent, display.Lit(" MCP "))
-		p.Say(screen.Plain, m.servedTitle(v, all, p))
+		p.Text(screen.Accent, display.Lit(" MCP "))
+		p.Text(screen.Plain, m.servedTitle(v, all, p))
 		return
 	}
 	n := m.served.rows.Top + (y-1)/2
@@ -72,7 +72,7 @@ func (m *Model) drawAsked(p *screen.Pen, r *mcp.Request, here bool) {
 	case r.State != mcp.Done:
 		role = screen.Caution
 	}
-	p.Say(role, mark)
+	p.Text(role, mark)
 	state := r.State.String()
 	if r.Failed {
 		state = "failed"
@@ -81,13 +81,13 @@ func (m *Model) drawAsked(p *screen.Pen, r *mcp.Request, here bool) {
 	if d := r.Took(); d >= 0 {
 		took = " in " + screen.Time(d).String()
 	}
-	p.Say(role, p.Format("%-10s", state))
+	p.Text(role, p.Format("%-10s", state))
 	asks := ""
 	if r.FromServer {
 		asks = "asks "
 	}
 	room := max(0, m.w-13)
-	p.Say(screen.Plain, m.draw.Truncate(p.Format("%s  %s%s %s%s  %s", r.Server.Name, asks, r.Method, r.Tool, took, string(r.Args[:min(len(r.Args), 4*m.w)])), room))
+	p.Text(screen.Plain, m.draw.Truncate(p.Format("%s  %s%s %s%s  %s", r.Server.Name, asks, r.Method, r.Tool, took, string(r.Args[:min(len(r.Args), 4*m.w)])), room))
 }
 
 // drawGiven writes what came back.
@@ -102,5 +102,5 @@ func (m *Model) drawGiven(p *screen.Pen, r *mcp.Request) {
 	if text == "" && r.ShapeSize > 0 {
 		text = string(r.Shape)
 	}
-	p.Say(screen.Muted, m.draw.Truncate(p.Format("             %s", text[:min(len(text), 4*m.w)]), m.w-1))
+	p.Text(screen.Muted, m.draw.Truncate(p.Format("             %s", text[:min(len(text), 4*m.w)]), m.w-1))
 }

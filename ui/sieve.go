@@ -181,8 +181,8 @@ func (f *filterBar) Draw(p *screen.Pen, y int) {
 		modes.DrawInputRow(p, display.Lit("filter"), f.line, f.count(p))
 	case y == 3 || short && len(f.faults) > 0:
 		if len(f.faults) > 0 {
-			p.Say(screen.Caution, display.Lit("!  "))
-			p.Outside(screen.Caution, screen.Bare, f.faults[0].Error())
+			p.Text(screen.Caution, display.Lit("!  "))
+			p.Untrusted(screen.Caution, screen.Bare, f.faults[0].Error())
 		}
 	case len(f.may) > 0:
 		drawWords(p, f.may, y-1)
@@ -213,7 +213,7 @@ func (f *filterBar) count(p *screen.Pen) display.Text {
 func drawWords(p *screen.Pen, words []string, row int) {
 	lines := display.Wrap(p.Clean(strings.Join(words[:min(len(words), mostWords)], " ")), p.Left-3)
 	if row < len(lines) {
-		p.Say(screen.Muted, lines[row].Between("  ", ""))
+		p.Text(screen.Muted, lines[row].Between("  ", ""))
 	}
 }
 

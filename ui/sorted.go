@@ -29,7 +29,7 @@ type order struct {
 
 var orders = []order{
 	{"cost", func(m *Model, t *stream.Turn) float64 { return m.bill.CostOf(t).USD }},
-	{"took", func(_ *Model, t *stream.Turn) float64 { return float64(screen.Since(t.OpenedAt, t.ClosedAt)) }},
+	{"took", func(_ *Model, t *stream.Turn) float64 { return float64(screen.Elapsed(t.OpenedAt, t.ClosedAt)) }},
 	{"bytes", func(_ *Model, t *stream.Turn) (size float64) {
 		for _, c := range t.Calls {
 			size += float64(c.Size())
@@ -79,7 +79,7 @@ func (s *sorted) Keys() []screen.Binding {
 		{Keys: []string{"enter"}, Hint: display.Lit("enter go there"), Does: display.Lit("go to the turn"), Do: s.goThere},
 		{Keys: []string{"s"}, Hint: display.Lit("s sort again"), Does: display.Lit("sort again, with what came since"), Do: s.sort},
 		{Keys: []string{"esc", "q"}, Hint: display.Lit("esc back"), Does: display.Lit("close"), Do: s.m.closeTop},
-	}, s.Steps(display.Lit("j k row"), s.MoveTo)...)
+	}, s.CursorKeys(display.Lit("j k row"), s.MoveTo)...)
 }
 
 func (s *sorted) goThere() {
@@ -94,12 +94,12 @@ func (s *sorted) Extend(_ *providers.View, _, h int) { s.Fit(len(s.turns), 1, h)
 func (s *sorted) Draw(p *screen.Pen, y int) {
 	defer p.Fill(screen.Bare)
 	if y == 0 {
-		p.Say(screen.Accent, p.Format(" TURNS %s", screen.Count(len(s.turns))))
-		p.Say(screen.Plain, p.Format("  by %s", s.by.word))
+		p.Text(screen.Accent, p.Format(" TURNS %s", screen.Count(len(s.turns))))
+		p.Text(screen.Plain, p.Format("  by %s", s.by.word))
 		if n := s.m.turns() - s.since; n > 0 {
-			p.Say(screen.Muted, p.Format("  %s came since: s", screen.Count(n)))
+			p.Text(screen.Muted, p.Format("  %s came since: s", screen.Count(n)))
 		}
-		p.Tail(screen.Muted, screen.Bare, display.Lit("a page of its own: the list stays in order of time "))
+		p.Right(screen.Muted, screen.Bare, display.Lit("a page of its own: the list stays in order of time "))
 		return
 	}
 	if n := s.Top + y - 1; n < len(s.turns) {

@@ -53,7 +53,7 @@ func (m *Model) drawSeat(p *screen.Pen, n, y, h int) {
 		m.drawSeat(p, n-1, y, h)
 		return
 	}
-	p.Over(m.overlaid(m.cols[0].width), func() {
+	p.Overlay(m.overlaid(m.cols[0].width), func() {
 		rest := max(0, p.Left-modes.OverlayWidth)
 		p.Left -= rest
 		over.Draw(p, y-from)
@@ -231,14 +231,14 @@ func (m *Model) enter(e modes.Entry) {
 func (m *Model) drawFooter(p *screen.Pen) {
 	top := m.top().Mode
 	if in := typing(top); in != nil && !in.Prompt.Empty() {
-		p.Say(screen.Accent, in.Prompt)
+		p.Text(screen.Accent, in.Prompt)
 		in.Draw(p)
-		p.Say(screen.Muted, in.Note.Between("  ", ""))
-		p.Tail(screen.Muted, screen.Bare, typedTail(m.now))
+		p.Text(screen.Muted, in.Note.Between("  ", ""))
+		p.Right(screen.Muted, screen.Bare, typedTail(m.now))
 		return
 	}
 	if !m.notice.Empty() {
-		p.Say(screen.Caution, m.notice.Between(" ", ""))
+		p.Text(screen.Caution, m.notice.Between(" ", ""))
 		return
 	}
 	p.Hints(m.now)

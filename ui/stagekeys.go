@@ -51,11 +51,11 @@ func (m *Model) restartKey() screen.Binding {
 // the opening, and else means that the user takes over: it does what it does where that is.
 func (m *Model) keyOnStage(k tea.KeyMsg) {
 	km, name := m.keys, k.String()
-	if b := screen.Bound(m.stageKeys(), name); b != nil {
+	if b := screen.FindBinding(m.stageKeys(), name); b != nil {
 		b.Do()
 		return
 	}
-	if b := screen.Bound(m.everywhere(), name); b != nil && among(name, km.Help, km.Theme, km.Suspend, km.Interrupted) {
+	if b := screen.FindBinding(m.everywhere(), name); b != nil && among(name, km.Help, km.Theme, km.Suspend, km.Interrupted) {
 		if among(name, km.Help, km.Theme) {
 			m.holdStage()
 		}

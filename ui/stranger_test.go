@@ -31,7 +31,7 @@ func (t *timings) Draw(p *screen.Pen, y int, focused bool) {
 			g = screen.Selected
 		}
 		turn := t.of.Session().Turns[row]
-		p.Put(screen.Plain, g, p.Format(" took of turn %d: %s", row+1, screen.Time(screen.Since(turn.OpenedAt, turn.ClosedAt)).String()))
+		p.TextOn(screen.Plain, g, p.Format(" took of turn %d: %s", row+1, screen.Time(screen.Elapsed(turn.OpenedAt, turn.ClosedAt)).String()))
 	}
 	p.Fill(screen.Bare)
 }
@@ -48,7 +48,7 @@ func (t *timings) Keys() []screen.Binding {
 		{Keys: []string{"enter"}, Hint: display.Lit("enter choose it"), Does: display.Lit("choose it"), Do: choose},
 		{Keys: []string{"/"}, Hint: display.Lit("/ find")},
 		{Keys: []string{"f12"}, Hint: display.Lit("f12 nothing")},
-	}, t.Steps(display.Text{}, t.MoveTo)...)
+	}, t.CursorKeys(display.Text{}, t.MoveTo)...)
 }
 
 func (t *timings) Find(query string) (rows []int, cursor int) {
@@ -113,7 +113,7 @@ func (c *counter) Extend(*providers.View, int, int) {}
 
 func (c *counter) Draw(p *screen.Pen, y int) {
 	if y == 0 {
-		p.Say(screen.Accent, p.Format("counted to %d", c.n))
+		p.Text(screen.Accent, p.Format("counted to %d", c.n))
 	}
 }
 

@@ -75,7 +75,7 @@ func (s *streams) Keys() []screen.Binding {
 		{Keys: []string{"enter"}, Hint: display.Lit("enter go there"), Does: display.Lit("go there"), Do: s.goThere},
 		{Keys: []string{"f"}, Hint: display.Lit("f filter"), Does: display.Lit("show only some"), Do: s.m.openFilter},
 		{Keys: []string{"esc", "q", "L"}, Hint: display.Lit("esc back"), Does: display.Lit("close"), Do: s.m.closeTop},
-	}, s.Steps(display.Text{}, s.MoveTo)...)
+	}, s.CursorKeys(display.Text{}, s.MoveTo)...)
 }
 
 // goThere leaves for the turn of the selected stream.
@@ -141,7 +141,7 @@ func (s *streams) Draw(p *screen.Pen, y int) {
 	case y <= s.Height && row < len(s.rows):
 		s.drawRow(p, row)
 	case y <= s.Height && len(s.rows) == 0 && y == 1:
-		p.Say(screen.Muted, display.Lit(" nothing is open"))
+		p.Text(screen.Muted, display.Lit(" nothing is open"))
 	case y > s.Height:
 		if n := len(s.refused) - mostTold + y - s.Height - 1 + max(0, mostTold-len(s.refused)); n < len(s.refused) {
 			s.m.drawRefusal(p, s.refused[n])
@@ -150,20 +150,20 @@ func (s *streams) Draw(p *screen.Pen, y int) {
 }
 
 func (s *streams) drawTitle(p *screen.Pen) {
-	p.Say(screen.Accent, display.Lit(" STREAMS "))
-	p.Say(screen.Plain, p.Format("%s open of %s", screen.Count(s.open), screen.Count(len(s.m.in.Exchanges()))))
+	p.Text(screen.Accent, display.Lit(" STREAMS "))
+	p.Text(screen.Plain, p.Format("%s open of %s", screen.Count(s.open), screen.Count(len(s.m.in.Exchanges()))))
 	if s.m.rate.last > 0 {
-		p.Say(screen.Muted, screen.Bytes(s.m.rate.last).Between("  ", "/s"))
+		p.Text(screen.Muted, screen.Bytes(s.m.rate.last).Between("  ", "/s"))
 	}
 	if n := len(s.refused); n > 0 {
-		p.Say(screen.Caution, p.Format("  REFUSED %s", screen.Count(n)))
+		p.Text(screen.Caution, p.Format("  REFUSED %s", screen.Count(n)))
 	}
 	if s.m.sieve.Active() {
-		p.Say(screen.Caution, p.Format("  %s left out", screen.Count(s.sifted)))
-		p.Say(screen.Muted, p.Name(s.m.sieve.Text()).Between("  f ", ""))
+		p.Text(screen.Caution, p.Format("  %s left out", screen.Count(s.sifted)))
+		p.Text(screen.Muted, p.Name(s.m.sieve.Text()).Between("  f ", ""))
 	}
 	if s.Rows > 0 {
-		p.Tail(screen.Muted, screen.Bare, p.Seen(s.Visible()).Between("", " "))
+		p.Right(screen.Muted, screen.Bare, p.ScrollInfo(s.Visible()).Between("", " "))
 	}
 }
 
@@ -177,15 +177,15 @@ func (s *streams) drawRow(p *screen.Pen, row int) {
 	t := s.m.in.View().LatestOf(x.Number)
 	quiet := s.m.sourceNow() - x.Latest()
 	silent := !x.Ended && quiet > silence
-	p.Put(screen.Accent, g, mark)
-	p.Put(screen.Muted, g, p.Format("%4d ", x.Number))
+	p.TextOn(screen.Accent, g, mark)
+	p.TextOn(screen.Muted, g, p.Format("%4d ", x.Number))
 	alarm := display.Lit("  ")
 	if silent {
 		alarm = display.Lit("! ")
 	}
-	p.Put(screen.Caution, g, alarm)
+	p.TextOn(screen.Caution, g, alarm)
 	role, glyph, doing := doingOf(p, x, t)
-	p.Put(role, g, glyph.Between("", " "))
+	p.TextOn(role, g, glyph.Between("", " "))
 	right := screen.Bytes(int(x.Response.Size())).Between("  ", "  ")
 	took, late, cells := screen.Time(quiet), screen.Muted, 7
 	if silent {
@@ -200,18 +200,18 @@ func (s *streams) drawRow(p *screen.Pen, row int) {
 	keep := right.Width()
 	p.Left -= keep
 	if p.Left >= 40 {
-		p.Put(screen.Muted, g, p.Format("%-8s ", s.m.openedAt(x, t)))
+		p.TextOn(screen.Muted, g, p.Format("%-8s ", s.m.openedAt(x, t)))
 		who, model := 7, 10
 		if p.Left >= 90 {
 			who, model = 12, 18
 		}
-		p.Put(screen.Plain, g, p.Pad(p.Name(whoOf(x, t)), who).Between("", " "))
-		p.Put(screen.Muted, g, p.Pad(p.Name(panes.ShortModel(modelOf(t))), model).Between("", " "))
+		p.TextOn(screen.Plain, g, p.Pad(p.Name(whoOf(x, t)), who).Between("", " "))
+		p.TextOn(screen.Muted, g, p.Pad(p.Name(panes.ShortModel(modelOf(t))), model).Between("", " "))
 	}
-	p.Put(screen.Plain, g, p.Truncate(doing, p.Left))
+	p.TextOn(screen.Plain, g, p.Truncate(doing, p.Left))
 	p.Fill(g)
 	p.Left = keep
-	p.Put(late, g, right)
+	p.TextOn(late, g, right)
 	p.Fill(g)
 }
 
@@ -290,9 +290,9 @@ func clientOf(x *providers.Exchange) string {
 
 // drawRefusal writes a request that was refused, and why.
 func (m *Model) drawRefusal(p *screen.Pen, x *providers.Exchange) {
-	p.Say(screen.Caution, display.Lit("!  "))
-	p.Say(screen.Muted, m.when(x, x.Latest()).Between("", "  "))
-	p.Say(screen.Plain, p.Format("%s %s  ", p.Name(x.Head.Method), p.Name(pathOnly(x.Head.URL))))
-	p.Say(screen.Caution, p.Format("%d  ", x.Head.Status))
-	p.Outside(screen.Plain, screen.Bare, x.Refused())
+	p.Text(screen.Caution, display.Lit("!  "))
+	p.Text(screen.Muted, m.when(x, x.Latest()).Between("", "  "))
+	p.Text(screen.Plain, p.Format("%s %s  ", p.Name(x.Head.Method), p.Name(pathOnly(x.Head.URL))))
+	p.Text(screen.Caution, p.Format("%d  ", x.Head.Status))
+	p.Untrusted(screen.Plain, screen.Bare, x.Refused())
 }

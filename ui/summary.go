@@ -68,7 +68,7 @@ func (s *summary) Keys() []screen.Binding {
 		{Keys: []string{"q"}, Hint: display.Lit("q quit"), Does: display.Lit("quit"), Do: func() { m.leave(tea.Quit) }},
 		{Keys: []string{"esc"}, Hint: display.Lit("esc look around"), Does: display.Lit("look around in it"), Do: m.closeTop},
 	}, m.claimKeys()...)
-	return append(keys, s.Steps(display.Text{}, s.MoveTo)...)
+	return append(keys, s.CursorKeys(display.Text{}, s.MoveTo)...)
 }
 
 // again shows the claim that is selected, until the user wants to go on.
@@ -88,7 +88,7 @@ func (s *summary) Draw(p *screen.Pen, y int) {
 		if yours.Width() > p.Left {
 			yours = display.Lit(" Yours:  toolscope FILE, or proxy")
 		}
-		p.Say(screen.Accent, yours)
+		p.Text(screen.Accent, yours)
 	case y%s.gap == 0 && y/s.gap < s.Height && s.Top+y/s.gap < len(s.rows):
 		row := s.Top + y/s.gap
 		s.drawRow(p, s.rows[row], row == s.At)
@@ -105,8 +105,8 @@ func (s *summary) drawRow(p *screen.Pen, r summed, chosen bool) {
 	if r.severity > stream.Info {
 		sign = p.Glyph.Severity[r.severity]
 	}
-	p.Put(screen.SeverityRoles[r.severity], g, sign)
-	p.Put(screen.Muted, g, p.Format("%3d  ", r.claim+1))
+	p.TextOn(screen.SeverityRoles[r.severity], g, sign)
+	p.TextOn(screen.Muted, g, p.Format("%3d  ", r.claim+1))
 	glyph, state, role := p.Glyph.Status[r.call.Status()], p.Clean(r.call.Status().String()), screen.CallRole(r.call)
 	if !r.state.Empty() {
 		glyph, state, role = p.Truncate(p.Glyph.Side[r.side], 2), r.state, screen.SideRoles[r.side]
@@ -114,17 +114,17 @@ func (s *summary) drawRow(p *screen.Pen, r summed, chosen bool) {
 			role = screen.Bad
 		}
 	}
-	if p.Put(role, g, p.Pad(glyph, 2)); !narrow {
-		p.Put(role, g, p.Pad(state, summaryState))
+	if p.TextOn(role, g, p.Pad(glyph, 2)); !narrow {
+		p.TextOn(role, g, p.Pad(state, summaryState))
 	}
 	name := p.Name(r.call.Name)
 	if !r.name.Empty() {
 		name = r.name
 	}
 	if p.Left >= summaryNamed {
-		p.Put(screen.Plain, g, p.Pad(name, summaryName))
+		p.TextOn(screen.Plain, g, p.Pad(name, summaryName))
 	}
-	p.Put(screen.Plain, g, r.words)
+	p.TextOn(screen.Plain, g, r.words)
 	p.Fill(g)
 }
 

@@ -86,18 +86,18 @@ func (m *Model) drawTabs(p *screen.Pen, s slot) {
 			if n.pane == m.focus {
 				r = screen.Accent
 			}
-			p.Say(r, display.Lit("["))
+			p.Text(r, display.Lit("["))
 		}
-		p.Say(r, n.text(short))
+		p.Text(r, n.text(short))
 		if !n.Count.Empty() {
-			p.Say(n.Role, n.Count.Between(" ", ""))
+			p.Text(n.Role, n.Count.Between(" ", ""))
 		}
 		if n.open {
-			p.Say(r, display.Lit("]"))
+			p.Text(r, display.Lit("]"))
 		}
 	}
 	p.Spaces(screen.Bare, p.Left-screen.Width(right))
-	p.SayAll(right)
+	p.Texts(right)
 	p.Fill(screen.Bare)
 }
 
@@ -117,7 +117,7 @@ func (m *Model) tabAt(s slot, cells, x int) *placed {
 // besideTabs is what stands flush right of the tabs. Where there are no titles it is first what they
 // would say and nothing else does: what went wrong out of sight, and that there is a filter. Only how far
 // the open tab is scrolled drives out tabs that count something.
-func (m *Model) besideTabs(p *screen.Pen, s slot, room int) (beside []screen.Said) {
+func (m *Model) besideTabs(p *screen.Pen, s slot, room int) (beside []screen.StyledText) {
 	names, _ := namesOf(s, room)
 	for _, n := range names {
 		if !n.Count.Empty() || n.open {
@@ -128,14 +128,14 @@ func (m *Model) besideTabs(p *screen.Pen, s slot, room int) (beside []screen.Sai
 		for _, text := range texts {
 			if gap := 1 + min(len(beside), 1); !text.Empty() && text.Width()+gap <= room {
 				room -= text.Width() + gap
-				beside = append(beside, screen.Said{Role: role, Text: display.Join(display.Repeat(display.Lit(" "), gap), text)})
+				beside = append(beside, screen.StyledText{Role: role, Text: display.Join(display.Repeat(display.Lit(" "), gap), text)})
 				return
 			}
 		}
 	}
 	if s.pane != nil {
 		if seen := m.seenOf(p, s)[0]; !seen.Empty() {
-			return []screen.Said{{Role: screen.Muted, Text: seen.Between(" ", "")}}
+			return []screen.StyledText{{Role: screen.Muted, Text: seen.Between(" ", "")}}
 		}
 	}
 	if m.scene.Bare {
@@ -157,7 +157,7 @@ func (m *Model) seenOf(p *screen.Pen, s slot) (longest []display.Text) {
 		spans = w.Spans(p)
 	}
 	if w, ok := s.pane.(panes.Scroller); ok {
-		if seen := p.Seen(w.Visible()); !seen.Empty() {
+		if seen := p.ScrollInfo(w.Visible()); !seen.Empty() {
 			if !spans.Empty() {
 				seen = display.Join(spans, seen.Between("  ", ""))
 			}
@@ -168,7 +168,7 @@ func (m *Model) seenOf(p *screen.Pen, s slot) (longest []display.Text) {
 	grows := c != nil && c.Arriving()
 	if m.scene.Bare && !m.follow && s.pane == nil {
 		if _, last, of := m.doc.Visible(); !grows || last < of {
-			return []display.Text{p.Seen(m.doc.Visible()), p.SeenRows(m.doc.Visible())}
+			return []display.Text{p.ScrollInfo(m.doc.Visible()), p.ScrollRows(m.doc.Visible())}
 		}
 	}
 	if grows {

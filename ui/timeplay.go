@@ -161,11 +161,11 @@ func (m *Model) setSpeed(faster bool) {
 }
 
 // walkWord is whether the moment stands or goes on.
-func (m *Model) walkWord() screen.Said {
+func (m *Model) walkWord() screen.StyledText {
 	if m.walk.playing {
-		return screen.Said{Role: screen.Live, Text: m.speed("PLAY", m.walk.speed)}
+		return screen.StyledText{Role: screen.Live, Text: m.speed("PLAY", m.walk.speed)}
 	}
-	return screen.Said{Role: screen.Caution, Text: display.Lit("PAUSED")}
+	return screen.StyledText{Role: screen.Caution, Text: display.Lit("PAUSED")}
 }
 
 // leaveTime closes what can be closed at the moment, and then goes back to now.

@@ -153,7 +153,7 @@ func (m *Model) keysOf(mode modes.Mode) []screen.Binding {
 		return all
 	}
 	menu := isMenu(mode)
-	if help := (screen.Binding{Keys: []string{"?"}, Hint: display.Lit("? help")}); !menu && !slices.ContainsFunc(all, help.Shares) {
+	if help := (screen.Binding{Keys: []string{"?"}, Hint: display.Lit("? help")}); !menu && !slices.ContainsFunc(all, help.SharesKey) {
 		all = append([]screen.Binding{help}, all...)
 	}
 	return m.asUser(all, menu)
@@ -194,7 +194,7 @@ func (m *Model) asUser(all []screen.Binding, menu bool) []screen.Binding {
 	}
 	out := slices.Clone(all)
 	for i := range out {
-		out[i] = out[i].As(to, m.draw)
+		out[i] = out[i].Remap(to, m.draw)
 	}
 	return out
 }

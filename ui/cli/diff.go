@@ -233,7 +233,7 @@ func (d *differ) compared(sides []*sided) *comparison {
 		turns[i] = s.turn
 		times := diff.TimesOf(s.in.View(), s.turn)
 		c.times = append(c.times, times)
-		c.Sides = append(c.Sides, diff.Side{Name: units.Short(names[i]), Turn: s.turn, Over: true, Took: times.End, Fails: s.fails()})
+		c.Sides = append(c.Sides, diff.Side{Name: units.ShortName(names[i]), Turn: s.turn, Over: true, Took: times.End, Fails: s.fails()})
 	}
 	lists, named := diff.Calls(turns, diff.ArgsHash)
 	for _, at := range diff.Align(named, 0) {
@@ -281,7 +281,7 @@ func (s *sided) fails() string {
 	case x != nil && x.Head.Status >= 300:
 		return fmt.Sprintf("HTTP %d", x.Head.Status)
 	case s.turn.Failure != "" && len(s.turn.Calls) == 0:
-		return units.Short(s.turn.Failure)
+		return units.ShortName(s.turn.Failure)
 	}
 	return ""
 }

@@ -42,11 +42,11 @@ func (c *comparison) drawLine(p *screen.Pen, n int) {
 	}
 	c.drawCell(p, l, c.base, surfaceOf(cursor))
 	if n+1 == len(c.rows) || !c.rows[n+1].under {
-		p.Say(screen.Muted, p.Glyph.Side[screen.Same].Between("  ", ""))
+		p.Text(screen.Muted, p.Glyph.Side[screen.Same].Between("  ", ""))
 	}
 }
 
-func surfaceOf(chosen bool) screen.Ground {
+func surfaceOf(chosen bool) screen.Surface {
 	if chosen {
 		return screen.Selected
 	}
@@ -81,7 +81,7 @@ func (c *comparison) labelOf(p *screen.Pen, l *line) (screen.Role, display.Text)
 }
 
 // drawCell writes what column i has in a row.
-func (c *comparison) drawCell(p *screen.Pen, l *line, i int, g screen.Ground) {
+func (c *comparison) drawCell(p *screen.Pen, l *line, i int, g screen.Surface) {
 	v := c.host.View()
 	t := c.columns[i].findTurn(v)
 	switch l.kind {
@@ -90,12 +90,12 @@ func (c *comparison) drawCell(p *screen.Pen, l *line, i int, g screen.Ground) {
 		if t != nil && t.Failure != "" {
 			fails = t.Failure
 		}
-		p.Put(screen.Bad, g, p.Truncate(p.Name(fails), p.Left))
+		p.TextOn(screen.Bad, g, p.Truncate(p.Name(fails), p.Left))
 	case wireLine:
 		c.drawFact(p, &c.wire[l.row], i, g)
 	case textLine:
 		if t != nil {
-			p.Put(screen.Muted, g, p.Truncate(p.Name(string(bytes.TrimSpace(t.Text[:min(len(t.Text), screen.MostName)]))), p.Left))
+			p.TextOn(screen.Muted, g, p.Truncate(p.Name(string(bytes.TrimSpace(t.Text[:min(len(t.Text), screen.MaxNameBytes)]))), p.Left))
 		}
 	case callLine:
 		c.drawCall(p, c.groups[l.group], i, g)
@@ -106,16 +106,16 @@ func (c *comparison) drawCell(p *screen.Pen, l *line, i int, g screen.Ground) {
 
 // drawFact writes how an answer came over its way. Turns that went the same way as the base, or were
 // asked something else, have nothing to say.
-func (c *comparison) drawFact(p *screen.Pen, f *diff.Fact, i int, g screen.Ground) {
+func (c *comparison) drawFact(p *screen.Pen, f *diff.Fact, i int, g screen.Surface) {
 	if i != c.base && (i >= len(c.sameRequests) || c.sameRequests[i].Host == "") {
 		return
 	}
 	if f.Marks[i] != diff.Own {
 		side := sides[f.Marks[i]]
-		p.Put(screen.SideRoles[side], g, p.Glyph.Side[side].Between("", " "))
+		p.TextOn(screen.SideRoles[side], g, p.Glyph.Side[side].Between("", " "))
 	}
 	if f.Marks[i] != diff.Same {
-		p.Put(screen.Plain, g, p.Truncate(p.Name(f.Cells[i]), p.Left))
+		p.TextOn(screen.Plain, g, p.Truncate(p.Name(f.Cells[i]), p.Left))
 	}
 }
 
@@ -126,36 +126,36 @@ var sides = [...]screen.Side{
 }
 
 // drawCall writes the state of a call, and how much was found of it.
-func (c *comparison) drawCall(p *screen.Pen, g *group, i int, on screen.Ground) {
+func (c *comparison) drawCall(p *screen.Pen, g *group, i int, on screen.Surface) {
 	v := c.host.View()
 	_, call := v.Find(g.calls[i])
 	if call == nil {
 		if c.isFinished(v, i, c.columns[i].findTurn(v)) {
-			p.Put(screen.SideRoles[screen.Absent], on, p.Glyph.None)
+			p.TextOn(screen.SideRoles[screen.Absent], on, p.Glyph.None)
 		} else {
-			p.Put(screen.Muted, on, p.Glyph.Idle)
+			p.TextOn(screen.Muted, on, p.Glyph.Idle)
 		}
 		return
 	}
 	st := call.Status()
-	p.Put(screen.CallRole(call), on, display.Join(p.Glyph.Status[st], display.Lit(" "), p.Clean(st.String())))
+	p.TextOn(screen.CallRole(call), on, display.Join(p.Glyph.Status[st], display.Lit(" "), p.Clean(st.String())))
 	if worst, n := worstOf(call.Findings); n > 0 {
-		p.Put(screen.SeverityRoles[worst], on, p.Format("  %s %d", severitySign(p, worst), n))
+		p.TextOn(screen.SeverityRoles[worst], on, p.Format("  %s %d", severitySign(p, worst), n))
 	}
 }
 
 // drawField writes what a call has of a member: a sign, the value where it is not that of the base,
 // and what was found of it.
-func (c *comparison) drawField(p *screen.Pen, g *group, row, i int, on screen.Ground) {
+func (c *comparison) drawField(p *screen.Pen, g *group, row, i int, on screen.Surface) {
 	r := &g.rows[row]
 	cell := &r.Cells[i]
 	_, call := c.host.View().Find(g.calls[i])
 	switch cell.Relation {
 	case diff.Unknown:
-		p.Put(screen.Muted, on, display.Lit("not kept"))
+		p.TextOn(screen.Muted, on, display.Lit("not kept"))
 		return
 	case diff.NotYet:
-		p.Put(screen.Muted, on, p.Glyph.Idle)
+		p.TextOn(screen.Muted, on, p.Glyph.Idle)
 		return
 	case diff.Own:
 	case diff.Open:
@@ -166,7 +166,7 @@ func (c *comparison) drawField(p *screen.Pen, g *group, row, i int, on screen.Gr
 		if cell.Relation == diff.Absent {
 			sign = p.Glyph.None
 		}
-		p.Put(screen.SideRoles[side], on, sign.Between("", " "))
+		p.TextOn(screen.SideRoles[side], on, sign.Between("", " "))
 	}
 	if call == nil || !cell.Has() {
 		return
@@ -196,7 +196,7 @@ func (c *comparison) drawField(p *screen.Pen, g *group, row, i int, on screen.Gr
 			words = p.Clean(at.Diagnosis.InShort())
 		}
 		said := display.Join(severitySign(p, worst).Between("  ", " "), words)
-		p.Put(screen.SeverityRoles[worst], on, p.Truncate(said, p.Left))
+		p.TextOn(screen.SeverityRoles[worst], on, p.Truncate(said, p.Left))
 	}
 }
 
@@ -207,7 +207,7 @@ func severitySign(p *screen.Pen, s stream.Severity) display.Text {
 
 // drawValue writes a value in so many cells: of what holds others how many, of others as much as
 // fits, from where it differs.
-func (c *comparison) drawValue(p *screen.Pen, r *diff.Row, cell *diff.Cell, call *stream.Call, room int, g screen.Ground) {
+func (c *comparison) drawValue(p *screen.Pen, r *diff.Row, cell *diff.Cell, call *stream.Call, room int, g screen.Surface) {
 	end := display.Text{}
 	switch {
 	case cell.Growing && call.Arriving():
@@ -220,12 +220,12 @@ func (c *comparison) drawValue(p *screen.Pen, r *diff.Row, cell *diff.Cell, call
 		args := call.Args()
 		role, text = screen.TokenRoles[cell.Kind], valueFrom(p, args[min(int(cell.Start), len(args)):min(int(cell.End), len(args))], int(cell.At), room-end.Width())
 	}
-	p.Put(role, g, p.Truncate(text, max(room-end.Width(), 0)))
+	p.TextOn(role, g, p.Truncate(text, max(room-end.Width(), 0)))
 	role = screen.Live
 	if cell.Cut {
 		role = screen.Bad
 	}
-	p.Put(role, g, end)
+	p.TextOn(role, g, end)
 }
 
 // valueFrom is a value from a bit before where it differs, if its beginning has no room for that.

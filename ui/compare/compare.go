@@ -60,8 +60,8 @@ type column struct {
 	name string
 }
 
-// Touch puts the cursor on the row that is there, unless one value fills the screen.
-func (c *comparison) Touch(x, y int) (again bool) { return c.full == nil && c.Window.Touch(x, y) }
+// Click puts the cursor on the row that is there, unless one value fills the screen.
+func (c *comparison) Click(x, y int) (again bool) { return c.full == nil && c.Window.Click(x, y) }
 
 // Roll moves the view of what is shown.
 func (c *comparison) Roll(rows int) {
@@ -175,7 +175,7 @@ func (c *comparison) describeTurns(v *providers.View) {
 		places[i] = c.columns[i].ComparedTurn
 	}
 	for i, name := range diff.ColumnNames(v, places, panes.ShortModel) {
-		c.columns[i].name = screen.Short(name)
+		c.columns[i].name = screen.ShortName(name)
 	}
 	p := c.newComparison(v)
 	c.times = c.times[:0]
@@ -227,7 +227,7 @@ func (c *comparison) failureText(v *providers.View, i int, t *stream.Turn) strin
 	case t == nil && c.isFinished(v, i, t):
 		return "no answer came"
 	case t != nil && t.Failure != "" && len(t.Calls) == 0:
-		return screen.Short(t.Failure)
+		return screen.ShortName(t.Failure)
 	}
 	return ""
 }

@@ -70,7 +70,7 @@ func (c *comparison) eachColumn(p *screen.Pen, label display.Text, cursor bool, 
 	for at, i := range shown {
 		p.Field(1)
 		if label.Empty() && i == c.selected {
-			p.Say(screen.Accent, p.Glyph.Mark)
+			p.Text(screen.Accent, p.Glyph.Mark)
 		}
 		p.Fill(screen.Bare)
 		p.Field(c.widthOf(at, len(shown)))
@@ -81,16 +81,16 @@ func (c *comparison) eachColumn(p *screen.Pen, label display.Text, cursor bool, 
 
 func (c *comparison) drawLabel(p *screen.Pen, r screen.Role, label display.Text, cursor bool) {
 	if cursor {
-		p.Say(screen.Accent, p.Glyph.Mark)
+		p.Text(screen.Accent, p.Glyph.Mark)
 	} else {
 		p.Spaces(screen.Bare, 1)
 	}
-	p.Say(r, p.Truncate(label, p.Left-1))
+	p.Text(r, p.Truncate(label, p.Left-1))
 	p.Fill(screen.Bare)
 }
 
 func (c *comparison) drawTitle(p *screen.Pen) {
-	p.Say(screen.Accent, display.Lit(" COMPARE "))
+	p.Text(screen.Accent, display.Lit(" COMPARE "))
 	shown := c.shownColumns()
 	many := p.Format("%d", len(c.columns))
 	if len(shown) < len(c.columns) {
@@ -98,11 +98,11 @@ func (c *comparison) drawTitle(p *screen.Pen) {
 	}
 	switch c.why {
 	case diff.Marked:
-		p.Say(screen.Plain, many.Between("", " marked"))
+		p.Text(screen.Plain, many.Between("", " marked"))
 	case diff.Asked:
-		p.Say(screen.Plain, many.Between("", " asked the same"))
+		p.Text(screen.Plain, many.Between("", " asked the same"))
 	default:
-		p.Say(screen.Plain, p.Format("%s near that call %s", many, screen.Short(c.tool)))
+		p.Text(screen.Plain, p.Format("%s near that call %s", many, screen.ShortName(c.tool)))
 	}
 	tail := display.Text{}
 	if len(shown) < len(c.columns) {
@@ -114,7 +114,7 @@ func (c *comparison) drawTitle(p *screen.Pen) {
 			tail = display.Join(tail, rows)
 		}
 	}
-	p.Tail(screen.Muted, screen.Bare, tail.Between("", " "))
+	p.Right(screen.Muted, screen.Bare, tail.Between("", " "))
 }
 
 // rangeOf says which of the columns are shown.
@@ -142,11 +142,11 @@ func (c *comparison) rangeOf(p *screen.Pen, shown []int) display.Text {
 func (c *comparison) drawSentence(p *screen.Pen, row int) {
 	text := c.fittingSentence(c.sentenceRows())
 	if text.Empty() && row == 0 && len(c.sentence) > 0 {
-		p.Say(screen.Plain, p.Truncate(p.Clean(c.sentence[len(c.sentence)-1]), p.Left-2).Between(" ", ""))
+		p.Text(screen.Plain, p.Truncate(p.Clean(c.sentence[len(c.sentence)-1]), p.Left-2).Between(" ", ""))
 		return
 	}
 	if lines := display.Wrap(text, max(1, c.w-2)); row < len(lines) {
-		p.Say(screen.Plain, lines[row].Between(" ", ""))
+		p.Text(screen.Plain, lines[row].Between(" ", ""))
 	}
 }
 
@@ -163,14 +163,14 @@ func (c *comparison) drawHead(p *screen.Pen, i int) {
 	if slices.Contains(*c.marks, col.Turn) {
 		after = after.Between("", "  m")
 	}
-	p.Put(r, screen.Bare, p.Truncate(p.Clean(col.name), max(p.Left-after.Width(), 4)))
-	p.Say(screen.Muted, after)
+	p.TextOn(r, screen.Bare, p.Truncate(p.Clean(col.name), max(p.Left-after.Width(), 4)))
+	p.Text(screen.Muted, after)
 }
 
 // drawName writes the name and the time of a column in a row of its own.
 func (c *comparison) drawName(p *screen.Pen, i int) {
 	if i == c.selected {
-		p.Say(screen.Accent, p.Glyph.Mark)
+		p.Text(screen.Accent, p.Glyph.Mark)
 	} else {
 		p.Spaces(screen.Bare, 1)
 	}
@@ -218,13 +218,13 @@ func (c *comparison) drawTime(p *screen.Pen, i int) {
 			role screen.Role
 			sign display.Text
 		}{{screen.Plain, display.Lit(" ")}, {screen.Muted, p.Glyph.Idle}, {screen.Muted, p.Glyph.Silent}, {coming, p.Glyph.Coming}}[piece]
-		p.Say(look.role, display.Repeat(look.sign, n-from))
+		p.Text(look.role, display.Repeat(look.sign, n-from))
 	}
 	took := screen.Time(t.End)
 	if !t.Over {
 		took = took.Between("~", "")
 	}
-	p.Say(screen.Plain, took.Between(" ", ""))
+	p.Text(screen.Plain, took.Between(" ", ""))
 }
 
 // drawWaiting writes what there is of a turn without times.
@@ -233,9 +233,9 @@ func (c *comparison) drawWaiting(p *screen.Pen, i int) {
 	t := c.columns[i].findTurn(v)
 	switch {
 	case t == nil && !c.isFinished(v, i, t):
-		p.Say(screen.Muted, display.Join(p.Glyph.Idle, display.Lit(" nothing yet")))
+		p.Text(screen.Muted, display.Join(p.Glyph.Idle, display.Lit(" nothing yet")))
 	default:
-		p.Say(screen.Muted, p.Glyph.None)
+		p.Text(screen.Muted, p.Glyph.None)
 	}
 }
 
@@ -244,27 +244,27 @@ func (c *comparison) drawCost(p *screen.Pen, i int) {
 	v := c.host.View()
 	t := c.columns[i].findTurn(v)
 	if t == nil {
-		p.Say(screen.Muted, p.Glyph.None)
+		p.Text(screen.Muted, p.Glyph.None)
 		return
 	}
 	if f := c.bill.CostOf(t); f.Known() {
-		p.Say(screen.Plain, shortCost(p, f).Between("", " "))
+		p.Text(screen.Plain, shortCost(p, f).Between("", " "))
 	} else {
-		p.Say(screen.Muted, p.Glyph.None.Between("", "  "))
+		p.Text(screen.Muted, p.Glyph.None.Between("", "  "))
 	}
 	switch fails := c.failureText(v, i, t); {
 	case fails != "":
-		p.Outside(screen.Bad, screen.Bare, fails)
+		p.Untrusted(screen.Bad, screen.Bare, fails)
 	case t.Finish != "":
-		p.Say(screen.Plain, p.Truncate(p.Name(panes.FinishText(t)), p.Left))
+		p.Text(screen.Plain, p.Truncate(p.Name(panes.FinishText(t)), p.Left))
 	case t.Closed():
 		_, role, word := screen.TurnLook(t)
-		p.Outside(role, screen.Bare, word)
+		p.Untrusted(role, screen.Bare, word)
 	default:
-		p.Say(screen.Muted, display.Lit("open"))
+		p.Text(screen.Muted, display.Lit("open"))
 	}
 	if worst, n := worstOf(t.Findings); n > 0 {
-		p.Say(screen.SeverityRoles[worst], severitySign(p, worst).Between("  ", ""))
+		p.Text(screen.SeverityRoles[worst], severitySign(p, worst).Between("  ", ""))
 	}
 }
 

@@ -46,16 +46,16 @@ func (c *comparison) openFull() {
 	}
 	f := &valueView{of: [2]stream.Ref{g.calls[c.base], g.calls[other]}}
 	f.names = [2]display.Text{c.draw.Clean(c.columns[c.base].name), c.draw.Clean(c.columns[other].name)}
-	f.title = c.draw.Clean(screen.Short(g.callName(c.host.View())))
+	f.title = c.draw.Clean(screen.ShortName(g.callName(c.host.View())))
 	if l := c.rows[c.At]; l.kind == fieldLine {
 		f.fieldPath = g.rows[l.row].Path
-		f.title = display.Join(f.title, display.Lit(" "), c.draw.Clean(screen.Ends(f.fieldPath)))
+		f.title = display.Join(f.title, display.Lit(" "), c.draw.Clean(screen.ElideMiddle(f.fieldPath)))
 	}
 	c.full = f
 }
 
 func (f *valueView) keys(c *comparison) []screen.Binding {
-	return append(f.Scrolls(display.Lit("j k scroll")), screen.Binding{
+	return append(f.ScrollKeys(display.Lit("j k scroll")), screen.Binding{
 		Keys: []string{"esc", "q", "enter"}, Hint: display.Lit("esc back"), Does: display.Lit("back to the picture"), Do: func() { c.full, c.stale = nil, true },
 	})
 }
@@ -141,9 +141,9 @@ func (f *valueView) rowsOf(w int) int {
 
 func (f *valueView) draw(c *comparison, p *screen.Pen, y int) {
 	if y == 0 {
-		p.Say(screen.Accent, f.title.Between(" ", ""))
+		p.Text(screen.Accent, f.title.Between(" ", ""))
 		if f.Rows > f.Height {
-			p.Tail(screen.Muted, screen.Bare, p.Format("%d%s%d of %d ", f.Top+1, p.Glyph.Dash, min(f.Rows, f.Top+f.Height), f.Rows))
+			p.Right(screen.Muted, screen.Bare, p.Format("%d%s%d of %d ", f.Top+1, p.Glyph.Dash, min(f.Rows, f.Top+f.Height), f.Rows))
 		}
 		return
 	}
@@ -159,7 +159,7 @@ func (f *valueView) draw(c *comparison, p *screen.Pen, y int) {
 			if y == 1 {
 				rule = p.Glyph.Tee
 			}
-			p.Say(screen.Muted, rule)
+			p.Text(screen.Muted, rule)
 		}
 		p.Field(width)
 		if y == 1 {
@@ -198,7 +198,7 @@ func (f *valueView) drawCaption(p *screen.Pen, i int) {
 }
 
 func (f *valueView) drawRow(p *screen.Pen, i, n int) {
-	ground := screen.Gone
+	ground := screen.Removed
 	if i == 1 {
 		ground = screen.Added
 	}

@@ -109,7 +109,7 @@ func (p *program) compare() *comparison {
 func (p *program) press(keys ...string) {
 	p.t.Helper()
 	for _, key := range keys {
-		b := screen.Bound(p.open.Keys(), key)
+		b := screen.FindBinding(p.open.Keys(), key)
 		if b == nil {
 			p.t.Fatalf("%q is not bound", key)
 		}

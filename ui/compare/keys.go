@@ -19,7 +19,7 @@ func (c *comparison) Keys() []screen.Binding {
 		key(display.Lit("h l column"), display.Lit("column before"), func() { c.stepColumn(-1) }, "left", "h", "shift+tab"),
 		key(none, display.Lit("next column"), func() { c.stepColumn(1) }, "right", "l", "tab"),
 	}
-	all = append(all, c.Steps(display.Lit("j k row"), c.MoveTo)...)
+	all = append(all, c.CursorKeys(display.Lit("j k row"), c.MoveTo)...)
 	end := &all[len(all)-1]
 	end.Does, end.Do = display.Lit("to the end, and stay there"), c.End
 	return append(all,

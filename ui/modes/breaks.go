@@ -84,7 +84,7 @@ func (b *breakpointPage) Keys() []screen.Binding {
 			{Keys: []string{"o"}, Hint: display.Lit("o go there"), Does: display.Lit("look at the turn; it stays held"), Do: b.goThere},
 		}, keys...)
 	}
-	return append(keys, b.Steps(display.Text{}, b.MoveTo)...)
+	return append(keys, b.CursorKeys(display.Text{}, b.MoveTo)...)
 }
 
 func (b *breakpointPage) editFilter() {
@@ -145,19 +145,19 @@ func (b *breakpointPage) Draw(p *screen.Pen, y int) {
 	case y <= b.Height && row < len(b.holds):
 		b.drawHold(p, row)
 	case y == 1 && b.point.Filter() == "":
-		p.Say(screen.Muted, display.Lit(" nothing is held: b names what is to be, as in tool:run_shell"))
+		p.Text(screen.Muted, display.Lit(" nothing is held: b names what is to be, as in tool:run_shell"))
 	case y == 1:
-		p.Say(screen.Muted, display.Lit(" nothing is held yet: the next call that matches is, before the client gets it"))
+		p.Text(screen.Muted, display.Lit(" nothing is held yet: the next call that matches is, before the client gets it"))
 	case y > b.Height+1:
 		b.drawNext(p, y-b.Height-2)
 	}
 }
 
 func (b *breakpointPage) drawTitle(p *screen.Pen) {
-	p.Say(screen.Accent, display.Lit(" BREAK "))
-	p.Outside(screen.Plain, screen.Bare, b.point.Filter())
+	p.Text(screen.Accent, display.Lit(" BREAK "))
+	p.Untrusted(screen.Plain, screen.Bare, b.point.Filter())
 	if n := len(b.holds); n > 0 {
-		p.Say(screen.Bad, p.Format("  HELD %s", screen.Count(n)))
+		p.Text(screen.Bad, p.Format("  HELD %s", screen.Count(n)))
 	}
 }
 
@@ -181,14 +181,14 @@ func (b *breakpointPage) drawHold(p *screen.Pen, row int) {
 	default:
 		right = display.Join(left, display.Lit(" "))
 	}
-	p.Put(screen.Accent, g, mark)
+	p.TextOn(screen.Accent, g, mark)
 	keep := right.Width()
 	p.Left -= keep
-	p.Put(screen.Muted, g, p.Format("%4d ", hold.Exchange))
-	p.Put(screen.Bad, g, p.Truncate(p.Clean(hold.Why), p.Left))
+	p.TextOn(screen.Muted, g, p.Format("%4d ", hold.Exchange))
+	p.TextOn(screen.Bad, g, p.Truncate(p.Clean(hold.Why), p.Left))
 	p.Fill(g)
 	p.Left = keep
-	p.Put(screen.Muted, g, right)
+	p.TextOn(screen.Muted, g, right)
 }
 
 // drawNext writes a row of what the client gets next.
@@ -199,13 +199,13 @@ func (b *breakpointPage) drawNext(p *screen.Pen, y int) {
 	next := b.holds[b.At].Next
 	switch {
 	case y == 0:
-		p.Say(screen.Accent, p.Format(" NEXT  %s", screen.Bytes(len(next))))
+		p.Text(screen.Accent, p.Format(" NEXT  %s", screen.Bytes(len(next))))
 	case next == nil && y == 1:
-		p.Say(screen.Muted, display.Lit(" nothing has come yet"))
+		p.Text(screen.Muted, display.Lit(" nothing has come yet"))
 	default:
 		if lines := bytes.Split(bytes.TrimRight(next[:min(len(next), 4096)], "\r\n"), []byte("\n")); y <= len(lines) {
 			p.Spaces(screen.Bare, 1)
-			p.Outside(screen.Plain, screen.Bare, string(bytes.TrimRight(lines[y-1], "\r")))
+			p.Untrusted(screen.Plain, screen.Bare, string(bytes.TrimRight(lines[y-1], "\r")))
 		}
 	}
 }

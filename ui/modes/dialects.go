@@ -39,7 +39,7 @@ func (d *protocolPicker) Keys() []screen.Binding {
 	return append([]screen.Binding{
 		{Keys: []string{"enter"}, Hint: display.Lit("enter read it so"), Does: display.Lit("read it so"), Do: d.rereadSelected},
 		{Keys: []string{"esc", "q", "D"}, Hint: display.Lit("esc close"), Does: display.Lit("close"), Do: d.host.Close},
-	}, d.Steps(display.Text{}, d.MoveTo)...)
+	}, d.CursorKeys(display.Text{}, d.MoveTo)...)
 }
 
 // rereadSelected has the exchange read as the selected row says.
@@ -59,7 +59,7 @@ const protocolColumn = 22 // cells before a dialect's title
 func (d *protocolPicker) Draw(p *screen.Pen, y int) {
 	defer p.Fill(screen.Bare)
 	if y == 0 {
-		p.Say(screen.Accent, display.Lit(" READ THE RESPONSE AS"))
+		p.Text(screen.Accent, display.Lit(" READ THE RESPONSE AS"))
 		return
 	}
 	row := d.Top + y - 1
@@ -74,12 +74,12 @@ func (d *protocolPicker) Draw(p *screen.Pen, y int) {
 	if row > 0 {
 		name, title = providers.All[row-1].Name, providers.All[row-1].Title
 	}
-	p.Put(screen.Accent, g, mark)
-	p.Put(screen.Plain, g, p.Format("%-*s", protocolColumn, name))
-	p.Put(screen.Muted, g, p.Clean(title))
+	p.TextOn(screen.Accent, g, mark)
+	p.TextOn(screen.Plain, g, p.Format("%-*s", protocolColumn, name))
+	p.TextOn(screen.Muted, g, p.Clean(title))
 	if d.exchange.Dialect != nil && name == d.exchange.Dialect.Name {
-		p.Put(screen.Live, g, display.Lit("  now: "))
-		p.Outside(screen.Live, g, d.exchange.Why)
+		p.TextOn(screen.Live, g, display.Lit("  now: "))
+		p.Untrusted(screen.Live, g, d.exchange.Why)
 	}
 	p.Fill(g)
 }

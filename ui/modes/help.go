@@ -82,7 +82,7 @@ func (h *Help) Keys() []screen.Binding {
 		{Keys: []string{"shift+tab"}, Does: display.Lit("of the place before"), Do: func() { h.switchContext(len(h.places) - 1) }},
 		{Keys: []string{"esc", "q", "?"}, Hint: display.Lit("esc close"), Does: display.Lit("close"), Do: h.host.Close},
 	}
-	moves := h.Steps(display.Text{}, h.MoveTo)
+	moves := h.CursorKeys(display.Text{}, h.MoveTo)
 	moves[0].Do, moves[1].Do = up.Do, down.Do
 	moves[2].Do, moves[3].Do = func() { h.movePage(-1) }, func() { h.movePage(1) }
 	return append(keys, moves...)
@@ -277,9 +277,9 @@ func (h *Help) Draw(p *screen.Pen, y int) {
 		if n == h.At {
 			g, mark = screen.Selected, p.Glyph.Mark
 		}
-		p.Put(screen.Accent, g, mark)
-		p.Put(screen.Accent, g, p.Pad(display.Join(display.Lit("  "), p.Truncate(row.key.Name(p.Drawer), doesColumn-keyColumn-1)), doesColumn-1))
-		p.Put(screen.Plain, g, row.key.Does)
+		p.TextOn(screen.Accent, g, mark)
+		p.TextOn(screen.Accent, g, p.Pad(display.Join(display.Lit("  "), p.Truncate(row.key.Name(p.Drawer), doesColumn-keyColumn-1)), doesColumn-1))
+		p.TextOn(screen.Plain, g, row.key.Does)
 		p.Fill(g)
 	case row.signs != nil:
 		p.Spaces(screen.Bare, keyColumn)
@@ -287,7 +287,7 @@ func (h *Help) Draw(p *screen.Pen, y int) {
 			m.draw(p)
 		}
 	default:
-		p.Say(screen.Muted, row.title.Between(" ", ""))
+		p.Text(screen.Muted, row.title.Between(" ", ""))
 	}
 }
 
@@ -305,7 +305,7 @@ func (h *Help) drawTitle(p *screen.Pen) {
 		DrawInputRow(p, display.Lit("HELP /"), h.line, note)
 		return
 	}
-	p.Say(screen.Accent, display.Lit(" HELP  "))
-	p.Say(screen.Plain, h.places[h.place].Name)
-	p.Tail(screen.Muted, screen.Bare, note.Between("  ", " "))
+	p.Text(screen.Accent, display.Lit(" HELP  "))
+	p.Text(screen.Plain, h.places[h.place].Name)
+	p.Right(screen.Muted, screen.Bare, note.Between("  ", " "))
 }

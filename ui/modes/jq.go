@@ -48,7 +48,7 @@ func (j *JQ) Keys() []screen.Binding {
 			j.answers, j.started = nil, false
 		}},
 		{Keys: []string{"esc", "q"}, Hint: display.Lit("esc back"), Does: display.Lit("close"), Do: j.host.Close},
-	}, j.Steps(display.Lit("j k row"), j.MoveTo)...)
+	}, j.CursorKeys(display.Lit("j k row"), j.MoveTo)...)
 }
 
 func (j *JQ) goThere() {
@@ -92,17 +92,17 @@ func (j *JQ) Draw(p *screen.Pen, y int) {
 	if n == j.At {
 		g, mark = screen.Selected, p.Glyph.Mark
 	}
-	p.Put(screen.Accent, g, mark)
-	p.Put(screen.Muted, g, p.Format("%5s  ", screen.Count(int(a.of.Turn)+1)))
+	p.TextOn(screen.Accent, g, mark)
+	p.TextOn(screen.Muted, g, p.Format("%5s  ", screen.Count(int(a.of.Turn)+1)))
 	name := jqName
 	if p.Left < 3*jqName {
 		name = jqName / 2
 	}
-	p.Put(screen.Plain, g, p.Pad(p.Truncate(p.Name(a.name), name-2), name))
+	p.TextOn(screen.Plain, g, p.Pad(p.Truncate(p.Name(a.name), name-2), name))
 	if a.why != "" {
-		p.Outside(screen.Caution, g, a.why)
+		p.Untrusted(screen.Caution, g, a.why)
 	} else {
-		p.Raw(screen.Plain, g, a.value)
+		p.Bytes(screen.Plain, g, a.value)
 	}
 	p.Fill(g)
 }
@@ -111,22 +111,22 @@ const jqName = 22 // cells of a call's name
 
 // drawTitle says what is asked of how much, and what could not be.
 func (j *JQ) drawTitle(p *screen.Pen) {
-	p.Say(screen.Accent, display.Lit(" JQ  "))
-	p.Put(screen.Plain, screen.Bare, p.Truncate(p.Name(j.text), max(8, p.Left/3)))
-	p.Say(screen.Muted, j.scopes[j.scope].Name.Between("  of ", ""))
+	p.Text(screen.Accent, display.Lit(" JQ  "))
+	p.TextOn(screen.Plain, screen.Bare, p.Truncate(p.Name(j.text), max(8, p.Left/3)))
+	p.Text(screen.Muted, j.scopes[j.scope].Name.Between("  of ", ""))
 	if j.answers == nil {
-		p.Say(screen.Live, display.Lit("  asking"))
+		p.Text(screen.Live, display.Lit("  asking"))
 		return
 	}
-	p.Say(screen.Muted, display.Join(display.Lit("  "), screen.Plural(len(j.answers.list)-j.answers.unparsed, "answer"), display.Lit(" from "), screen.Plural(j.answers.queried, "call")))
+	p.Text(screen.Muted, display.Join(display.Lit("  "), screen.Plural(len(j.answers.list)-j.answers.unparsed, "answer"), display.Lit(" from "), screen.Plural(j.answers.queried, "call")))
 	if n := j.answers.unparsed; n > 0 {
-		p.Say(screen.Caution, p.Format("  %s no JSON", screen.Count(n)))
+		p.Text(screen.Caution, p.Format("  %s no JSON", screen.Count(n)))
 	}
 	if n := j.answers.evicted; n > 0 {
-		p.Say(screen.Caution, p.Format("  %s not in memory", screen.Count(n)))
+		p.Text(screen.Caution, p.Format("  %s not in memory", screen.Count(n)))
 	}
 	if j.answers.stopped != "" {
-		p.Say(screen.Caution, p.Format("  stopped: %s", j.answers.stopped))
+		p.Text(screen.Caution, p.Format("  stopped: %s", j.answers.stopped))
 	}
 }
 

@@ -79,7 +79,7 @@ func (l legendPart) wrapSigns(cells int) (rows [][]legendSign) {
 func (m legendSign) width() int { return m.sign.Width() + 1 + m.word.Width() + legendGap }
 
 func (m legendSign) draw(p *screen.Pen) {
-	p.Say(m.role, m.sign)
-	p.Say(screen.Plain, m.word.Between(" ", ""))
+	p.Text(m.role, m.sign)
+	p.Text(screen.Plain, m.word.Between(" ", ""))
 	p.Spaces(screen.Bare, legendGap)
 }

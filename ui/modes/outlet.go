@@ -45,7 +45,7 @@ func (o Exporter) deliverBody(h Host, draw display.Drawer, v ExportVerb, b Body,
 			output, err := o.Pipe(command, b.Data)
 			return func() {
 				if err != nil {
-					h.Say(draw.Format("%s: %s", screen.Short(command), err))
+					h.Say(draw.Format("%s: %s", screen.ShortName(command), err))
 				}
 				if len(output) > 0 {
 					o.Show(panes.Literal{Path: "| " + command, Text: string(output)})

@@ -18,7 +18,7 @@ const OverlayWidth = 60
 // DrawInputRow writes the first row of an overlay in which something is typed: what for, the line, and
 // what there is of it.
 func DrawInputRow(p *screen.Pen, what display.Text, line *screen.Input, note display.Text) {
-	p.Say(screen.Accent, what.Between(" ", " "))
+	p.Text(screen.Accent, what.Between(" ", " "))
 	keep := 0
 	if note.Width()+minLine < p.Left {
 		keep = note.Width() + 1
@@ -26,7 +26,7 @@ func DrawInputRow(p *screen.Pen, what display.Text, line *screen.Input, note dis
 	p.Left -= keep
 	line.Draw(p)
 	p.Left += keep
-	p.Tail(screen.Muted, screen.Bare, note.Between("", " "))
+	p.Right(screen.Muted, screen.Bare, note.Between("", " "))
 	p.Fill(screen.Bare)
 }
 
@@ -38,13 +38,13 @@ func DrawChoiceRow(p *screen.Pen, chosen bool, what, how display.Text) {
 	if chosen {
 		g, mark = screen.Selected, p.Glyph.Mark
 	}
-	p.Put(screen.Accent, g, mark)
+	p.TextOn(screen.Accent, g, mark)
 	room := p.Left - how.Width() - 1
 	if how.Width() > p.Left/2 {
 		how = p.Truncate(how, p.Left/2)
 		room = p.Left - how.Width() - 1
 	}
-	p.Put(screen.Plain, g, p.Pad(p.Truncate(what, room-1), room))
-	p.Put(screen.Accent, g, how)
+	p.TextOn(screen.Plain, g, p.Pad(p.Truncate(what, room-1), room))
+	p.TextOn(screen.Accent, g, how)
 	p.Fill(g)
 }

@@ -24,7 +24,7 @@ func NewReader(h Host, of panes.Literal, ink func() *screen.Paints, draw display
 // Keys are those that close it and move it.
 func (r *Reader) Keys() []screen.Binding {
 	keys := []screen.Binding{{Keys: []string{"esc", "q"}, Hint: display.Lit("esc close"), Does: display.Lit("close"), Do: r.host.Close}}
-	return append(keys, r.Steps(display.Lit("j k scroll"), r.MoveTo)...)
+	return append(keys, r.CursorKeys(display.Lit("j k scroll"), r.MoveTo)...)
 }
 
 // Extend lays it out, and has it coloured: at first, and in another theme.
@@ -41,7 +41,7 @@ func (r *Reader) Draw(p *screen.Pen, y int) {
 		r.TextReader.Draw(p, y-1, display.Text{}, screen.Plain)
 		return
 	}
-	p.Say(screen.Muted, display.Lit(" OPENED  "))
-	p.Put(screen.Accent, screen.Bare, r.title)
-	p.Tail(screen.Muted, screen.Bare, p.Format(" %s, %s ", r.Kind(), screen.Plural(r.Lines(), "line")))
+	p.Text(screen.Muted, display.Lit(" OPENED  "))
+	p.TextOn(screen.Accent, screen.Bare, r.title)
+	p.Right(screen.Muted, screen.Bare, p.Format(" %s, %s ", r.Kind(), screen.Plural(r.Lines(), "line")))
 }

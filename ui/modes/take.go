@@ -145,10 +145,10 @@ func (t *exportMenu) Draw(p *screen.Pen, y int) {
 		return
 	}
 	if y == 0 {
-		p.Put(screen.Accent, screen.Bare, p.Format(" %s ", verbs[t.verb].title))
-		p.Put(screen.Plain, screen.Bare, p.Truncate(t.of.Between("of ", ""), p.Left))
+		p.TextOn(screen.Accent, screen.Bare, p.Format(" %s ", verbs[t.verb].title))
+		p.TextOn(screen.Plain, screen.Bare, p.Truncate(t.of.Between("of ", ""), p.Left))
 		if note := t.outlet.Note; t.verb == Copy && note.Width()+2 <= p.Left {
-			p.Tail(screen.Muted, screen.Bare, note.Between("  ", " "))
+			p.Right(screen.Muted, screen.Bare, note.Between("  ", " "))
 		}
 		return
 	}

@@ -108,8 +108,8 @@ func (t *themePicker) tryTheme(row int) {
 	t.looks.Apply(t.sampleOf(t.names[t.At]).theme)
 }
 
-// Touch tries the theme that is there.
-func (t *themePicker) Touch(_, y int) (again bool) {
+// Click tries the theme that is there.
+func (t *themePicker) Click(_, y int) (again bool) {
 	row := t.RowAt(y)
 	if again = row == t.At; row >= 0 && !again {
 		t.tryTheme(row)
@@ -181,9 +181,9 @@ func (t *themePicker) Draw(p *screen.Pen, y int) {
 			DrawInputRow(p, display.Lit("/"), t.typed, at)
 			return
 		}
-		p.Say(screen.Accent, at.Between(" ", ""))
+		p.Text(screen.Accent, at.Between(" ", ""))
 		if t.At < len(t.names) {
-			p.Say(screen.Muted, t.themeNotes(p, t.names[t.At]))
+			p.Text(screen.Muted, t.themeNotes(p, t.names[t.At]))
 		}
 		return
 	}
@@ -220,12 +220,12 @@ func (t *themePicker) drawTheme(p *screen.Pen, name string, chosen bool) {
 	if chosen {
 		g, mark = screen.Selected, p.Glyph.Mark
 	}
-	p.Put(screen.Accent, g, mark)
+	p.TextOn(screen.Accent, g, mark)
 	column, ok, cut := nameColumn, display.Join(p.Glyph.Status[stream.Complete], display.Lit(" ok ")), display.Join(p.Glyph.Status[stream.CutShort], display.Lit(" cut "))
 	if p.Left < 2*nameColumn+8 {
 		column, ok, cut = narrowNames, display.Lit("ok "), display.Lit("cut ")
 	}
-	p.Put(screen.Plain, g, p.Pad(p.Truncate(p.Clean(name), column-1), column))
+	p.TextOn(screen.Plain, g, p.Pad(p.Truncate(p.Clean(name), column-1), column))
 	ink := s.pen.Ink
 	for _, of := range []struct {
 		ink  themes.Ink
@@ -236,5 +236,5 @@ func (t *themePicker) drawTheme(p *screen.Pen, name string, chosen bool) {
 	} {
 		p.Paint(ink.Of(of.ink), of.text)
 	}
-	p.Put(screen.Muted, screen.Bare, p.Format(" contrast %.1f", s.theme.Contrast()))
+	p.TextOn(screen.Muted, screen.Bare, p.Format(" contrast %.1f", s.theme.Contrast()))
 }

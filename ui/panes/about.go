@@ -75,7 +75,7 @@ func aboutRuns(c *stream.Call) (ran []string, answered string) {
 func EventTime(v *providers.View, event int32) display.Text {
 	e := v.Begin(int(event), 0)
 	if t := v.Session().Turn(e.Turn); t != nil {
-		return screen.Time(screen.Since(t.OpenedAt, e.At))
+		return screen.Time(screen.Elapsed(t.OpenedAt, e.At))
 	}
 	return display.Text{}
 }

@@ -47,7 +47,7 @@ const (
 
 // timesOf are the times of a call.
 func timesOf(t *stream.Turn, c *stream.Call, l *providers.Latency) timesRow {
-	r := timesRow{of: c.Ref(), name: screen.Short(c.Name), from: cmp.Or(ShortModel(t.Model), t.Dialect), how: l.Manner}
+	r := timesRow{of: c.Ref(), name: screen.ShortName(c.Name), from: cmp.Or(ShortModel(t.Model), t.Dialect), how: l.Manner}
 	for i, m := range l.Moments() {
 		r.took[i] = m.At
 	}
@@ -134,7 +134,7 @@ func (x *callTimes) comparedCalls(v *providers.View, c Selection) (beside, same,
 			}
 			if own {
 				beside = append(beside, r)
-			} else if r.name == screen.Short(c.Call.Name) {
+			} else if r.name == screen.ShortName(c.Call.Name) {
 				same = append(same, r)
 			}
 			all = append(all, r)

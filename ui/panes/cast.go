@@ -32,7 +32,7 @@ func (w *speakers) addTurns(v *providers.View, turns []*stream.Turn, again bool)
 		if name := agentName(t.Ask); name != "" {
 			w.several = w.several || w.agent != "" && w.agent != name
 			w.agent = name
-			w.widest = max(w.widest, min(display.Clean(screen.Short(name)).Width(), maxAgentCells))
+			w.widest = max(w.widest, min(display.Clean(screen.ShortName(name)).Width(), maxAgentCells))
 		}
 		if x := v.Exchange(t.Exchange); x != nil && x.Head.File != "" {
 			w.files = w.files || w.file != "" && w.file != x.Head.File

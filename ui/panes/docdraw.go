@@ -27,7 +27,7 @@ func (d *Document) Draw(p *screen.Pen, place int, focused bool) {
 			return // blank
 		}
 		p.Spaces(screen.Bare, d.drawSign(p, n, behind == 1, n.below[behind-1].indent))
-		p.Put(screen.SeverityRoles[n.worst], screen.Bare, n.below[behind-1].text)
+		p.TextOn(screen.SeverityRoles[n.worst], screen.Bare, n.below[behind-1].text)
 	default:
 		d.drawRow(p, row, focused && place == d.At)
 	}
@@ -45,7 +45,7 @@ func (d *Document) drawSign(p *screen.Pen, n *findingNote, sign bool, indent int
 	text := display.Clean(strings.TrimSpace(p.Glyph.Severity[n.worst].String()))
 	blanks := max(0, min(d.Gutter, 2)-text.Width())
 	p.Spaces(screen.Bare, blanks)
-	p.Say(screen.SeverityRoles[n.worst], text)
+	p.Text(screen.SeverityRoles[n.worst], text)
 	return max(0, d.Gutter+indent-blanks-text.Width())
 }
 
@@ -55,7 +55,7 @@ func (d *Document) drawRow(p *screen.Pen, row int, chosen bool) {
 	indent := d.drawSign(p, n, n != nil && len(n.below) == 0, int(r.Indent))
 	if r.Wrapped && indent >= 2 {
 		p.Spaces(screen.Bare, indent-2)
-		p.Say(screen.Muted, p.Glyph.Wraps)
+		p.Text(screen.Muted, p.Glyph.Wraps)
 		p.Spaces(screen.Bare, 1)
 	} else {
 		p.Spaces(screen.Bare, indent)
@@ -66,7 +66,7 @@ func (d *Document) drawRow(p *screen.Pen, row int, chosen bool) {
 		d.drawTokens(p, r, chosen)
 	}
 	if b := d.foldedBox(row); b != nil {
-		p.Say(screen.Muted, d.foldText(*b))
+		p.Text(screen.Muted, d.foldText(*b))
 		row = int(b.End)
 		d.drawTokens(p, d.layoutRows()[row], false)
 	}
@@ -74,7 +74,7 @@ func (d *Document) drawRow(p *screen.Pen, row int, chosen bool) {
 		d.drawEnd(p)
 	}
 	if n != nil && !n.behind.Empty() {
-		p.Put(screen.SeverityRoles[n.worst], screen.Bare, n.behind.Between("  ", ""))
+		p.TextOn(screen.SeverityRoles[n.worst], screen.Bare, n.behind.Between("  ", ""))
 	}
 }
 
@@ -116,7 +116,7 @@ func (d *Document) drawText(p *screen.Pen, r layout.Row, chosen bool) {
 	text := d.Call.Args()
 	for off := int(r.Start); off < int(r.End); {
 		if d.Text.Marked(off) {
-			p.Say(screen.Muted, p.Glyph.Delta)
+			p.Text(screen.Muted, p.Glyph.Delta)
 		}
 		end := d.Text.NextMark(off, int(r.End))
 		role := screen.Plain
@@ -144,9 +144,9 @@ func (d *Document) drawSpan(p *screen.Pen, r screen.Role, b []byte, off int, ope
 }
 
 // groundAt is what the byte at off lies on, and up to where.
-func (d *Document) groundAt(off, limit int, chosen bool) (screen.Ground, int) {
+func (d *Document) groundAt(off, limit int, chosen bool) (screen.Surface, int) {
 	g, until := screen.Bare, limit
-	consider := func(s Span, as screen.Ground) {
+	consider := func(s Span, as screen.Surface) {
 		switch {
 		case s.Has(off):
 			g, until = as, min(until, s.End)

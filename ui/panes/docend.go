@@ -11,13 +11,13 @@ import (
 func (d *Document) drawEnd(p *screen.Pen) {
 	settled := d.settledLen()
 	if rest := d.Call.Args()[settled:]; len(rest) > 0 {
-		p.Raw(screen.Tentative, screen.Growing, rest)
+		p.Bytes(screen.Tentative, screen.Growing, rest)
 	}
 	r := screen.Live
 	if !d.Call.Arriving() {
 		r = screen.CallRole(d.Call)
 	}
-	p.Say(r, d.endSign())
+	p.Text(r, d.endSign())
 }
 
 // endSign is what stands behind the last byte: that more may come, or why no more came.
@@ -76,9 +76,9 @@ func (d *Document) drawComing(p *screen.Pen, n int) {
 	if rows == 1 {
 		closers, depth = ghosts, d.Call.Lexer().Depth()-len(ghosts)
 	}
-	p.Say(screen.Tentative, display.Join(p.Glyph.Ghost, p.Clean(string(closers))))
+	p.Text(screen.Tentative, display.Join(p.Glyph.Ghost, p.Clean(string(closers))))
 	if n == rows-1 && depth > 0 {
-		p.Say(screen.Tentative, p.Format(" and %d more", depth))
+		p.Text(screen.Tentative, p.Format(" and %d more", depth))
 	}
 }
 
@@ -91,8 +91,8 @@ func (d *Document) drawNothing(p *screen.Pen) {
 	case !d.Call.Arriving():
 		text = "no argument bytes came"
 	}
-	p.Say(screen.Muted, p.Clean(text))
+	p.Text(screen.Muted, p.Clean(text))
 	if d.Wants != "" && d.Call.Arriving() {
-		p.Put(screen.Muted, screen.Bare, p.Truncate(p.Name(d.Wants).Between("; the schema wants ", ""), p.Left))
+		p.TextOn(screen.Muted, screen.Bare, p.Truncate(p.Name(d.Wants).Between("; the schema wants ", ""), p.Left))
 	}
 }

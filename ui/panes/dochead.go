@@ -36,7 +36,7 @@ func (h paneTitle) draw(p *screen.Pen, piled, focused bool) {
 	if piled {
 		edge = display.Join(p.Glyph.Line, p.Glyph.Line)
 	}
-	p.Say(screen.Muted, edge)
+	p.Text(screen.Muted, edge)
 	p.Spaces(screen.Bare, 1)
 	right := edge.Width()
 	for _, part := range h.right {
@@ -45,23 +45,23 @@ func (h paneTitle) draw(p *screen.Pen, piled, focused bool) {
 	if piled {
 		right++
 	}
-	p.Put(titleRole(focused), screen.Bare, p.Truncate(h.title, max(4, p.Left-right-1)))
+	p.TextOn(titleRole(focused), screen.Bare, p.Truncate(h.title, max(4, p.Left-right-1)))
 	if room := p.Left - right - 4; !h.beside.Empty() && h.beside.Width() <= room {
-		p.Put(screen.Muted, screen.Bare, h.beside.Between("  ", ""))
+		p.TextOn(screen.Muted, screen.Bare, h.beside.Between("  ", ""))
 	}
 	p.Spaces(screen.Bare, 1)
 	if n := p.Left - right; piled {
-		p.Say(screen.Muted, display.Repeat(p.Glyph.Line, n))
+		p.Text(screen.Muted, display.Repeat(p.Glyph.Line, n))
 	} else {
 		p.Spaces(screen.Bare, n)
 	}
 	for _, part := range h.right {
 		p.Spaces(screen.Bare, 1)
-		p.Say(part.role, part.text)
+		p.Text(part.role, part.text)
 	}
 	if piled {
 		p.Spaces(screen.Bare, 1)
-		p.Say(screen.Muted, edge)
+		p.Text(screen.Muted, edge)
 	}
 }
 
@@ -73,7 +73,7 @@ const besideSeen = 16
 func (s *Subject) drawCallHead(p *screen.Pen, c *stream.Call, focused bool) {
 	state := display.Join(p.Glyph.Status[c.Status()], display.Lit(" "), p.Clean(c.Status().String()))
 	h := paneTitle{title: p.Name(c.Name), right: []titlePart{{screen.CallRole(c), state}}}
-	if seen := p.Seen(s.Visible()); !seen.Empty() && (p.Left >= aboutBelow || p.Left >= h.title.Width()+h.rightCells()+seen.Width()+besideSeen) {
+	if seen := p.ScrollInfo(s.Visible()); !seen.Empty() && (p.Left >= aboutBelow || p.Left >= h.title.Width()+h.rightCells()+seen.Width()+besideSeen) {
 		h.right = append([]titlePart{{screen.Muted, seen.Between("", " ")}}, h.right...)
 	}
 	if s.Raw {
@@ -92,7 +92,7 @@ func (s *Subject) drawCallHead(p *screen.Pen, c *stream.Call, focused bool) {
 	}
 	if s.string == nil {
 		room := p.Left - h.title.Width() - h.rightCells() - 8
-		h.beside = screen.ShortID(p.Name(screen.Ends(c.ID)), room)
+		h.beside = screen.ShortID(p.Name(screen.ElideMiddle(c.ID)), room)
 		if room -= h.beside.Width() + 4; s.width >= aboutAside && !s.scene.Piled {
 			h.beside = display.Join(h.beside, s.callFacts(p, room).Between("  ", ""))
 		}
@@ -173,14 +173,14 @@ const minWait = 100 * time.Millisecond
 // they were sealed, for some providers seal all calls at the end of the turn, that is told apart. With
 // less room there is less.
 func (s *Subject) timesText(c *stream.Call, start time.Duration, room int) display.Text {
-	named, took := screen.Since(start, c.OpenedAt), screen.Time(screen.CallTime(c))
+	named, took := screen.Elapsed(start, c.OpenedAt), screen.Time(screen.CallTime(c))
 	if c.Arriving() || took.Empty() {
 		return took
 	}
 	took = took.Between("took ", "")
 	var texts []display.Text
-	if wait := screen.Since(c.LastArgAt, c.SealedAt); wait >= minWait {
-		texts = []display.Text{display.Join(screen.Time(screen.Since(c.OpenedAt, c.LastArgAt)).Between("wrote ", ", seal +"), screen.Time(wait))}
+	if wait := screen.Elapsed(c.LastArgAt, c.SealedAt); wait >= minWait {
+		texts = []display.Text{display.Join(screen.Time(screen.Elapsed(c.OpenedAt, c.LastArgAt)).Between("wrote ", ", seal +"), screen.Time(wait))}
 	}
 	texts = append(texts, took)
 	for _, text := range texts {

@@ -118,7 +118,7 @@ func (r *TextReader) Draw(p *screen.Pen, y int, end display.Text, as screen.Role
 	n, rows := r.Top+y, r.prose.Rows()
 	if n == 0 && len(rows) == 0 {
 		p.Spaces(screen.Bare, numbers)
-		p.Say(as, end)
+		p.Text(as, end)
 	}
 	if n >= len(rows) {
 		return
@@ -127,19 +127,19 @@ func (r *TextReader) Draw(p *screen.Pen, y int, end display.Text, as screen.Role
 	if n == r.At {
 		mark = p.Glyph.Mark
 	}
-	p.Say(screen.Accent, mark)
+	p.Text(screen.Accent, mark)
 	row := rows[n]
 	if row.Wrapped {
 		p.Spaces(screen.Bare, numbers-1+max(0, int(row.Indent)-2))
-		p.Say(screen.Muted, p.Glyph.Wraps.Between("", " "))
+		p.Text(screen.Muted, p.Glyph.Wraps.Between("", " "))
 	} else {
 		number := p.Format("%4d", sort.SearchInts(r.lines, int(row.Start)+1)%100_000)
-		p.Say(screen.Muted, number)
+		p.Text(screen.Muted, number)
 		p.Spaces(screen.Bare, numbers-1-number.Width())
 	}
 	r.drawText(p, int(row.Start), int(row.End))
 	if n == len(rows)-1 {
-		p.Say(as, end)
+		p.Text(as, end)
 	}
 }
 
@@ -160,7 +160,7 @@ func (r *TextReader) drawText(p *screen.Pen, off, end int) {
 		until = off + unitEnd(p.Drawer, r.text[off:end], min(until, stop)-off)
 		text := p.CleanBytes(r.text[off:until])
 		if hit {
-			p.Put(screen.Plain, screen.Match, text)
+			p.TextOn(screen.Plain, screen.Match, text)
 		} else {
 			p.Paint(paint, text)
 		}

@@ -161,17 +161,17 @@ func grounds(p *screen.Pen) string {
 	return strings.TrimSpace(out.String())
 }
 
-func closeGround(out *strings.Builder, g screen.Ground) {
+func closeGround(out *strings.Builder, g screen.Surface) {
 	if g != screen.Bare {
 		out.WriteByte(')')
 	}
 }
 
 // groundOf is what an escape sequence paints on.
-func groundOf(p *screen.Pen, seq string) screen.Ground {
+func groundOf(p *screen.Pen, seq string) screen.Surface {
 	for g := screen.Bare; g < screen.NumGrounds; g++ {
 		for r := screen.Plain; r < screen.NumRoles; r++ {
-			if p.Ink.On(r, g) == seq {
+			if p.Ink.Escape(r, g) == seq {
 				return g
 			}
 		}

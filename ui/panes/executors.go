@@ -63,7 +63,7 @@ func (x *RunRules) Keys() []screen.Binding {
 	return append([]screen.Binding{
 		helpHint, enter,
 		copyHint, zoomHint, findHint, tabHint, backKey(x.host),
-	}, cursorKeys(x.host, x.Steps(display.Text{}, x.MoveTo), x.End)...)
+	}, cursorKeys(x.host, x.CursorKeys(display.Text{}, x.MoveTo), x.End)...)
 }
 
 // selectedRule is the executor that the cursor is at, or in whose lines it is.
@@ -213,9 +213,9 @@ func (x *RunRules) Draw(p *screen.Pen, y int, focused bool) {
 			g = screen.Selected
 		}
 	}
-	p.Put(screen.Accent, g, mark)
+	p.TextOn(screen.Accent, g, mark)
 	if !line.head {
-		p.Put(line.role, g, line.text)
+		p.TextOn(line.role, g, line.text)
 		p.Fill(g)
 		return
 	}

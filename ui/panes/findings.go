@@ -54,7 +54,7 @@ func (f *Findings) Keys() []screen.Binding {
 		{Keys: []string{"enter"}, Hint: display.Lit("enter go there"), Does: display.Lit("open what is selected"), Do: f.openSelected},
 		nextHint,
 		copyHint, findHint, tabHint, backKey(f.host),
-	}, cursorKeys(f.host, f.Steps(display.Text{}, f.MoveTo), f.End)...)
+	}, cursorKeys(f.host, f.CursorKeys(display.Text{}, f.MoveTo), f.End)...)
 }
 
 // openSelected leads to what the selected line is about.
@@ -141,7 +141,7 @@ func (f *Findings) Draw(p *screen.Pen, y int, focused bool) {
 		g = screen.Selected
 	}
 	if line.of == ours {
-		p.Put(line.role, g, line.text)
+		p.TextOn(line.role, g, line.text)
 		p.Fill(g)
 		return
 	}
@@ -149,24 +149,24 @@ func (f *Findings) Draw(p *screen.Pen, y int, focused bool) {
 	if line.of == at.of && !line.code.Empty() {
 		mark = p.Glyph.Mark
 	}
-	p.Put(screen.Accent, g, mark)
+	p.TextOn(screen.Accent, g, mark)
 	f.drawFinding(p, line, g)
 	p.Fill(g)
 }
 
 // drawFinding writes a row of a finding.
-func (f *Findings) drawFinding(p *screen.Pen, line findingLine, g screen.Ground) {
+func (f *Findings) drawFinding(p *screen.Pen, line findingLine, g screen.Surface) {
 	left := f.grid.wordsColumn(f.key.width)
 	switch {
 	case line.of >= len(f.list):
-		p.Put(screen.Muted, g, line.code.Between("   ", ""))
+		p.TextOn(screen.Muted, g, line.code.Between("   ", ""))
 	case line.code.Empty():
 		p.Spaces(g, left-1)
 	default:
 		sev := f.list[line.of].Severity
-		p.Put(screen.SeverityRoles[sev], g, p.Glyph.Severity[sev].Between("", " "))
-		p.Put(screen.SeverityRoles[sev], g, p.Pad(line.code, f.grid.code).Between("", "  "))
-		p.Put(screen.Muted, g, p.Pad(line.where, f.grid.where).Between("", "  "))
+		p.TextOn(screen.SeverityRoles[sev], g, p.Glyph.Severity[sev].Between("", " "))
+		p.TextOn(screen.SeverityRoles[sev], g, p.Pad(line.code, f.grid.code).Between("", "  "))
+		p.TextOn(screen.Muted, g, p.Pad(line.where, f.grid.where).Between("", "  "))
 	}
-	p.Put(screen.Plain, g, line.text)
+	p.TextOn(screen.Plain, g, line.text)
 }

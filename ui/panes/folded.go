@@ -120,7 +120,7 @@ func (f *foldableDocument) memberKey(row int32) string {
 		return ""
 	}
 	s := TokenSpan(f.toks, n)
-	s.End = min(s.End, s.Start+screen.MostName)
+	s.End = min(s.End, s.Start+screen.MaxNameBytes)
 	return Unquoted(f.text, s)
 }
 
@@ -132,7 +132,7 @@ func (f *foldableDocument) memberString(row int32) string {
 			continue
 		case stream.String:
 			s := TokenSpan(f.toks, n)
-			s.End = min(s.End, s.Start+screen.MostName)
+			s.End = min(s.End, s.Start+screen.MaxNameBytes)
 			return Unquoted(f.text, s)
 		}
 		break
@@ -166,7 +166,7 @@ func (f *foldableDocument) draw(p *screen.Pen, row int32, hit func(row int32) bo
 	r := f.rows[row]
 	g := screen.Bare
 	if hit(row) {
-		p.Put(screen.Accent, screen.Match, p.Glyph.Mark)
+		p.TextOn(screen.Accent, screen.Match, p.Glyph.Mark)
 	} else {
 		p.Spaces(g, 1)
 	}
@@ -181,15 +181,15 @@ func (f *foldableDocument) draw(p *screen.Pen, row int32, hit func(row int32) bo
 		p.Left = max(0, p.Left-note.Width())
 		f.block.draw(p, r, g)
 		p.Left += note.Width()
-		p.Put(screen.Muted, g, note)
+		p.TextOn(screen.Muted, g, note)
 		return
 	}
 	f.block.draw(p, r, g)
-	p.Put(screen.Muted, g, display.Join(display.Lit(" "), p.Glyph.Fold, display.Lit(" ")))
+	p.TextOn(screen.Muted, g, display.Join(display.Lit(" "), p.Glyph.Fold, display.Lit(" ")))
 	if name := f.containerName(row); name != "" {
-		p.Put(screen.StringToken, g, p.Truncate(p.Name(name), 32).Between("", ", "))
+		p.TextOn(screen.StringToken, g, p.Truncate(p.Name(name), 32).Between("", ", "))
 	}
-	p.Put(screen.Muted, g, display.Join(screen.Plural(int(f.count[row]), "item"), screen.Bytes(size).Between(", ", " ")))
+	p.TextOn(screen.Muted, g, display.Join(screen.Plural(int(f.count[row]), "item"), screen.Bytes(size).Between(", ", " ")))
 	last.Indent = 0
 	f.block.draw(p, last, g)
 }

@@ -55,12 +55,12 @@ const (
 // drawMachine writes a machine: whether it is folded, its name and what its captures are called there;
 // flush right what is wrong with it, how much went wrong of what it sent, and how much that is. Where
 // there is room each stands in a column of its own.
-func (l *List) drawMachine(p *screen.Pen, h *machineTurns, g screen.Ground) {
+func (l *List) drawMachine(p *screen.Pen, h *machineTurns, g screen.Surface) {
 	sign := p.Glyph.Unfold
 	if h.shut {
 		sign = p.Glyph.Fold
 	}
-	p.Put(screen.Muted, g, sign.Between("", " "))
+	p.TextOn(screen.Muted, g, sign.Between("", " "))
 	name := p.Name(h.name)
 	if h.name == "" {
 		name = display.Lit("this machine")
@@ -85,9 +85,9 @@ func (l *List) drawMachine(p *screen.Pen, h *machineTurns, g screen.Ground) {
 	if agents := p.Name(strings.Join(h.agents, ", ")); room-name.Width() > minWords+2 && !agents.Empty() && len(h.agents) <= maxAgents {
 		name = display.Join(name, display.Lit("  "), agents)
 	}
-	p.Put(screen.Plain, g, p.Pad(p.Truncate(name, max(1, room-1)), room))
+	p.TextOn(screen.Plain, g, p.Pad(p.Truncate(name, max(1, room-1)), room))
 	for _, of := range told {
-		p.Put(of.role, g, alignRight(p, of.text, of.cells))
+		p.TextOn(of.role, g, alignRight(p, of.text, of.cells))
 	}
 	p.Fill(g)
 }

@@ -133,7 +133,7 @@ func plainFacts(v *providers.View, t *stream.Turn) (facts []fact) {
 			facts = append(facts, fact{word: word, text: screen.Bytes(int(n)).String()}, fact{text: string(w.Bytes(0, min(n, maxBodyShown)))})
 		}
 	}
-	if took := screen.Time(screen.Since(t.OpenedAt, t.ClosedAt)); !took.Empty() {
+	if took := screen.Time(screen.Elapsed(t.OpenedAt, t.ClosedAt)); !took.Empty() {
 		facts = append(facts, fact{word: "took", text: took.String()})
 	}
 	if t.Failure != "" {

@@ -65,7 +65,7 @@ func (l *List) Keys() []screen.Binding {
 	if l.rows.hasMachines() {
 		keys = append(keys, screen.Binding{Keys: []string{"*"}, Does: display.Lit("fold all hosts, or show what they have"), Do: l.foldMachines})
 	}
-	return append(keys, cursorKeys(l.host, l.Steps(display.Text{}, l.GoTo), func() { l.host.Follow(true) })...)
+	return append(keys, cursorKeys(l.host, l.CursorKeys(display.Text{}, l.GoTo), func() { l.host.Follow(true) })...)
 }
 
 // GoTo chooses what a row shows: of a machine the newest turn that is shown of it. Where there is none the cursor is
@@ -83,8 +83,8 @@ func (l *List) GoTo(row int) {
 	l.host.Choose(of)
 }
 
-// Touch chooses what a row shows.
-func (l *List) Touch(_, y int) (again bool) {
+// Click chooses what a row shows.
+func (l *List) Click(_, y int) (again bool) {
 	row := l.RowAt(y)
 	of := l.RefAt(l.scene.View.Session(), row)
 	switch h, t, _ := l.rows.rowTarget(row); {

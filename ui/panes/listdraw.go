@@ -81,7 +81,7 @@ func (l *List) Draw(p *screen.Pen, y int, focused bool) {
 		sign = display.Lit("m")
 	}
 	at := gridOf(p.Left)
-	p.Put(screen.Accent, g, sign)
+	p.TextOn(screen.Accent, g, sign)
 	if t == nil && host != nil {
 		l.drawMachine(p, host, g)
 	} else if c != nil {
@@ -99,14 +99,14 @@ func (l *List) DrawTurn(p *screen.Pen, t *stream.Turn, chosen bool) {
 		g, sign = screen.Selected, p.Glyph.Mark
 	}
 	at := gridOf(p.Left)
-	p.Put(screen.Accent, g, sign)
+	p.TextOn(screen.Accent, g, sign)
 	l.drawTurn(p, t, g, at)
 	p.Fill(g)
 }
 
 // drawCall writes a call: its state, its name, and flush right its state in words where it is not
 // well, its size, and how long it took.
-func (l *List) drawCall(p *screen.Pen, c *stream.Call, g screen.Ground, at listGrid) {
+func (l *List) drawCall(p *screen.Pen, c *stream.Call, g screen.Surface, at listGrid) {
 	st := c.Status()
 	look := screen.CallRole(c)
 	if st == stream.Complete {
@@ -130,7 +130,7 @@ func (l *List) drawCall(p *screen.Pen, c *stream.Call, g screen.Ground, at listG
 	}
 	took := screen.Time(screen.CallTime(c))
 	if c.Arriving() {
-		took = screen.About(screen.CallTime(c))
+		took = screen.RoughTime(screen.CallTime(c))
 	}
 	l.drawRow(p, g, at, listRow{text: name, role: screen.Plain, word: word, look: look, size: size, took: took, quiet: isQuiet(l.scene.View.Session().Turn(c.Turn))})
 }
@@ -144,7 +144,7 @@ func isBad(st stream.Status) bool {
 func isQuiet(t *stream.Turn) bool { return t != nil && isBackground(t) }
 
 // drawState writes a sign where findings are above info, and the state.
-func (l *List) drawState(p *screen.Pen, g screen.Ground, owner stream.Ref, list []stream.Finding, st stream.Status, look screen.Role, at listGrid) {
+func (l *List) drawState(p *screen.Pen, g screen.Surface, owner stream.Ref, list []stream.Finding, st stream.Status, look screen.Role, at listGrid) {
 	if at.took {
 		p.Spaces(g, 1)
 	}
@@ -155,8 +155,8 @@ func (l *List) drawState(p *screen.Pen, g screen.Ground, owner stream.Ref, list 
 			sign = display.Lit("!!")
 		}
 	}
-	p.Put(r, g, sign)
-	p.Put(look, g, p.Glyph.Status[st].Between("", " "))
+	p.TextOn(r, g, sign)
+	p.TextOn(look, g, p.Glyph.Status[st].Between("", " "))
 }
 
 // listRow is what stands behind the state.
@@ -169,7 +169,7 @@ type listRow struct {
 }
 
 // drawRow writes a text and the columns right of it.
-func (l *List) drawRow(p *screen.Pen, g screen.Ground, at listGrid, r listRow) {
+func (l *List) drawRow(p *screen.Pen, g screen.Surface, at listGrid, r listRow) {
 	right, words := at.rightCells(), at.stateWidth(r.word)
 	if cramped := !at.took && words > 0 && r.text.Width() >= p.Left-right-words; cramped || r.fullWidth || p.Left-right-words < minTurnCells {
 		right = 0
@@ -179,15 +179,15 @@ func (l *List) drawRow(p *screen.Pen, g screen.Ground, at listGrid, r listRow) {
 		r.role, figures = screen.Muted, screen.Muted
 	}
 	room := max(p.Left-right-words, 1)
-	p.Put(r.role, g, p.Pad(p.Truncate(r.text, room-1), room))
+	p.TextOn(r.role, g, p.Pad(p.Truncate(r.text, room-1), room))
 	if words > 0 {
-		p.Put(r.look, g, p.Pad(p.Truncate(r.word, words), words))
+		p.TextOn(r.look, g, p.Pad(p.Truncate(r.word, words), words))
 	}
 	if right > 0 {
-		p.Put(figures, g, alignRight(p, r.size, sizeCells))
+		p.TextOn(figures, g, alignRight(p, r.size, sizeCells))
 	}
 	if right > sizeCells {
-		p.Put(screen.Muted, g, alignRight(p, r.took, tookCells))
+		p.TextOn(screen.Muted, g, alignRight(p, r.took, tookCells))
 	}
 }
 

@@ -32,20 +32,20 @@ func (l *List) drawTitle(p *screen.Pen, focused bool) {
 		return true
 	}
 	tells := [...]bool{fits(screen.Width(ill)), fits(many.Width()), fits(screen.Width(well)), !cost.Empty() && fits(cost.Width()+2)}
-	p.Say(titleRole(focused), turns)
+	p.Text(titleRole(focused), turns)
 	if tells[1] {
-		p.Say(titleRole(focused), many)
+		p.Text(titleRole(focused), many)
 	}
 	if len(well)+len(ill) > 0 {
 		p.Spaces(screen.Bare, 1)
 	}
-	for i, counts := range [][]screen.Said{well, ill} {
+	for i, counts := range [][]screen.StyledText{well, ill} {
 		if i == 0 && tells[2] || i == 1 && tells[0] {
-			p.SayAll(counts)
+			p.Texts(counts)
 		}
 	}
 	if tells[3] {
-		p.Say(screen.Muted, cost.Between("  ", ""))
+		p.Text(screen.Muted, cost.Between("  ", ""))
 	}
 	l.drawOutOfSight(p, right)
 }
@@ -53,8 +53,8 @@ func (l *List) drawTitle(p *screen.Pen, focused bool) {
 // drawSifted writes the title of a list of which a filter shows a part.
 func (l *List) drawSifted(p *screen.Pen, focused bool) {
 	s, right := l.scene.View.Session(), l.outOfSight(p)
-	p.Say(titleRole(focused), p.Format(" %s of %s  ", screen.Count(l.scene.Sieve.Count()), screen.Count(len(s.Turns)+s.Gone())))
-	p.Say(screen.Accent, p.Truncate(p.Name(l.scene.Sieve.Text()).Between("f ", ""), p.Left-right.Width()-1))
+	p.Text(titleRole(focused), p.Format(" %s of %s  ", screen.Count(l.scene.Sieve.Count()), screen.Count(len(s.Turns)+s.Gone())))
+	p.Text(screen.Accent, p.Truncate(p.Name(l.scene.Sieve.Text()).Between("f ", ""), p.Left-right.Width()-1))
 	l.drawOutOfSight(p, right)
 }
 
@@ -65,7 +65,7 @@ var (
 )
 
 // countsOf counts the calls in some states. Those that the client stopped are no fault.
-func countsOf(p *screen.Pen, s *stream.Session, states []stream.Status) (all []screen.Said) {
+func countsOf(p *screen.Pen, s *stream.Session, states []stream.Status) (all []screen.StyledText) {
 	for _, st := range states {
 		n, stopped, r := s.Counts[st], 0, screen.StatusRoles[st]
 		if st == stream.Aborted {
@@ -75,10 +75,10 @@ func countsOf(p *screen.Pen, s *stream.Session, states []stream.Status) (all []s
 			r = screen.Muted
 		}
 		if n > stopped {
-			all = append(all, screen.Said{Role: r, Text: display.Join(display.Lit(" "), p.Glyph.Status[st], screen.Count(n-stopped))})
+			all = append(all, screen.StyledText{Role: r, Text: display.Join(display.Lit(" "), p.Glyph.Status[st], screen.Count(n-stopped))})
 		}
 		if stopped > 0 {
-			all = append(all, screen.Said{Role: screen.Muted, Text: display.Join(display.Lit(" "), p.Glyph.Status[st], screen.Count(stopped), display.Lit(" stopped"))})
+			all = append(all, screen.StyledText{Role: screen.Muted, Text: display.Join(display.Lit(" "), p.Glyph.Status[st], screen.Count(stopped), display.Lit(" stopped"))})
 		}
 	}
 	return all
@@ -103,7 +103,7 @@ func (l *List) outOfSight(p *screen.Pen) (out titleCounts) {
 		out.news = display.Join(p.Glyph.Below, screen.Count(n).Between(" +", " new  G  "))
 	}
 	first, last, of := l.Visible()
-	out.rows = p.Seen(first, last, of)
+	out.rows = p.ScrollInfo(first, last, of)
 	return out
 }
 
@@ -124,8 +124,8 @@ func (l *List) drawOutOfSight(p *screen.Pen, out titleCounts) {
 		}
 	}
 	p.Spaces(screen.Bare, p.Left-out.Width())
-	p.Say(screen.Bad, out.bad)
-	p.Say(screen.Live, out.news)
-	p.Say(screen.Muted, out.rows)
+	p.Text(screen.Bad, out.bad)
+	p.Text(screen.Live, out.news)
+	p.Text(screen.Muted, out.rows)
 	p.Fill(screen.Bare)
 }

@@ -13,7 +13,7 @@ import (
 
 // drawTurn writes a turn: its number and state, when it began, whose it is, the model, and what for;
 // flush right how it went wrong, what it cost, and how long it took.
-func (l *List) drawTurn(p *screen.Pen, t *stream.Turn, g screen.Ground, at listGrid) {
+func (l *List) drawTurn(p *screen.Pen, t *stream.Turn, g screen.Surface, at listGrid) {
 	st, look, word := turnState(t)
 	if !isBad(st) || isBackground(t) {
 		word = ""
@@ -21,7 +21,7 @@ func (l *List) drawTurn(p *screen.Pen, t *stream.Turn, g screen.Ground, at listG
 	if st == stream.Complete || isBackground(t) {
 		look = screen.Muted
 	}
-	p.Put(screen.Muted, g, alignRight(p, p.Format("%d", t.Number+1), at.number))
+	p.TextOn(screen.Muted, g, alignRight(p, p.Format("%d", t.Number+1), at.number))
 	l.drawState(p, g, t.Ref(), t.Findings, st, look, at)
 	r := listRow{word: p.Clean(word), look: look, size: l.costText(p, t), took: l.tookOf(t), role: screen.Plain, quiet: isBackground(t)}
 	r.text, r.fullWidth = l.turnText(p, t, p.Left-at.stateWidth(r.word)-1, at)
@@ -45,9 +45,9 @@ func (l *List) costText(p *screen.Pen, t *stream.Turn) display.Text {
 // tookOf is how long a turn took, or has so far.
 func (l *List) tookOf(t *stream.Turn) display.Text {
 	if !t.Closed() {
-		return screen.About(screen.Since(t.OpenedAt, l.now))
+		return screen.RoughTime(screen.Elapsed(t.OpenedAt, l.now))
 	}
-	return screen.About(screen.Since(t.OpenedAt, t.ClosedAt))
+	return screen.RoughTime(screen.Elapsed(t.OpenedAt, t.ClosedAt))
 }
 
 // turnState is the state of a turn: of its first bad call, else of its own end.

@@ -36,7 +36,7 @@ func LossNotes(p *replay.Preview, s replay.Scope, width int, draw display.Drawer
 		if p.Acceptance.Verdict == replay.Refused {
 			who = p.Acceptance.String()
 		}
-		add(screen.Bad, "!!", draw.Format("%s: %s", who, draw.Clean(screen.Short(p.Refused))))
+		add(screen.Bad, "!!", draw.Format("%s: %s", who, draw.Clean(screen.ShortName(p.Refused))))
 	}
 	switch {
 	case p.Outcome == replay.Unknown:
@@ -79,8 +79,8 @@ func DrawLossNotes(p *screen.Pen, notes []LossNote, y, room int, where display.T
 	switch {
 	case y >= len(notes) || y >= room:
 	case y == room-1 && len(notes) > room:
-		p.Say(screen.Muted, p.Format("   +%s%s", screen.Plural(len(notes)-y, "line"), where))
+		p.Text(screen.Muted, p.Format("   +%s%s", screen.Plural(len(notes)-y, "line"), where))
 	default:
-		p.Put(notes[y].Role, screen.Bare, notes[y].Text)
+		p.TextOn(notes[y].Role, screen.Bare, notes[y].Text)
 	}
 }

@@ -59,7 +59,7 @@ type (
 	// Clickable is what a mouse can be used on; a mode may be, too. y counts the rows of Draw.
 	Clickable interface {
 		Roll(rows int)               // moves the view, and not the cursor
-		Touch(x, y int) (again bool) // puts the cursor on what is there; it was there already
+		Click(x, y int) (again bool) // puts the cursor on what is there; it was there already
 	}
 	// SpanPane is a pane that tells how far what is pointed at goes, where that is more than is seen.
 	SpanPane interface {

@@ -39,7 +39,7 @@ func (d *Document) Path() string {
 		part := fmt.Sprintf("[%d]", r.Index)
 		if toks := d.callTokens(); int(r.Token) < toks.Len() && toks.At(int(r.Token)).Kind == stream.Key {
 			key := TokenSpan(toks, int(r.Token))
-			key.End = min(key.End, key.Start+screen.MostName)
+			key.End = min(key.End, key.Start+screen.MaxNameBytes)
 			part = "." + Unquoted(d.Call.Args(), key)
 		}
 		parts = append(parts, part)

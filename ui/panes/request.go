@@ -50,7 +50,7 @@ func (r *Request) Keys() []screen.Binding {
 		{Keys: []string{"+"}, Does: display.Lit("unfold the row"), Do: fold(false)},
 		{Keys: []string{"*"}, Hint: display.Lit("* all"), Does: display.Lit("unfold all, or fold it again"), Do: r.toggleAll},
 		copyHint, findHint, zoomHint, tabHint, backKey(r.host),
-	}, cursorKeys(r.host, r.Steps(display.Text{}, r.MoveTo), r.End)...)
+	}, cursorKeys(r.host, r.CursorKeys(display.Text{}, r.MoveTo), r.End)...)
 }
 
 // selectedRow is the row of the document that the cursor is at, -1 where it is at none.
@@ -237,7 +237,7 @@ func bodyOf(c Selection, x *providers.Exchange) (body []byte, why display.Text) 
 func requestLine(x *providers.Exchange, doc *foldableDocument, draw display.Drawer) display.Text {
 	line := screen.Bytes(len(doc.text))
 	if x.Head.Method != "" {
-		line = display.Join(draw.Clean(screen.Short(x.Head.Method+" "+x.Path())), line.Between("  ", ""))
+		line = display.Join(draw.Clean(screen.ShortName(x.Head.Method+" "+x.Path())), line.Between("  ", ""))
 	}
 	if n := doc.countElements(messageKeys); n > 0 {
 		line = display.Join(line, screen.Plural(n, "message").Between("  ", ""))
@@ -280,11 +280,11 @@ func (r *Request) Draw(p *screen.Pen, y int, focused bool) {
 	case y == 0:
 	case row == 0 && r.headRows() == 1:
 		r.drawCursor(p, row)
-		p.Put(screen.Plain, screen.Bare, r.head)
+		p.TextOn(screen.Plain, screen.Bare, r.head)
 	case r.doc == nil:
 		if n := row - r.headRows(); n >= 0 && n < len(r.why) {
 			p.Spaces(screen.Bare, 1)
-			p.Put(screen.Muted, screen.Bare, r.why[n])
+			p.TextOn(screen.Muted, screen.Bare, r.why[n])
 		}
 	case row-r.headRows() < r.doc.shownCount():
 		r.drawCursor(p, row)
@@ -295,7 +295,7 @@ func (r *Request) Draw(p *screen.Pen, y int, focused bool) {
 // drawCursor writes the cell of the cursor.
 func (r *Request) drawCursor(p *screen.Pen, row int) {
 	if row == r.At {
-		p.Put(screen.Accent, screen.Bare, p.Glyph.Mark)
+		p.TextOn(screen.Accent, screen.Bare, p.Glyph.Mark)
 	} else {
 		p.Spaces(screen.Bare, 1)
 	}

@@ -51,7 +51,7 @@ func NewResult(h Host) *Result { return &Result{host: h, sheet: new(TextSheet)} 
 
 // Keys are those that move.
 func (r *Result) Keys() []screen.Binding {
-	return append([]screen.Binding{helpHint, zoomHint, findHint, tabHint, backKey(r.host)}, cursorKeys(r.host, r.Scrolls(display.Lit("j k scroll")), r.End)...)
+	return append([]screen.Binding{helpHint, zoomHint, findHint, tabHint, backKey(r.host)}, cursorKeys(r.host, r.ScrollKeys(display.Lit("j k scroll")), r.End)...)
 }
 
 // Label is the name, once there is a result, and how long that is.
@@ -66,8 +66,8 @@ func (r *Result) Label() Label {
 // WantedRows is a row for each line.
 func (r *Result) WantedRows() int { return r.Rows }
 
-// Touch does nothing: there is no cursor.
-func (r *Result) Touch(int, int) (again bool) { return false }
+// Click does nothing: there is no cursor.
+func (r *Result) Click(int, int) (again bool) { return false }
 
 // GoTo brings a row into view.
 func (r *Result) GoTo(row int) { r.Scroll(row) }
@@ -225,7 +225,7 @@ func (r *Result) Draw(p *screen.Pen, y int, focused bool) {
 	defer p.Fill(screen.Bare)
 	row := r.Top + y - titleRow
 	if row < len(r.lines) {
-		p.Put(r.lines[row].role, screen.Bare, r.lines[row].text)
+		p.TextOn(r.lines[row].role, screen.Bare, r.lines[row].text)
 		return
 	}
 	p.Spaces(screen.Bare, 1)

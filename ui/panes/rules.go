@@ -57,7 +57,7 @@ func ruleOf(v *providers.View, c Selection, e stream.Executor, p *screen.Pen) ru
 	}
 	if run.Event > 0 {
 		r.delta = lastDelta(c.Call, run)
-		if at := screen.Time(screen.Since(c.Turn.OpenedAt, v.Begin(run.Event, 0).At)); !at.Empty() {
+		if at := screen.Time(screen.Elapsed(c.Turn.OpenedAt, v.Begin(run.Event, 0).At)); !at.Empty() {
 			r.at = at.Between("+", "")
 		}
 	}
@@ -95,7 +95,7 @@ func ranWith(c *stream.Call, r stream.Run, e stream.Executor, p *screen.Pen) dis
 		return display.Lit("no arguments")
 	}
 	args, _ := ranArgs(c, r, e)
-	return p.CleanBytes(args[:min(len(args), screen.MostName)])
+	return p.CleanBytes(args[:min(len(args), screen.MaxNameBytes)])
 }
 
 // maxRepairBytes is how much of arguments is mended to be shown.
@@ -138,20 +138,20 @@ const (
 )
 
 // drawRule writes a rule: how grave, its name, what comes of it, when, and with what.
-func (x *RunRules) drawRule(p *screen.Pen, e stream.Executor, g screen.Ground) {
+func (x *RunRules) drawRule(p *screen.Pen, e stream.Executor, g screen.Surface) {
 	r, narrow := &x.rules[e], p.Left < 59
-	p.Put(r.alarm, g, r.sign.Between("", " "))
-	p.Put(screen.Plain, g, p.Pad(p.Clean(e.String()), ruleName).Between("", "  "))
+	p.TextOn(r.alarm, g, r.sign.Between("", " "))
+	p.TextOn(screen.Plain, g, p.Pad(p.Clean(e.String()), ruleName).Between("", "  "))
 	verdict, delta := p.Clean(r.Verdict.String()), display.Text{}
 	if r.delta >= 0 {
 		delta = deltaName(p.Drawer, r.delta)
 	}
 	if narrow {
-		p.Put(r.role, g, p.Pad(verdict, ruleVerdict))
-		p.Put(screen.Muted, g, delta.Between("", " "))
+		p.TextOn(r.role, g, p.Pad(verdict, ruleVerdict))
+		p.TextOn(screen.Muted, g, delta.Between("", " "))
 	} else {
-		p.Put(r.role, g, p.Pad(verdict, ruleVerdict).Between("", "  "))
-		p.Put(screen.Muted, g, p.Format("%s  %s  ", p.Pad(delta, ruleDelta), p.Pad(r.at, ruleTime)))
+		p.TextOn(r.role, g, p.Pad(verdict, ruleVerdict).Between("", "  "))
+		p.TextOn(screen.Muted, g, p.Format("%s  %s  ", p.Pad(delta, ruleDelta), p.Pad(r.at, ruleTime)))
 	}
-	p.Put(screen.StringToken, g, r.with)
+	p.TextOn(screen.StringToken, g, r.with)
 }

@@ -57,7 +57,7 @@ var ruleWords = [stream.NumExecutors]string{
 
 // RunReport is a sentence on what comes of a rule, to be pasted into a report.
 func RunReport(v *providers.View, t *stream.Turn, c *stream.Call, e stream.Executor) string {
-	run, name := t.Run(c, e), screen.Short(c.Name)
+	run, name := t.Run(c, e), screen.ShortName(c.Name)
 	if name == "" {
 		name = "it"
 	}
@@ -74,7 +74,7 @@ func RunReport(v *providers.View, t *stream.Turn, c *stream.Call, e stream.Execu
 	if n := lastDelta(c, run); n >= 0 {
 		text += fmt.Sprintf(" at delta %d", n+1)
 	}
-	if at := screen.Since(t.OpenedAt, v.Begin(run.Event, 0).At); at >= 0 {
+	if at := screen.Elapsed(t.OpenedAt, v.Begin(run.Event, 0).At); at >= 0 {
 		text += ", " + screen.Time(at).String() + " into the response"
 	}
 	switch {
@@ -148,7 +148,7 @@ func pathAt(c *stream.Call, off int) string {
 			continue
 		case stream.Key:
 			if top >= 0 {
-				in[top].key = "." + Unquoted(args, Span{toks.Start(i), min(int(t.End), toks.Start(i)+screen.MostName)})
+				in[top].key = "." + Unquoted(args, Span{toks.Start(i), min(int(t.End), toks.Start(i)+screen.MaxNameBytes)})
 			}
 		case stream.ObjectClose, stream.ArrayClose:
 			in = in[:max(top, 0)]
@@ -192,7 +192,7 @@ func TailPath(c *stream.Call) (path string) {
 			commas++
 		case k == stream.Key && commas == 0 && key == "":
 			s := TokenSpan(toks, n)
-			s.End = min(s.End, s.Start+screen.MostName)
+			s.End = min(s.End, s.Start+screen.MaxNameBytes)
 			key = "." + Unquoted(args, s)
 		case k == stream.ObjectOpen:
 			path, commas, key = key+path, 0, ""

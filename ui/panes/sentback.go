@@ -103,14 +103,14 @@ func aboutSentBack(c *stream.Call) string {
 
 // drawSentBack writes what a later request made of a call: no frame of this response tells it. Which
 // call it was, it says where that is not known.
-func drawSentBack(p *screen.Pen, v *providers.View, e stream.Event, event int, g screen.Ground, which bool) {
+func drawSentBack(p *screen.Pen, v *providers.View, e stream.Event, event int, g screen.Surface, which bool) {
 	look, sign := SentBackLook(p, e.Text)
-	p.Put(screen.Muted, g, p.Format("%-4s  ", e.Kind))
+	p.TextOn(screen.Muted, g, p.Format("%-4s  ", e.Kind))
 	resent := stream.PayloadOf[stream.Resent](e)
 	r := stream.Return{Exchange: resent.Exchange, Policies: resent.Policies, Result: e.Code, Kept: resent.Kept, Event: event}
 	if which {
-		p.Put(screen.Plain, g, p.Format("call %d ", e.Slot))
+		p.TextOn(screen.Plain, g, p.Format("call %d ", e.Slot))
 	}
-	p.Put(look, g, display.Join(sign, p.Name(e.Text)))
-	p.Put(screen.Plain, g, p.Name(sentBackWords(v, r)).Between(" ", ""))
+	p.TextOn(look, g, display.Join(sign, p.Name(e.Text)))
+	p.TextOn(screen.Plain, g, p.Name(sentBackWords(v, r)).Between(" ", ""))
 }

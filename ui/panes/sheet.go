@@ -105,7 +105,7 @@ func (s *TextSheet) Marked(row int) bool {
 }
 
 // Draw writes a row of the sheet into the field; what is marked lies on a ground of its own.
-func (s *TextSheet) Draw(p *screen.Pen, row int, marked screen.Ground) {
+func (s *TextSheet) Draw(p *screen.Pen, row int, marked screen.Surface) {
 	n := sort.Search(len(s.blocks), func(i int) bool { return s.blocks[i].first > row }) - 1
 	if n < 0 || row >= s.Rows {
 		return
@@ -120,7 +120,7 @@ func (s *TextSheet) Draw(p *screen.Pen, row int, marked screen.Ground) {
 }
 
 // draw writes a row of the text, token by token.
-func (b *block) draw(p *screen.Pen, r layout.Row, marked screen.Ground) {
+func (b *block) draw(p *screen.Pen, r layout.Row, marked screen.Surface) {
 	p.Spaces(screen.Bare, int(r.Indent))
 	end := int(r.End)
 	for off := int(r.Start); off < end && p.Left > 0; {
@@ -145,7 +145,7 @@ func (b *block) draw(p *screen.Pen, r layout.Row, marked screen.Ground) {
 }
 
 // drawMarked writes bytes of one token, cut where marks begin and end.
-func (b *block) drawMarked(p *screen.Pen, r screen.Role, off, end int, marked screen.Ground) {
+func (b *block) drawMarked(p *screen.Pen, r screen.Role, off, end int, marked screen.Surface) {
 	for off < end && p.Left > 0 {
 		g, until := screen.Bare, end
 		n := sort.Search(len(b.marks), func(i int) bool { return b.marks[i].End > off })
@@ -163,9 +163,9 @@ func (b *block) drawMarked(p *screen.Pen, r screen.Role, off, end int, marked sc
 }
 
 // drawEscapes writes part of a token, with escapes inside strings in their own colour.
-func drawEscapes(p *screen.Pen, r screen.Role, g screen.Ground, b []byte) {
+func drawEscapes(p *screen.Pen, r screen.Role, g screen.Surface, b []byte) {
 	if r != screen.StringToken && r != screen.KeyToken {
-		p.Raw(r, g, b)
+		p.Bytes(r, g, b)
 		return
 	}
 	for len(b) > 0 && p.Left > 0 {
@@ -176,7 +176,7 @@ func drawEscapes(p *screen.Pen, r screen.Role, g screen.Ground, b []byte) {
 		case n == 0:
 			n, as = unitEnd(p.Drawer, b, jsonbytes.EscapeLen(b)), screen.EscapeToken
 		}
-		p.Raw(as, g, b[:n])
+		p.Bytes(as, g, b[:n])
 		b = b[n:]
 	}
 }

@@ -28,7 +28,7 @@ func TestSheet(t *testing.T) {
 				for row := range s.Rows {
 					p.Reset()
 					p.Field(200)
-					s.Draw(&p, row, screen.Gone)
+					s.Draw(&p, row, screen.Removed)
 					if 200-p.Left > max(width, 12+display.MaxCells) && row > 0 {
 						t.Errorf("%q, %d: row %d has %d cells", text, width, row, 200-p.Left)
 					}

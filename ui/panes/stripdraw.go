@@ -26,7 +26,7 @@ func (s *TimeStrip) Draw(p *screen.Pen, y int) {
 	default:
 		for i, told := range s.timing {
 			if told.Width() < p.Left && (i > 0 || told.Width() < p.Left/2) {
-				p.Say(screen.Muted, told)
+				p.Text(screen.Muted, told)
 			}
 		}
 	}
@@ -59,9 +59,9 @@ func (s *TimeStrip) drawMoment(p *screen.Pen) {
 	if p.Left > left.Width()+since.Width()+2+right.Width() {
 		left = display.Join(left, since)
 	}
-	p.Say(screen.Plain, p.Truncate(left, p.Left-right.Width()-1))
+	p.Text(screen.Plain, p.Truncate(left, p.Left-right.Width()-1))
 	p.Spaces(screen.Bare, p.Left-right.Width())
-	p.Say(role, right)
+	p.Text(role, right)
 }
 
 func (s *TimeStrip) momentText(p *screen.Pen) display.Text {
@@ -117,18 +117,18 @@ func (s *TimeStrip) drawAxis(p *screen.Pen) {
 	width, here, began := p.Left, name+s.axis.cellOf(s.momentPosition()), name+s.axis.cellOf(s.axis.zero)
 	end := min(name+s.axis.cells-3, width-last.Width()-1)
 	p.Spaces(screen.Bare, began-zero.Width())
-	p.Say(screen.Muted, zero)
+	p.Text(screen.Muted, zero)
 	if here+1+now.Width() > width { // no room behind the mark
 		p.Spaces(screen.Bare, here-now.Width()-began-1)
-		p.Say(screen.Accent, display.Join(now, display.Lit(" "), p.Glyph.Over))
+		p.Text(screen.Accent, display.Join(now, display.Lit(" "), p.Glyph.Over))
 		return
 	}
 	p.Spaces(screen.Bare, here-began)
-	p.Say(screen.Accent, p.Glyph.Over)
-	p.Say(screen.Accent, now)
+	p.Text(screen.Accent, p.Glyph.Over)
+	p.Text(screen.Accent, now)
 	if at := width - p.Left; at < end {
 		p.Spaces(screen.Bare, end-at)
-		p.Say(screen.Muted, last)
+		p.Text(screen.Muted, last)
 	}
 }
 
@@ -144,19 +144,19 @@ func (s *TimeStrip) drawLane(p *screen.Pen, l *callLane) {
 			mark = p.Glyph.Mark
 		}
 	}
-	p.Say(screen.Accent, mark)
-	p.Say(screen.Plain, p.Pad(p.Truncate(called, name-2), name-1))
+	p.Text(screen.Accent, mark)
+	p.Text(screen.Plain, p.Pad(p.Truncate(called, name-2), name-1))
 	here := s.axis.cellOf(s.momentPosition())
 	for i, cell := range l.cells {
 		switch {
 		case i == here:
-			p.Say(screen.Accent, p.Glyph.Here)
+			p.Text(screen.Accent, p.Glyph.Here)
 		case cell.sign.Empty():
 			p.Spaces(screen.Bare, 1)
 		case i > here:
-			p.Say(screen.Muted, cell.sign)
+			p.Text(screen.Muted, cell.sign)
 		default:
-			p.Say(cell.role, cell.sign)
+			p.Text(cell.role, cell.sign)
 		}
 	}
 	state, role := display.Text{}, screen.Muted
@@ -168,7 +168,7 @@ func (s *TimeStrip) drawLane(p *screen.Pen, l *callLane) {
 		state, role = display.Join(p.Glyph.Status[st], p.Clean(text).Between(" ", "")), look
 	}
 	if state.Width() < word {
-		p.Tail(role, screen.Bare, state)
+		p.Right(role, screen.Bare, state)
 	}
 }
 
@@ -192,14 +192,14 @@ func drawLegend(p *screen.Pen, ran bool) {
 	text := display.Join(
 		display.Lit(" "), st[stream.Waiting], idle, display.Lit(" waiting  "), st[stream.Streaming], coming, display.Lit(" streaming  "),
 		signs[2].Sign, display.Lit(" silent  "), st[stream.LooksDone], display.Lit(" looks done  "), st[stream.Complete], display.Lit(" complete  ! finding"))
-	p.Say(screen.Muted, text)
+	p.Text(screen.Muted, text)
 	more := slices.Clone(signs[3 : len(signs)-2])
 	if ran {
 		more = slices.Insert(more, 0, signs[len(signs)-1])
 	}
 	for _, s := range more {
 		if more := display.Join(s.Sign.Between("  ", " "), s.Word); more.Width() < p.Left {
-			p.Say(screen.Muted, more)
+			p.Text(screen.Muted, more)
 		}
 	}
 }

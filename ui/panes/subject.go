@@ -101,7 +101,7 @@ func (s *Subject) aboutBelow() bool {
 func (s *Subject) Keys() []screen.Binding {
 	switch {
 	case s.currentSelection().Call == nil:
-		scrolls := cursorKeys(s.host, s.Summary.Scrolls(display.Lit("j k scroll")), s.toEnd)
+		scrolls := cursorKeys(s.host, s.Summary.ScrollKeys(display.Lit("j k scroll")), s.toEnd)
 		return append([]screen.Binding{helpHint, scrolls[1], tabHint, zoomHint, backKey(s.host), scrolls[0]}, scrolls[2:]...)
 	case s.string != nil:
 		return s.stringKeys()
@@ -129,12 +129,12 @@ func (s *Subject) Keys() []screen.Binding {
 		{Keys: []string{"*"}, Does: display.Lit("fold all, or unfold all"), Do: fold(s.FoldAll)},
 		{Keys: []string{"enter"}, Hint: display.Lit("enter open"), Does: display.Lit("open what is selected"), Do: s.openSelected},
 		keyHint("r", "r raw"), keyHint("!", "! next"), copyHint, replayHint, findHint, tabHint, answerHint,
-	}, cursorKeys(s.host, s.Steps(display.Text{}, s.MoveRow), s.toEnd)...)
+	}, cursorKeys(s.host, s.CursorKeys(display.Text{}, s.MoveRow), s.toEnd)...)
 }
 
 // stringKeys are those of a string that is open.
 func (s *Subject) stringKeys() []screen.Binding {
-	keys := s.string.Steps(display.Lit("j k scroll"), s.string.MoveTo)
+	keys := s.string.CursorKeys(display.Lit("j k scroll"), s.string.MoveTo)
 	keys[len(keys)-1].Does = display.Lit("to the end, and stay there")
 	keys[len(keys)-1].Do = s.string.End
 	return append([]screen.Binding{
@@ -261,10 +261,10 @@ func (s *Subject) Draw(p *screen.Pen, y int, focused bool) {
 		s.drawCallHead(p, c, focused)
 	case c != nil && y == 1 && s.aboutBelow():
 		p.Spaces(screen.Bare, s.Gutter)
-		p.Put(screen.Muted, screen.Bare, s.callFacts(p, p.Left))
+		p.TextOn(screen.Muted, screen.Bare, s.callFacts(p, p.Left))
 	case c != nil:
 		p.Spaces(screen.Bare, s.Gutter)
-		p.Put(screen.Muted, screen.Bare, s.moreFacts(p, p.Left))
+		p.TextOn(screen.Muted, screen.Bare, s.moreFacts(p, p.Left))
 	case t != nil && y >= head:
 		s.Summary.Draw(p, y-head)
 	case t != nil && y == 0:

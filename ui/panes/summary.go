@@ -171,7 +171,7 @@ func TurnFacts(v *providers.View, b *Costs, t *stream.Turn, g *screen.Glyphs) []
 		add("sent back", FirstSentBack(v, t))
 	}
 	add("events", screen.Count(t.Events).String())
-	add("took", screen.Time(screen.Since(t.OpenedAt, t.ClosedAt)).String())
+	add("took", screen.Time(screen.Elapsed(t.OpenedAt, t.ClosedAt)).String())
 	if len(t.Thinking) > 0 {
 		add("reasoning", screen.Bytes(len(t.Thinking)).String())
 	}
@@ -220,7 +220,7 @@ func (s *Summary) Draw(p *screen.Pen, n int) {
 	if n := row - len(s.head); n < len(s.text.Rows()) {
 		r := s.text.Rows()[n]
 		p.Spaces(screen.Bare, 1)
-		p.Raw(screen.Plain, screen.Bare, screen.TrimEnd(t.Text[r.Start:r.End]))
+		p.Bytes(screen.Plain, screen.Bare, screen.TrimEnd(t.Text[r.Start:r.End]))
 		return
 	}
 	switch n := row - s.callsAt(); {
@@ -232,8 +232,8 @@ func (s *Summary) Draw(p *screen.Pen, n int) {
 }
 
 func (l factLine) draw(p *screen.Pen) {
-	p.Say(screen.Muted, p.Format(" %-*s", factColumn-1, l.word))
-	p.Put(l.role, screen.Bare, l.text)
+	p.Text(screen.Muted, p.Format(" %-*s", factColumn-1, l.word))
+	p.TextOn(l.role, screen.Bare, l.text)
 }
 
 // drawCallOf writes a call of the turn: its state, its name and what it is called with, or how it went
@@ -244,7 +244,7 @@ func drawCallOf(p *screen.Pen, c *stream.Call) {
 		look = screen.Muted
 	}
 	p.Spaces(screen.Bare, 1)
-	p.Say(look, p.Glyph.Status[st].Between("", " "))
+	p.Text(look, p.Glyph.Status[st].Between("", " "))
 	name, right := p.Name(c.Name), sizeCells+tookCells
 	if name.Empty() {
 		name = display.Lit("(no name)")
@@ -253,17 +253,17 @@ func drawCallOf(p *screen.Pen, c *stream.Call) {
 		right = 0
 	}
 	room := p.Left - right
-	p.Say(screen.Plain, p.Truncate(name, room))
+	p.Text(screen.Plain, p.Truncate(name, room))
 	if word := p.Clean(st.String()); st != stream.Complete && room > name.Width()+2 {
-		p.Say(look, p.Truncate(word.Between("  ", ""), p.Left-right))
+		p.Text(look, p.Truncate(word.Between("  ", ""), p.Left-right))
 	}
 	if args := c.Args(); len(args) > 0 && p.Left > right+4 {
 		p.Spaces(screen.Bare, 2)
-		p.Say(screen.Muted, p.Truncate(p.Name(string(args[:min(len(args), screen.MostName)])), p.Left-right))
+		p.Text(screen.Muted, p.Truncate(p.Name(string(args[:min(len(args), screen.MaxNameBytes)])), p.Left-right))
 	}
 	p.Spaces(screen.Bare, p.Left-right)
 	if right > 0 {
-		p.Say(screen.Plain, alignRight(p, screen.Bytes(c.Size()), sizeCells))
-		p.Say(screen.Muted, alignRight(p, screen.Time(screen.CallTime(c)), tookCells))
+		p.Text(screen.Plain, alignRight(p, screen.Bytes(c.Size()), sizeCells))
+		p.Text(screen.Muted, alignRight(p, screen.Time(screen.CallTime(c)), tookCells))
 	}
 }

@@ -17,14 +17,14 @@ func (s *Subject) Roll(rows int) {
 	}
 }
 
-// Touch puts the cursor on what is there. A call that a turn tells of is chosen.
-func (s *Subject) Touch(x, y int) (again bool) {
+// Click puts the cursor on what is there. A call that a turn tells of is chosen.
+func (s *Subject) Click(x, y int) (again bool) {
 	if s.string != nil {
-		s.string.Touch(x, y)
+		s.string.Click(x, y)
 		return false
 	}
 	if s.currentSelection().Call != nil {
-		return s.Document.Touch(x, y)
+		return s.Document.Click(x, y)
 	}
 	if c := s.Summary.callAt(y); c != nil {
 		s.host.Choose(c.Ref())
@@ -32,8 +32,8 @@ func (s *Subject) Touch(x, y int) (again bool) {
 	return false
 }
 
-// Touch puts the cursor on the token that is drawn there, or on its row.
-func (d *Document) Touch(x, y int) (again bool) {
+// Click puts the cursor on the token that is drawn there, or on its row.
+func (d *Document) Click(x, y int) (again bool) {
 	place := d.RowAt(y)
 	if place < 0 || d.Call == nil {
 		return false

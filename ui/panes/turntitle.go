@@ -30,7 +30,7 @@ func TurnTitle(x *providers.Exchange, t *stream.Turn) string {
 	case t.Parent != "":
 		return "inside " + t.Parent
 	case x != nil && x.Head.Method != "" && x.Head.URL != "":
-		return screen.Short(x.Head.Method) + " " + screen.Short(shortURL(x.Head.URL))
+		return screen.ShortName(x.Head.Method) + " " + screen.ShortName(shortURL(x.Head.URL))
 	case t.Model != "":
 		return t.Model
 	case x != nil && x.Head.File != "":

@@ -39,7 +39,7 @@ func (w *Wire) Keys() []screen.Binding {
 		findHint, tabHint, zoomHint,
 		{Keys: []string{"right", "l"}, Does: display.Lit("open what is selected"), Do: toggle},
 		backKey(w.host),
-	}, cursorKeys(w.host, w.Steps(display.Text{}, w.MoveTo), func() {
+	}, cursorKeys(w.host, w.CursorKeys(display.Text{}, w.MoveTo), func() {
 		w.End()
 		if w.host.Moving() {
 			w.host.Follow(true)

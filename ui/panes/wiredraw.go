@@ -40,24 +40,24 @@ func (w *Wire) Draw(p *screen.Pen, y int, focused bool) {
 	if g != screen.Bare || w.hits[row] || row == w.At {
 		mark = p.Glyph.Mark
 	}
-	p.Put(screen.Accent, g, mark)
+	p.TextOn(screen.Accent, g, mark)
 	number := "#" + fmt.Sprint(e.Frame+1)
 	if e.Kind.After() {
 		number = "" // it is no frame of this response
 	}
 	wide := p.Left >= wireWide
-	p.Put(screen.Muted, g, p.Format("%*s  ", w.numbers, number))
-	if at := screen.Time(screen.Since(c.Turn.OpenedAt, e.At)); !at.Empty() && wide {
-		p.Put(screen.Muted, g, p.Format("%8s  ", "+"+at.String()))
+	p.TextOn(screen.Muted, g, p.Format("%*s  ", w.numbers, number))
+	if at := screen.Time(screen.Elapsed(c.Turn.OpenedAt, e.At)); !at.Empty() && wide {
+		p.TextOn(screen.Muted, g, p.Format("%8s  ", "+"+at.String()))
 	}
 	switch delta := w.deltas[row]; {
 	case e.Kind == stream.SentBack:
 		drawSentBack(p, v, e, int(w.Events[row]), g, c.Call == nil)
 	case delta >= 0:
 		if wide {
-			p.Put(screen.Muted, g, p.Format("%-4s  ", e.Kind))
+			p.TextOn(screen.Muted, g, p.Format("%-4s  ", e.Kind))
 		}
-		p.Put(screen.Muted, g, p.Pad(deltaName(p.Drawer, int(delta)), len(fmt.Sprint(c.Call.Deltas()))+1).Between("", "  "))
+		p.TextOn(screen.Muted, g, p.Pad(deltaName(p.Drawer, int(delta)), len(fmt.Sprint(c.Call.Deltas()))+1).Between("", "  "))
 		drawArgs(p, e, g)
 	default:
 		drawEvent(p, e, g)
@@ -69,25 +69,25 @@ func (w *Wire) Draw(p *screen.Pen, y int, focused bool) {
 const wireWide = 50
 
 // drawEvent writes what an event is and what it says.
-func drawEvent(p *screen.Pen, e stream.Event, g screen.Ground) {
+func drawEvent(p *screen.Pen, e stream.Event, g screen.Surface) {
 	r, text, kind := screen.Plain, e.Text, e.Kind.String()
 	switch e.Kind {
 	case stream.Args, stream.Rewrite:
-		p.Put(screen.Muted, g, p.Format("%-4s  ", e.Kind))
+		p.TextOn(screen.Muted, g, p.Format("%-4s  ", e.Kind))
 		drawArgs(p, e, g)
 		return
 	case stream.TurnOpen, stream.TurnMeta:
 		turn := stream.PayloadOf[stream.Opening](e)
-		text = strings.TrimSpace(screen.Short(turn.Model) + " " + screen.Short(turn.ID))
+		text = strings.TrimSpace(screen.ShortName(turn.Model) + " " + screen.ShortName(turn.ID))
 	case stream.CallOpen, stream.CallMeta:
 		call := stream.PayloadOf[stream.CallInfo](e)
-		r, text = screen.Accent, strings.TrimSpace(screen.Short(call.Name)+" "+screen.Short(call.ID))
+		r, text = screen.Accent, strings.TrimSpace(screen.ShortName(call.Name)+" "+screen.ShortName(call.ID))
 		if call.Copies > 0 {
 			text = fmt.Sprintf("said %d times, the same", call.Copies)
 		}
 	case stream.Answer:
 		of := stream.PayloadOf[stream.Answered](e)
-		text = "for " + screen.Short(of.ID+of.Name)
+		text = "for " + screen.ShortName(of.ID+of.Name)
 	case stream.UsageEvent:
 		text = usageText(stream.PayloadOf[stream.Usage](e), p.Glyph.Dot)
 	case stream.Ran:
@@ -101,25 +101,25 @@ func drawEvent(p *screen.Pen, e stream.Event, g screen.Ground) {
 	case stream.Heartbeat:
 		r = screen.Muted
 	}
-	p.Put(screen.Muted, g, p.Format("%-4s  ", kind))
-	p.Raw(r, g, []byte(text))
+	p.TextOn(screen.Muted, g, p.Format("%-4s  ", kind))
+	p.Bytes(r, g, []byte(text))
 }
 
 // drawArgs writes the bytes of the arguments that an event brought, behind those of the wire where
 // these are others.
-func drawArgs(p *screen.Pen, e stream.Event, g screen.Ground) {
+func drawArgs(p *screen.Pen, e stream.Event, g screen.Surface) {
 	if origin := stream.PayloadOf[stream.Origin](e); origin.Wire != "" {
-		p.Outside(screen.Plain, g, origin.Wire)
-		p.Put(screen.Muted, g, p.Glyph.Sep.Between(" ", " "))
+		p.Untrusted(screen.Plain, g, origin.Wire)
+		p.TextOn(screen.Muted, g, p.Glyph.Sep.Between(" ", " "))
 	} else if e.Text == "" {
-		p.Put(screen.Muted, g, display.Lit("(empty)"))
+		p.TextOn(screen.Muted, g, display.Lit("(empty)"))
 	}
-	p.Raw(screen.StringToken, g, []byte(e.Text))
+	p.Bytes(screen.StringToken, g, []byte(e.Text))
 }
 
 // maxTextBytes is how many bytes of a text are looked at for what is left of a row: it may be all
 // arguments at once.
-func maxTextBytes(p *screen.Pen) int { return max(screen.MostName, 64*p.Left) }
+func maxTextBytes(p *screen.Pen) int { return max(screen.MaxNameBytes, 64*p.Left) }
 
 // usageText is token counts in words, with a sign between them. What is a part of others is said to be.
 func usageText(u stream.Usage, sign display.Text) string {

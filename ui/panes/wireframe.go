@@ -21,19 +21,19 @@ func (w *Wire) drawFrame(p *screen.Pen, v *providers.View, n int) {
 	e := v.Begin(int(w.Events[w.At]), 0)
 	if e.Kind == stream.SentBack {
 		if n == 0 {
-			p.Say(screen.Muted, p.Format("%s no frame here: %s has it", display.Repeat(p.Glyph.Line, 2), RequestName(v, stream.PayloadOf[stream.Resent](e).Exchange)))
+			p.Text(screen.Muted, p.Format("%s no frame here: %s has it", display.Repeat(p.Glyph.Line, 2), RequestName(v, stream.PayloadOf[stream.Resent](e).Exchange)))
 		}
 		return
 	}
 	if e.Kind == stream.Ran {
 		if n == 0 {
-			p.Say(screen.Muted, p.Format("%s no frame here: it was seen at the tool's server", display.Repeat(p.Glyph.Line, 2)))
+			p.Text(screen.Muted, p.Format("%s no frame here: it was seen at the tool's server", display.Repeat(p.Glyph.Line, 2)))
 		}
 		return
 	}
 	if x == nil || int(e.Frame) >= x.Response.Frames() {
 		if n == 0 {
-			p.Say(screen.Muted, p.Format("%s its bytes are not kept", display.Repeat(p.Glyph.Line, 2)))
+			p.Text(screen.Muted, p.Format("%s its bytes are not kept", display.Repeat(p.Glyph.Line, 2)))
 		}
 		return
 	}
@@ -41,7 +41,7 @@ func (w *Wire) drawFrame(p *screen.Pen, v *providers.View, n int) {
 	if n == 0 {
 		record, _ := x.Response.RecordAt(start)
 		dot, line := p.Glyph.Dot.Between(" ", " "), display.Repeat(p.Glyph.Line, 2)
-		p.Say(screen.Muted, p.Format("%s frame %d%srecord %d%sbytes %s to %s", line, e.Frame+1, dot, record+1, dot,
+		p.Text(screen.Muted, p.Format("%s frame %d%srecord %d%sbytes %s to %s", line, e.Frame+1, dot, record+1, dot,
 			screen.Count(int(start)), screen.Count(int(end))))
 		return
 	}
@@ -141,14 +141,14 @@ type wireText struct {
 }
 
 type framePart struct {
-	ground screen.Ground
+	ground screen.Surface
 	role   screen.Role
 	size   int
 }
 
 func (f *wireText) remainingLen() int { return len(f.text) }
 
-func (f *wireText) add(g screen.Ground, r screen.Role, text []byte) {
+func (f *wireText) add(g screen.Surface, r screen.Role, text []byte) {
 	f.text = append(f.text, text...)
 	f.parts = append(f.parts, framePart{g, r, len(text)})
 }
@@ -178,7 +178,7 @@ func (f *wireText) draw(p *screen.Pen, n int) {
 	line := screen.TrimEnd(f.text[:n])
 	for _, part := range f.parts {
 		k := min(part.size, len(line))
-		p.Raw(part.role, part.ground, line[:k])
+		p.Bytes(part.role, part.ground, line[:k])
 		line = line[k:]
 	}
 }

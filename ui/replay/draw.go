@@ -116,7 +116,7 @@ func (m *replayMode) Draw(p *screen.Pen, y int) {
 	m.drawLeft(p, plan, y, 0)
 	p.Fill(screen.Bare)
 	p.Field(1)
-	p.Say(screen.Muted, p.Glyph.Rule)
+	p.Text(screen.Muted, p.Glyph.Rule)
 	p.Field(m.w - plan.tableW - 1)
 	m.drawPanes(p, plan, y)
 }
@@ -140,7 +140,7 @@ func (m *replayMode) drawLeft(p *screen.Pen, plan bodyLayout, y, panes int) {
 // drawTitle writes what is replayed, and how much of it is looked at.
 func (m *replayMode) drawTitle(p *screen.Pen) {
 	tail := m.scopeWords(p)
-	p.Say(screen.Muted, display.Lit(" REPLAY "))
+	p.Text(screen.Muted, display.Lit(" REPLAY "))
 	t, c := m.host.View().Find(m.of)
 	var what display.Text
 	switch {
@@ -153,20 +153,20 @@ func (m *replayMode) drawTitle(p *screen.Pen) {
 	default:
 		what = m.name
 	}
-	p.Put(screen.Plain, screen.Bare, p.Truncate(what, max(p.Left-18, 6)))
+	p.TextOn(screen.Plain, screen.Bare, p.Truncate(what, max(p.Left-18, 6)))
 	if t != nil && c != nil && m.scope == replay.OneCall {
 		st := c.Status()
-		p.Say(screen.CallRole(c), display.Join(display.Lit("  "), p.Glyph.Status[st], display.Lit(" "), p.Clean(st.String())))
+		p.Text(screen.CallRole(c), display.Join(display.Lit("  "), p.Glyph.Status[st], display.Lit(" "), p.Clean(st.String())))
 		if size := screen.Bytes(len(c.Args())); p.Left > size.Width()+2 {
-			p.Say(screen.Muted, size.Between("  ", ""))
+			p.Text(screen.Muted, size.Between("  ", ""))
 		}
 	}
 	if so := display.Lit(", if the stream stopped now"); m.growing && p.Left > so.Width() {
-		p.Say(screen.Live, so)
+		p.Text(screen.Live, so)
 	}
 	for _, words := range tail {
 		if words.Width() < p.Left {
-			p.Tail(screen.Muted, screen.Bare, words)
+			p.Right(screen.Muted, screen.Bare, words)
 			return
 		}
 	}
@@ -198,17 +198,17 @@ func (m *replayMode) drawPolicy(p *screen.Pen) {
 	}
 	count, name := p.Format("  %s %d of %d", p.Clean(kind), at+1, len(of)), p.Clean(policy.Name)
 	if lead := p.Clean(who).Between(" as ", ": "); lead.Width()+name.Width()+count.Width() < p.Left {
-		p.Say(screen.Muted, lead)
+		p.Text(screen.Muted, lead)
 	} else {
-		p.Say(screen.Muted, display.Lit(" as "))
+		p.Text(screen.Muted, display.Lit(" as "))
 	}
-	p.Put(screen.Accent, screen.Bare, name)
-	p.Say(screen.Muted, count)
+	p.TextOn(screen.Accent, screen.Bare, name)
+	p.Text(screen.Muted, count)
 	if m.policies {
-		p.Say(screen.Muted, p.Clean(m.targets[m.to].Name).Between("  to ", ""))
+		p.Text(screen.Muted, p.Clean(m.targets[m.to].Name).Between("  to ", ""))
 	}
 	if p.Left > 24 {
-		p.Put(screen.Muted, screen.Bare, p.Truncate(p.Clean(policy.Does).Between("  ", ""), p.Left-1))
+		p.TextOn(screen.Muted, screen.Bare, p.Truncate(p.Clean(policy.Does).Between("  ", ""), p.Left-1))
 	}
 }
 
@@ -224,9 +224,9 @@ func (m *replayMode) drawCounts(p *screen.Pen, plan bodyLayout) {
 			what = display.Join(screen.Plural(len(replay.Behaviours), "behaviour"), screen.Plural(len(replay.Clients), "client").Between(", ", ""))
 		}
 	}
-	p.Say(screen.Muted, what.Between(" ", ""))
+	p.Text(screen.Muted, what.Between(" ", ""))
 	first, last := m.Top+1, min(m.Rows, m.Top+plan.table)
-	place := p.Seen(first, last, m.Rows).Between(" ", "")
+	place := p.ScrollInfo(first, last, m.Rows).Between(" ", "")
 	if m.table != nil && m.table.key.canShowFor(m.rowsWanted) {
 		all := m.labelledCounts(p)
 		if !place.Empty() && screen.Width(nonZero(all)) > p.Left-place.Width() {
@@ -234,12 +234,12 @@ func (m *replayMode) drawCounts(p *screen.Pen, plan bodyLayout) {
 		}
 		drawLabelledCounts(p, all, p.Left-place.Width())
 	}
-	p.Tail(screen.Muted, screen.Bare, place)
+	p.Right(screen.Muted, screen.Bare, place)
 }
 
 // labelledCount is a sort of rows, and how many there are.
 type labelledCount struct {
-	screen.Said
+	screen.StyledText
 	n    int
 	rank int // how soon it goes where there is no room
 }
@@ -264,7 +264,7 @@ func drawLabelledCounts(p *screen.Pen, all []labelledCount, room int) {
 		if s.n == 0 {
 			role = screen.Muted
 		}
-		p.Say(role, s.Text)
+		p.Text(role, s.Text)
 	}
 }
 
@@ -273,18 +273,18 @@ func (m *replayMode) labelledCounts(p *screen.Pen) (all []labelledCount) {
 	for rank, side := range []screen.Side{screen.Same, screen.Alike, screen.Differs, screen.Nothing, screen.Absent} {
 		if n := c.sides[side]; n > 0 || side != screen.Absent {
 			text := p.Format("  %s %d", strings.TrimSpace(p.Glyph.Side[side].String()), n)
-			all = append(all, labelledCount{screen.Said{Role: screen.SideRoles[side], Text: text}, n, rank + 2})
+			all = append(all, labelledCount{screen.StyledText{Role: screen.SideRoles[side], Text: text}, n, rank + 2})
 		}
 	}
 	for _, v := range []replay.Verdict{replay.Accepted, replay.Refused, replay.Unproven} {
-		s := labelledCount{Said: screen.Said{Role: screen.VerdictRoles[v], Text: p.Format("  %s %d", v, c.verdicts[v])}, n: c.verdicts[v], rank: 1}
+		s := labelledCount{StyledText: screen.StyledText{Role: screen.VerdictRoles[v], Text: p.Format("  %s %d", v, c.verdicts[v])}, n: c.verdicts[v], rank: 1}
 		if v == replay.Refused {
 			s.rank = int(screen.NumSides) + 2
 		}
 		all = append(all, s)
 	}
 	if c.mute > 0 {
-		all = append(all, labelledCount{Said: screen.Said{Role: screen.Muted, Text: p.Format("  not asked %d", c.mute)}, n: c.mute})
+		all = append(all, labelledCount{StyledText: screen.StyledText{Role: screen.Muted, Text: p.Format("  not asked %d", c.mute)}, n: c.mute})
 	}
 	return all
 }

@@ -29,7 +29,7 @@ func (m *replayMode) drawPanes(p *screen.Pen, plan bodyLayout, y int) {
 			if y == 0 {
 				rule = p.Glyph.Tee
 			}
-			p.Say(screen.Muted, rule)
+			p.Text(screen.Muted, rule)
 		}
 		width := [...]int{plan.sentW, plan.wroteW}[i]
 		p.Field(width)
@@ -118,13 +118,13 @@ func (m *replayMode) drawSheet(p *screen.Pen, f pageSection, y, h int) {
 	p.Spaces(screen.Bare, 1)
 	if page == nil {
 		if y == 0 {
-			p.Say(screen.Muted, display.Lit("..."))
+			p.Text(screen.Muted, display.Lit("..."))
 		}
 		return
 	}
-	s, marked := page.sectionSheet(f), [...]screen.Ground{sentSection: screen.Added, wroteSection: screen.Gone}[f]
+	s, marked := page.sectionSheet(f), [...]screen.Surface{sentSection: screen.Added, wroteSection: screen.Removed}[f]
 	if s.Rows == 0 && y == 0 {
-		p.Put(screen.Muted, screen.Bare, [...]display.Text{sentSection: page.noBodyText(), wroteSection: display.Lit("no argument bytes")}[f])
+		p.TextOn(screen.Muted, screen.Bare, [...]display.Text{sentSection: page.noBodyText(), wroteSection: display.Lit("no argument bytes")}[f])
 	}
 	above := m.sections[f].Top
 	below := s.Rows - above - h
@@ -132,9 +132,9 @@ func (m *replayMode) drawSheet(p *screen.Pen, f pageSection, y, h int) {
 	case m.full, y > 0 && y < h-1, y == 0 && above == 0, y == h-1 && below <= 0:
 		s.Draw(p, above+y, marked)
 	case y == 0:
-		p.Say(screen.Muted, p.Format("(%s above)", screen.Plural(above+1, "line")))
+		p.Text(screen.Muted, p.Format("(%s above)", screen.Plural(above+1, "line")))
 	default:
-		p.Say(screen.Muted, p.Format("(%s below)", screen.Plural(below+1, "line")))
+		p.Text(screen.Muted, p.Format("(%s below)", screen.Plural(below+1, "line")))
 	}
 }
 
@@ -162,22 +162,22 @@ func (m *replayMode) drawSectionTitles(p *screen.Pen) {
 	all := p.Left > 64+right.Width()
 	for f := range numSections {
 		if f == m.section {
-			p.Say(screen.Accent, display.Join(display.Lit(" "), p.Glyph.Mark, p.Clean(f.String()), display.Lit("  ")))
+			p.Text(screen.Accent, display.Join(display.Lit(" "), p.Glyph.Mark, p.Clean(f.String()), display.Lit("  ")))
 		} else if all {
-			p.Say(screen.Muted, p.Clean(f.String()).Between("  ", "  "))
+			p.Text(screen.Muted, p.Clean(f.String()).Between("  ", "  "))
 		}
 	}
 	if w.Rows > w.Height {
-		p.Tail(screen.Muted, screen.Bare, right)
+		p.Right(screen.Muted, screen.Bare, right)
 	}
 }
 
 // drawWhat writes what the face is about.
 func (m *replayMode) drawWhat(p *screen.Pen) {
-	p.Put(screen.Plain, screen.Bare, p.Truncate(p.Format("  to %s, as %s", m.targets[m.to].Name, m.policyName()), p.Left))
+	p.TextOn(screen.Plain, screen.Bare, p.Truncate(p.Format("  to %s, as %s", m.targets[m.to].Name, m.policyName()), p.Left))
 	for _, size := range m.sectionSizes(m.section) {
 		if size.Width()+3 < p.Left {
-			p.Put(screen.Muted, screen.Bare, size.Between("   ", ""))
+			p.TextOn(screen.Muted, screen.Bare, size.Between("   ", ""))
 			break
 		}
 	}
@@ -191,6 +191,6 @@ func (m *replayMode) drawNotes(p *screen.Pen, y int) {
 	}
 	if n := m.sections[lossSection].Top + y; n < len(page.notes) {
 		p.Spaces(screen.Bare, 1)
-		p.Put(page.notes[n].Role, screen.Bare, page.notes[n].Text)
+		p.TextOn(page.notes[n].Role, screen.Bare, page.notes[n].Text)
 	}
 }

@@ -70,7 +70,7 @@ func (s *rig) press(keys string) *rig {
 			if s.said = why; open != nil {
 				s.replayMode = open.(*replayMode)
 			}
-		} else if b := screen.Bound(s.Keys(), key); b != nil {
+		} else if b := screen.FindBinding(s.Keys(), key); b != nil {
 			b.Do()
 		} else {
 			s.t.Fatalf("%q does nothing", key)

@@ -37,7 +37,7 @@ func (m *replayMode) tableKeys() []screen.Binding {
 		screen.Binding{Keys: []string{"right", "l"}, Does: across[1], Do: func() { m.stepSelection(!m.policies, 1) }},
 		m.previousPolicyKey(), withoutHint(m.rawKey()),
 	)
-	return append(keys, m.Steps(display.Text{}, m.moveTo)...)
+	return append(keys, m.CursorKeys(display.Text{}, m.moveTo)...)
 }
 
 // pickKeys are those of the list of clients, from which one is picked.
@@ -52,7 +52,7 @@ func (m *replayMode) pickKeys() []screen.Binding {
 		{Keys: []string{"enter", "p"}, Hint: display.Lit("enter as this one"), Does: display.Lit("replay as this client"), Do: pick(m.policy)},
 		{Keys: []string{"esc", "q"}, Hint: display.Lit("esc as before"), Does: display.Lit("as before"), Do: pick(m.picked)},
 	}
-	return append(keys, m.Steps(display.Lit("j k client"), m.moveTo)...)
+	return append(keys, m.CursorKeys(display.Lit("j k client"), m.moveTo)...)
 }
 
 // pickPolicyKey opens the list of clients, each with what becomes of the call.
@@ -72,7 +72,7 @@ func (m *replayMode) sectionKeys() []screen.Binding {
 	keys := []screen.Binding{
 		{Keys: []string{"esc", "q"}, Hint: display.Lit("esc back"), Does: display.Lit("back to the table"), Do: func() { m.full = false }},
 	}
-	keys = append(keys, m.sections[m.section].Scrolls(display.Lit("j k scroll"))...)
+	keys = append(keys, m.sections[m.section].ScrollKeys(display.Lit("j k scroll"))...)
 	keys = append(keys,
 		screen.Binding{Keys: []string{"right", "l", "tab"}, Hint: display.Lit("h l next"), Does: display.Lit("next: sent, wrote, lost"), Do: turn(1)},
 		screen.Binding{Keys: []string{"left", "h", "shift+tab"}, Does: display.Lit("the one before"), Do: turn(numSections - 1)},

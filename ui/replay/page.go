@@ -122,9 +122,9 @@ func (p *page) showWrote(preview *replay.Preview, own int, draw display.Drawer) 
 		switch {
 		case p.key.version.scope == replay.OneCall:
 		case p.apart:
-			caption = draw.Format("call %d %s", c.Call, screen.Short(c.Name))
+			caption = draw.Format("call %d %s", c.Call, screen.ShortName(c.Name))
 		default:
-			caption = draw.Format("call %d %s: %s", c.Call, screen.Short(c.Name), c.Outcome)
+			caption = draw.Format("call %d %s: %s", c.Call, screen.ShortName(c.Name), c.Outcome)
 		}
 		if c.Call == own && own > 0 {
 			p.wrote.Look = i

@@ -121,8 +121,8 @@ func (m *replayMode) moveTo(row int) {
 	m.sections = [numSections]screen.Window{}
 }
 
-// Touch asks for what the row of the table that is there is about.
-func (m *replayMode) Touch(x, y int) (again bool) {
+// Click asks for what the row of the table that is there is about.
+func (m *replayMode) Click(x, y int) (again bool) {
 	row, plan := m.RowAt(y), m.layoutBody()
 	if m.full || row < 0 || x >= plan.tableW {
 		return false
@@ -175,7 +175,7 @@ func (m *replayMode) update(v *providers.View) {
 	}
 	m.growing = !t.Closed()
 	if m.scope == replay.OneCall {
-		m.growing, m.name = c.Arriving(), m.draw.Clean(screen.Short(c.Name))
+		m.growing, m.name = c.Arriving(), m.draw.Clean(screen.ShortName(c.Name))
 	}
 	m.setWantedPreviews(t, c)
 	m.makePreviews(t, c)

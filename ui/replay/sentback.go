@@ -58,7 +58,7 @@ func SentBack(outlet modes.Exporter, draw display.Drawer) modes.Entry {
 		case t.Kept != stream.Whole:
 			return nil, display.Lit("the arguments of its calls are not kept")
 		}
-		m := &sentBackMode{host: h, outlet: outlet, draw: draw, of: c.Ref(), name: draw.Clean(screen.Short(c.Name)), wrote: c.Args(), free: c.Freeform(), all: c.SentBack, right: true}
+		m := &sentBackMode{host: h, outlet: outlet, draw: draw, of: c.Ref(), name: draw.Clean(screen.ShortName(c.Name)), wrote: c.Args(), free: c.Freeform(), all: c.SentBack, right: true}
 		m.showRequest(0)
 		return m, display.Text{}
 	}}
@@ -100,8 +100,8 @@ func (m *sentBackMode) Extend(v *providers.View, w, h int) {
 	m.Scroll(m.Top)
 }
 
-// Touch does nothing: there is no cursor.
-func (m *sentBackMode) Touch(int, int) (again bool) { return false }
+// Click does nothing: there is no cursor.
+func (m *sentBackMode) Click(int, int) (again bool) { return false }
 
 // Roll moves the view of what is shown.
 func (m *sentBackMode) Roll(rows int) {
@@ -189,7 +189,7 @@ func (m *sentBackMode) Keys() []screen.Binding {
 		keys := []screen.Binding{
 			{Keys: []string{"esc", "q"}, Hint: display.Lit("esc back"), Does: display.Lit("back to the call"), Do: func() { m.request = nil }},
 		}
-		keys = append(keys, m.request.Scrolls(display.Lit("j k scroll"))...)
+		keys = append(keys, m.request.ScrollKeys(display.Lit("j k scroll"))...)
 		return append(keys, m.outlet.Keys(m.host, m.draw, m.requestBody)...)
 	}
 	side := func(right bool) func() { return func() { m.right = right } }
@@ -208,7 +208,7 @@ func (m *sentBackMode) Keys() []screen.Binding {
 			screen.Binding{Keys: []string{"shift+tab"}, Does: display.Lit("request before"), Do: next(-1)})
 	}
 	keys = append(keys, screen.Binding{Keys: []string{"esc", "q", "o"}, Hint: display.Lit("esc back"), Does: display.Lit("back"), Do: m.host.Close})
-	return append(keys, m.Scrolls(display.Text{})...)
+	return append(keys, m.ScrollKeys(display.Text{})...)
 }
 
 // sideBody is the side that is chosen.

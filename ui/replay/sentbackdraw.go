@@ -25,7 +25,7 @@ func (m *sentBackMode) Draw(p *screen.Pen, y int) {
 	case y == 1:
 		m.drawWho(p)
 	case y >= m.h-m.footRows():
-		p.Put(m.findingSeverity().role(), screen.Bare, m.found[y-m.h+m.footRows()])
+		p.TextOn(m.findingSeverity().role(), screen.Bare, m.found[y-m.h+m.footRows()])
 	case m.isSideBySide():
 		left, right := m.sideWidths()
 		m.drawSide(p, 0, row, left, y == 2)
@@ -34,7 +34,7 @@ func (m *sentBackMode) Draw(p *screen.Pen, y int) {
 		if y == 2 {
 			rule = p.Glyph.Tee
 		}
-		p.Say(screen.Muted, rule)
+		p.Text(screen.Muted, rule)
 		m.drawSide(p, 1, row, right, y == 2)
 	case row < m.Rows:
 		side, row, caption := m.stackedRow(row)
@@ -62,16 +62,16 @@ func (m *sentBackMode) drawTitle(p *screen.Pen) {
 	if name.Empty() {
 		name = display.Lit("(no name)")
 	}
-	p.Say(screen.Muted, display.Lit(" SENT BACK "))
-	p.Put(screen.Plain, screen.Bare, p.Truncate(name, max(p.Left-fate.Width()-2, 4)))
+	p.Text(screen.Muted, display.Lit(" SENT BACK "))
+	p.TextOn(screen.Plain, screen.Bare, p.Truncate(name, max(p.Left-fate.Width()-2, 4)))
 	from := p.Format("  turn %d call %d ", m.of.Turn+1, m.of.Call)
 	for _, way := range []display.Text{display.Join(from, p.Glyph.Onward, display.Lit(" "), where), from} {
 		if way.Width()+fate.Width()+2 <= p.Left {
-			p.Say(screen.Muted, way)
+			p.Text(screen.Muted, way)
 			break
 		}
 	}
-	p.Tail(max(role, m.findingSeverity().role()), screen.Bare, fate)
+	p.Right(max(role, m.findingSeverity().role()), screen.Bare, fate)
 }
 
 // findingSeverity is how bad what became of it is.
@@ -87,13 +87,13 @@ func (m *sentBackMode) drawWho(p *screen.Pen) {
 	role, words := m.verdictText(p)
 	for _, who := range clientNames(m.currentSentBack().Policies) {
 		if lead := p.Clean(who).Between(" as ", " "); lead.Width()+min(words.Width(), 30) <= p.Left {
-			p.Say(screen.Muted, lead)
+			p.Text(screen.Muted, lead)
 			break
 		}
 	}
-	p.Put(role, screen.Bare, p.Truncate(words, p.Left-1))
+	p.TextOn(role, screen.Bare, p.Truncate(words, p.Left-1))
 	result := map[stream.Code]display.Text{stream.AnswerOK: display.Lit("with its result"), stream.AnswerFailed: display.Lit("its result is an error")}
-	p.Tail(screen.Muted, screen.Bare, result[m.currentSentBack().Result])
+	p.Right(screen.Muted, screen.Bare, result[m.currentSentBack().Result])
 }
 
 // verdictText is what the provider said to the request.
@@ -133,7 +133,7 @@ func clientNames(policies string) []string {
 func (m *sentBackMode) drawSide(p *screen.Pen, side, row, width int, caption bool) {
 	p.Field(width)
 	defer func() { p.Fill(screen.Bare) }()
-	s, ground := &m.sides[side], [...]screen.Ground{screen.Gone, screen.Added}[side]
+	s, ground := &m.sides[side], [...]screen.Surface{screen.Removed, screen.Added}[side]
 	switch {
 	case caption:
 		role := screen.Muted
@@ -142,14 +142,14 @@ func (m *sentBackMode) drawSide(p *screen.Pen, side, row, width int, caption boo
 		}
 		p.Caption(role, m.captionOf(side), m.sizesOf(side)...)
 	case row == 0 && s.Rows == 0:
-		p.Put(screen.SideRoles[screen.Absent], screen.Bare, p.Pad(p.Glyph.Side[screen.Absent], m.signWidth()))
-		p.Put(screen.Muted, screen.Bare, p.Truncate(m.whyEmpty(side), p.Left))
+		p.TextOn(screen.SideRoles[screen.Absent], screen.Bare, p.Pad(p.Glyph.Side[screen.Absent], m.signWidth()))
+		p.TextOn(screen.Muted, screen.Bare, p.Truncate(m.whyEmpty(side), p.Left))
 	case row < s.Rows:
 		sign := display.Text{}
 		if s.Marked(row) {
 			sign = p.Glyph.Side[screen.Differs]
 		}
-		p.Put(screen.SideRoles[screen.Differs], screen.Bare, p.Pad(sign, m.signWidth()))
+		p.TextOn(screen.SideRoles[screen.Differs], screen.Bare, p.Pad(sign, m.signWidth()))
 		s.Draw(p, row, ground)
 	}
 }
@@ -197,7 +197,7 @@ func (m *sentBackMode) findingRows() (rows []display.Text) {
 	if _, after, ok := strings.Cut(words, ": "); ok && strings.HasPrefix(words, "a later request ") {
 		words = after
 	}
-	for _, line := range display.Wrap(m.draw.Format("%s  %s", m.finding.Code, m.draw.Clean(screen.Short(words))), max(m.w-4, 8)) {
+	for _, line := range display.Wrap(m.draw.Format("%s  %s", m.finding.Code, m.draw.Clean(screen.ShortName(words))), max(m.w-4, 8)) {
 		rows = append(rows, m.draw.Format("%-3s%s", sign, line))
 		sign = ""
 	}
@@ -257,11 +257,11 @@ func (w *fullRequest) extend(_, h int) {
 func (w *fullRequest) draw(p *screen.Pen, y int) {
 	switch {
 	case y == 0:
-		p.Say(screen.Accent, w.title.Between(" ", ""))
-		p.Tail(screen.Muted, screen.Bare, p.Seen(w.Visible()).Between("", " "))
+		p.Text(screen.Accent, w.title.Between(" ", ""))
+		p.Right(screen.Muted, screen.Bare, p.ScrollInfo(w.Visible()).Between("", " "))
 	case w.sheet == nil:
 		if y == 1 {
-			p.Say(screen.Muted, display.Lit(" ..."))
+			p.Text(screen.Muted, display.Lit(" ..."))
 		}
 	case w.Top+y-1 < w.Rows:
 		p.Spaces(screen.Bare, 1)

@@ -89,7 +89,7 @@ func (m *replayMode) drawHeads(p *screen.Pen, plan bodyLayout) {
 		cells int
 	}{{title, c.name}, {as, c.as}, {goes, c.goes}, {"provider", c.taken}, {"lost", c.lost}} {
 		if head.cells > 0 {
-			p.Say(screen.Muted, p.Pad(display.Clean(head.word), min(head.cells, p.Left)))
+			p.Text(screen.Muted, p.Pad(display.Clean(head.word), min(head.cells, p.Left)))
 		}
 	}
 }
@@ -108,21 +108,21 @@ func (m *replayMode) drawRow(p *screen.Pen, n int) {
 		worst = v.worst
 	}
 	drawGutter(p, g, n == m.At, worst)
-	p.Put(screen.Plain, g, p.Pad(p.Truncate(p.Clean(m.rowName(n)), c.name-1), c.name))
+	p.TextOn(screen.Plain, g, p.Pad(p.Truncate(p.Clean(m.rowName(n)), c.name-1), c.name))
 	if c.as > 0 {
-		p.Put(screen.Muted, g, p.Pad(p.Clean(m.asWord(n)), c.as))
+		p.TextOn(screen.Muted, g, p.Pad(p.Clean(m.asWord(n)), c.as))
 	}
 	if v == nil {
-		p.Put(screen.Muted, g, display.Lit("..."))
+		p.TextOn(screen.Muted, g, display.Lit("..."))
 		p.Fill(g)
 		return
 	}
-	p.Put(screen.SideRoles[v.side], g, p.Pad(display.Join(p.Glyph.Side[v.side], display.Lit(" "), p.Clean(v.outcomeWord())), min(c.goes, p.Left)))
+	p.TextOn(screen.SideRoles[v.side], g, p.Pad(display.Join(p.Glyph.Side[v.side], display.Lit(" "), p.Clean(v.outcomeWord())), min(c.goes, p.Left)))
 	taken := takenWords(p, v.taken, c.taken)
 	if v.mute {
 		taken = display.Lit("not asked")
 	}
-	p.Put(screen.VerdictRoles[v.taken.Verdict], g, p.Pad(taken, min(c.taken, p.Left)))
+	p.TextOn(screen.VerdictRoles[v.taken.Verdict], g, p.Pad(taken, min(c.taken, p.Left)))
 	if c.lost > 0 {
 		drawLosses(p, g, v)
 	}
@@ -138,24 +138,24 @@ func takenWords(p *screen.Pen, a replay.Acceptance, cells int) display.Text {
 }
 
 // drawGutter writes the cursor, and the sign of the worst of a row.
-func drawGutter(p *screen.Pen, g screen.Ground, cursor bool, worst rowSeverity) {
+func drawGutter(p *screen.Pen, g screen.Surface, cursor bool, worst rowSeverity) {
 	mark := display.Lit(" ")
 	if cursor {
 		mark = p.Glyph.Mark
 	}
-	p.Put(screen.Accent, g, mark)
-	p.Put(worst.role(), g, p.Clean(worst.sign()).Between("", " "))
+	p.TextOn(screen.Accent, g, mark)
+	p.TextOn(worst.role(), g, p.Clean(worst.sign()).Between("", " "))
 }
 
 // drawLosses writes why it is refused where nothing graver is lost, or else the worst loss, and how
 // many more there are.
-func drawLosses(p *screen.Pen, g screen.Ground, v *verdict) {
+func drawLosses(p *screen.Pen, g screen.Surface, v *verdict) {
 	switch {
 	case v.refused != "" && (len(v.losses) == 0 || v.losses[0].severity < replay.High):
-		p.Put(screen.Bad, g, p.Truncate(p.Name(v.refused).Between(`"`, `"`), p.Left-1))
+		p.TextOn(screen.Bad, g, p.Truncate(p.Name(v.refused).Between(`"`, `"`), p.Left-1))
 		return
 	case len(v.losses) == 0:
-		p.Put(screen.Muted, g, p.Glyph.None)
+		p.TextOn(screen.Muted, g, p.Glyph.None)
 		return
 	}
 	worst, after := v.losses[0], display.Text{}
@@ -169,7 +169,7 @@ func drawLosses(p *screen.Pen, g screen.Ground, v *verdict) {
 	if n := len(v.losses) - 1; n > 0 {
 		after = p.Format(" +%d", n)
 	}
-	p.Put(screen.LossRoles[worst.severity], g, display.Join(p.Truncate(text, max(p.Left-after.Width(), 0)), after))
+	p.TextOn(screen.LossRoles[worst.severity], g, display.Join(p.Truncate(text, max(p.Left-after.Width(), 0)), after))
 }
 
 // rowVerdict is what is known for row n, nil while it is being made.

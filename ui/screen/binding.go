@@ -18,8 +18,8 @@ type Binding struct {
 	Do   func()       // nil where Hint only reminds of a key that works everywhere
 }
 
-// Bound is the binding of a key, nil if it has none.
-func Bound(all []Binding, key string) *Binding {
+// FindBinding is the binding of a key, nil if it has none.
+func FindBinding(all []Binding, key string) *Binding {
 	for i := range all {
 		if all[i].Do != nil && slices.Contains(all[i].Keys, key) {
 			return &all[i]
@@ -28,21 +28,21 @@ func Bound(all []Binding, key string) *Binding {
 	return nil
 }
 
-// Shares reports whether a key is one of another's.
-func (b Binding) Shares(other Binding) bool {
+// SharesKey reports whether a key is one of another's.
+func (b Binding) SharesKey(other Binding) bool {
 	return slices.ContainsFunc(b.Keys, func(k string) bool { return slices.Contains(other.Keys, k) })
 }
 
 // keyNames are the keys that are not written as they are named; those without a name work, and are
 // not listed.
 var keyNames = map[string][2]display.Text{
-	"up": sign("↑", "up"), "down": sign("↓", "down"), "left": sign("←", "left"), "right": sign("→", "right"),
-	"shift+tab": sign("⇧tab", "shift-tab"), " ": sign("space", "space"), "pgup": sign("PgUp", "PgUp"), "pgdown": sign("PgDn", "PgDn"),
-	"home": sign("Home", "Home"), "end": sign("End", "End"), "ctrl+c": sign("^C", "^C"), "ctrl+z": sign("^Z", "^Z"),
+	"up": keyTexts("↑", "up"), "down": keyTexts("↓", "down"), "left": keyTexts("←", "left"), "right": keyTexts("→", "right"),
+	"shift+tab": keyTexts("⇧tab", "shift-tab"), " ": keyTexts("space", "space"), "pgup": keyTexts("PgUp", "PgUp"), "pgdown": keyTexts("PgDn", "PgDn"),
+	"home": keyTexts("Home", "Home"), "end": keyTexts("End", "End"), "ctrl+c": keyTexts("^C", "^C"), "ctrl+z": keyTexts("^Z", "^Z"),
 	"ctrl+b": {}, "ctrl+f": {},
 }
 
-func sign(name, ascii string) [2]display.Text {
+func keyTexts(name, ascii string) [2]display.Text {
 	return [2]display.Text{display.Clean(name), display.Clean(ascii)}
 }
 
@@ -68,8 +68,8 @@ func (b Binding) Name(draw display.Drawer) (name display.Text) {
 	return name
 }
 
-// hinted is the hint in two parts: its keys, and what they do.
-func (b Binding) hinted() (keys, does display.Text) {
+// splitHint is the hint in two parts: its keys, and what they do.
+func (b Binding) splitHint() (keys, does display.Text) {
 	s := b.Hint.String()
 	n := max(0, strings.IndexByte(s, ' '))
 	for one := utf8.RuneCountInString(s[:n]) == 1; one; {
@@ -82,8 +82,8 @@ func (b Binding) hinted() (keys, does display.Text) {
 	return keys, display.Skip(b.Hint, keys.Width())
 }
 
-// hints are the hints that fit into so many cells, each with the cell that it begins at.
-func hints(of []Binding, cells int) iter.Seq2[int, *Binding] {
+// fittingHints are the hints that fit into so many cells, each with the cell that it begins at.
+func fittingHints(of []Binding, cells int) iter.Seq2[int, *Binding] {
 	return func(yield func(int, *Binding) bool) {
 		for i, at := 0, 0; i < len(of); i++ {
 			if of[i].Hint.Empty() {
@@ -101,14 +101,14 @@ func hints(of []Binding, cells int) iter.Seq2[int, *Binding] {
 // HintAt is the key that is hinted at in cell x of so many, "" for none. Of a hint at several keys it
 // is the one that is written there.
 func HintAt(of []Binding, cells, x int) (key string) {
-	for at, b := range hints(of, cells) {
+	for at, b := range fittingHints(of, cells) {
 		if x < at || x >= at+b.Hint.Width() {
 			continue
 		}
-		names, _ := b.hinted()
+		names, _ := b.splitHint()
 		for name := range strings.FieldsSeq(names.String()) {
 			width := display.Clean(name).Width()
-			if key := keyNamed(name); x >= at && x < at+width && Bound(of, key) != nil {
+			if key := keyNamed(name); x >= at && x < at+width && FindBinding(of, key) != nil {
 				return key
 			}
 			at += width + 1
@@ -128,14 +128,14 @@ func keyNamed(name string) string {
 	return name
 }
 
-// As is the binding on the keys that to makes of its own. The hint names them.
-func (b Binding) As(to func(key string) string, draw display.Drawer) Binding {
+// Remap is the binding on the keys that to makes of its own. The hint names them.
+func (b Binding) Remap(to func(key string) string, draw display.Drawer) Binding {
 	keys := make([]string, len(b.Keys))
 	for i, k := range b.Keys {
 		keys[i] = to(k)
 	}
 	if !b.Hint.Empty() {
-		names, does := b.hinted()
+		names, does := b.splitHint()
 		var all display.Text
 		changed := false
 		for name := range strings.FieldsSeq(names.String()) {
@@ -157,17 +157,17 @@ func (b Binding) As(to func(key string) string, draw display.Drawer) Binding {
 	return b
 }
 
-// Steps are the keys that move the cursor; to is told the row. The last is that of the end.
-func (w *Window) Steps(hint display.Text, to func(row int)) []Binding {
-	return w.moves(hint, func() int { return w.At }, to)
+// CursorKeys are the keys that move the cursor; to is told the row. The last is that of the end.
+func (w *Window) CursorKeys(hint display.Text, to func(row int)) []Binding {
+	return w.moveKeys(hint, func() int { return w.At }, to)
 }
 
-// Scrolls are the keys that move the view where there is no cursor to see.
-func (w *Window) Scrolls(hint display.Text) []Binding {
-	return w.moves(hint, func() int { return w.Top }, w.Scroll)
+// ScrollKeys are the keys that move the view where there is no cursor to see.
+func (w *Window) ScrollKeys(hint display.Text) []Binding {
+	return w.moveKeys(hint, func() int { return w.Top }, w.Scroll)
 }
 
-func (w *Window) moves(hint display.Text, at func() int, to func(row int)) []Binding {
+func (w *Window) moveKeys(hint display.Text, at func() int, to func(row int)) []Binding {
 	page := func() int { return max(1, w.Height-1) }
 	return []Binding{
 		{Keys: []string{"up", "k"}, Does: display.Lit("up"), Do: func() { to(at() - 1) }},

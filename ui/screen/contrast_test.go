@@ -49,7 +49,7 @@ func TestRolesCanBeRead(t *testing.T) {
 			}
 			for r := range NumRoles {
 				for g := range NumGrounds {
-					sgr := p.Ink.On(r, g)
+					sgr := p.Ink.Escape(r, g)
 					text, inked := colour(sgr, "38")
 					ground, filled := colour(sgr, "48")
 					if !filled {

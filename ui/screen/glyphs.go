@@ -27,7 +27,7 @@ type Glyphs struct {
 
 // UnicodeGlyphs are drawn where the terminal has them.
 var UnicodeGlyphs = &Glyphs{
-	Status: signs("○◔◐●◌▲✗◇⊘⊖◍"), Severity: texts("i ", "! ", "!!"), Side: [NumSides]display.Text(texts("= ", "≈ ", "≠ ", "— ", "∅ ")),
+	Status: charTexts("○◔◐●◌▲✗◇⊘⊖◍"), Severity: cleanTexts("i ", "! ", "!!"), Side: [NumSides]display.Text(cleanTexts("= ", "≈ ", "≠ ", "— ", "∅ ")),
 	Mark: display.Lit("▌"), Change: display.Lit("Δ"),
 	Cursor: display.Lit("█"), Ghost: display.Lit("┊"), Wraps: display.Lit("↳"), Fold: display.Lit("▸"),
 	Unfold: display.Lit("▾"),
@@ -42,7 +42,7 @@ var UnicodeGlyphs = &Glyphs{
 
 // ASCIIGlyphs are drawn elsewhere.
 var ASCIIGlyphs = &Glyphs{
-	Status: signs(".~?*-<x#/%u"), Severity: texts("i ", "! ", "!!"), Side: [NumSides]display.Text(texts("==", "~=", "!=", "--", "{}")),
+	Status: charTexts(".~?*-<x#/%u"), Severity: cleanTexts("i ", "! ", "!!"), Side: [NumSides]display.Text(cleanTexts("==", "~=", "!=", "--", "{}")),
 	Mark: display.Lit(">"), Change: display.Lit("d"),
 	Cursor: display.Lit("_"), Ghost: display.Lit(":"), Wraps: display.Lit("+"), Fold: display.Lit(">"),
 	Unfold: display.Lit("v"),
@@ -55,15 +55,15 @@ var ASCIIGlyphs = &Glyphs{
 	Headers: display.Lit("["), Token: display.Lit("'"), End: display.Lit("]"),
 }
 
-// signs are the characters of a text, one by one.
-func signs(of string) (all []display.Text) {
+// charTexts are the characters of a text, one by one.
+func charTexts(of string) (all []display.Text) {
 	for _, r := range of {
 		all = append(all, display.Clean(string(r)))
 	}
 	return all
 }
 
-func texts(of ...string) (all []display.Text) {
+func cleanTexts(of ...string) (all []display.Text) {
 	for _, s := range of {
 		all = append(all, display.Clean(s))
 	}

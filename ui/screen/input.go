@@ -47,17 +47,17 @@ func (in *Input) Key(k tea.KeyMsg) {
 		in.Insert(string(k.Runes))
 		return
 	}
-	in.take(k)
+	in.applyKey(k)
 }
 
-func (in *Input) take(k tea.KeyMsg) {
+func (in *Input) applyKey(k tea.KeyMsg) {
 	in.line, _ = in.line.Update(k)
 	in.Edits++
 }
 
 // Insert puts text where the cursor is.
 func (in *Input) Insert(text string) {
-	in.take(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(toLine.Replace(strings.ToValidUTF8(text, "")))})
+	in.applyKey(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(toLine.Replace(strings.ToValidUTF8(text, "")))})
 }
 
 // Value is what is typed.
@@ -71,7 +71,7 @@ func (in *Input) Cursor() int {
 // Draw writes what is typed, and its cursor.
 func (in *Input) Draw(p *Pen) {
 	value, at := in.Value(), in.Cursor()
-	p.Outside(Plain, Bare, value[:at])
-	p.Say(Live, p.Glyph.Cursor)
-	p.Outside(Plain, Bare, value[at:])
+	p.Untrusted(Plain, Bare, value[:at])
+	p.Text(Live, p.Glyph.Cursor)
+	p.Untrusted(Plain, Bare, value[at:])
 }

@@ -34,17 +34,17 @@ const (
 	NumRoles
 )
 
-// Ground is what a piece of text lies on.
-type Ground uint8
+// Surface is what a piece of text lies on.
+type Surface uint8
 
 const (
-	Bare     Ground = iota
-	Selected        // the selection
-	Linked          // what the selection points at
-	Match           // a search hit
-	Growing         // the token that may still grow
-	Gone            // what the model wrote and is not sent
-	Added           // what is sent and the model did not write
+	Bare     Surface = iota
+	Selected         // the selection
+	Linked           // what the selection points at
+	Match            // a search hit
+	Growing          // the token that may still grow
+	Removed          // what the model wrote and is not sent
+	Added            // what is sent and the model did not write
 	NumGrounds
 )
 
@@ -76,39 +76,39 @@ func NewPaints(t themes.Theme, depth termenv.Profile, painted bool) *Paints {
 	}
 	grounds := [NumGrounds]themes.Ink{
 		Selected: t.Selection, Linked: t.Linked, Match: {Reverse: true}, Growing: t.Open,
-		Gone:  {FG: t.Bad.FG, Bold: t.Bad.Bold, Underline: true},
-		Added: {FG: t.Good.FG, Bold: t.Good.Bold, Underline: true},
+		Removed: {FG: t.Bad.FG, Bold: t.Bad.Bold, Underline: true},
+		Added:   {FG: t.Good.FG, Bold: t.Good.Bold, Underline: true},
 	}
 	if depth == termenv.Ascii { // without colours, attributes must carry the difference
 		bold, underline, reverse := themes.Ink{Bold: true}, themes.Ink{Underline: true}, themes.Ink{Reverse: true}
 		inks = [NumRoles]themes.Ink{Bad: bold, Accent: bold}
 		grounds = [NumGrounds]themes.Ink{
-			Selected: reverse, Linked: underline, Match: reverse, Growing: underline, Gone: reverse, Added: {Underline: true, Bold: true},
+			Selected: reverse, Linked: underline, Match: reverse, Growing: underline, Removed: reverse, Added: {Underline: true, Bold: true},
 		}
 	}
 	for r, ink := range inks {
 		for g, under := range grounds {
-			p.on[r][g] = p.sgr(ink.With(under))
+			p.on[r][g] = p.inkEscape(ink.With(under))
 		}
 	}
 	return p
 }
 
-// On is what turns a look on, "" for plain.
-func (p *Paints) On(r Role, g Ground) string { return p.on[r][g] }
+// Escape is what turns a look on, "" for plain.
+func (p *Paints) Escape(r Role, g Surface) string { return p.on[r][g] }
 
 // A Paint is how text looks that has a colour of its own, such as that of code.
 type Paint struct{ on string }
 
 // Of is the paint of an ink.
-func (p *Paints) Of(i themes.Ink) Paint { return Paint{p.sgr(i)} }
+func (p *Paints) Of(i themes.Ink) Paint { return Paint{p.inkEscape(i)} }
 
 // CanPaint reports whether there are colours enough to paint the background.
 func CanPaint(depth termenv.Profile) bool { return depth <= termenv.ANSI256 }
 
-// sgr is the escape sequence that turns ink on, "" for plain. Without colours the attributes stay:
+// inkEscape is the escape sequence that turns ink on, "" for plain. Without colours the attributes stay:
 // they are what tells a selection then.
-func (p *Paints) sgr(i themes.Ink) string {
+func (p *Paints) inkEscape(i themes.Ink) string {
 	i = p.page.With(i)
 	r := lipgloss.NewRenderer(io.Discard)
 	r.SetColorProfile(p.depth)

@@ -31,8 +31,8 @@ func NewPen(t themes.Theme, depth termenv.Profile, draw display.Drawer, painted 
 // Field begins a field of so many cells.
 func (p *Pen) Field(cells int) { p.Left = max(cells, 0) }
 
-// Put writes text that is safe to draw.
-func (p *Pen) Put(r Role, g Ground, t display.Text) {
+// TextOn writes text that is safe to draw.
+func (p *Pen) TextOn(r Role, g Surface, t display.Text) {
 	p.Paint(Paint{p.Ink.on[r][g]}, t)
 }
 
@@ -44,38 +44,38 @@ func (p *Pen) Paint(as Paint, t display.Text) {
 	}
 	p.b = append(p.b, as.on...)
 	p.b = append(p.b, t.String()...)
-	p.off(as.on)
+	p.endPaint(as.on)
 	p.Left -= t.Width()
 }
 
-// Say writes text on no ground.
-func (p *Pen) Say(r Role, t display.Text) { p.Put(r, Bare, t) }
+// Text writes text on no ground.
+func (p *Pen) Text(r Role, t display.Text) { p.TextOn(r, Bare, t) }
 
-func (p *Pen) off(on string) {
+func (p *Pen) endPaint(on string) {
 	if on != "" {
 		p.b = append(p.b, paintOff...)
 	}
 }
 
-// MostName is how many bytes of a name are looked at when a row shows its start: no window is as
+// MaxNameBytes is how many bytes of a name are looked at when a row shows its start: no window is as
 // wide, and a name may be as long as a response.
-const MostName = 1 << 10
+const MaxNameBytes = 1 << 10
 
-// Short is as much of a name as a row may show.
-func Short(name string) string { return name[:min(len(name), MostName)] }
+// ShortName is as much of a name as a row may show.
+func ShortName(name string) string { return name[:min(len(name), MaxNameBytes)] }
 
 // Name is as much of a name as a row may show, cleaned.
-func (p *Pen) Name(name string) display.Text { return p.Clean(Short(name)) }
+func (p *Pen) Name(name string) display.Text { return p.Clean(ShortName(name)) }
 
-// Outside writes text that came from outside, cleaned.
-func (p *Pen) Outside(r Role, g Ground, s string) {
+// Untrusted writes text that came from outside, cleaned.
+func (p *Pen) Untrusted(r Role, g Surface, s string) {
 	if s != "" {
-		p.Put(r, g, p.Name(s))
+		p.TextOn(r, g, p.Name(s))
 	}
 }
 
-// Raw writes bytes from outside, cleaned as they are written, and cuts them where the field ends.
-func (p *Pen) Raw(r Role, g Ground, b []byte) {
+// Bytes writes bytes from outside, cleaned as they are written, and cuts them where the field ends.
+func (p *Pen) Bytes(r Role, g Surface, b []byte) {
 	on := p.Ink.on[r][g]
 	p.b = append(p.b, on...)
 	for len(b) > 0 && p.Left > 0 {
@@ -93,11 +93,11 @@ func (p *Pen) Raw(r Role, g Ground, b []byte) {
 		p.Left -= cells
 		b = b[n:]
 	}
-	p.off(on)
+	p.endPaint(on)
 }
 
 // Spaces writes up to n blank cells.
-func (p *Pen) Spaces(g Ground, n int) {
+func (p *Pen) Spaces(g Surface, n int) {
 	n = min(n, p.Left)
 	if n <= 0 {
 		return
@@ -112,13 +112,13 @@ func (p *Pen) Spaces(g Ground, n int) {
 		p.b = append(p.b, blanks...)
 	}
 	p.b = append(p.b, blanks[:n]...)
-	p.off(on)
+	p.endPaint(on)
 }
 
 const blanks = "                                                                "
 
-// Over writes the rest of the field as under has it, and over its first cells what over writes.
-func (p *Pen) Over(cells int, over, under func()) {
+// Overlay writes the rest of the field as under has it, and over its first cells what over writes.
+func (p *Pen) Overlay(cells int, over, under func()) {
 	width, from := p.Left, len(p.b)
 	rest := ""
 	if cells < width {
@@ -139,13 +139,13 @@ func (p *Pen) Over(cells int, over, under func()) {
 }
 
 // Fill ends the field.
-func (p *Pen) Fill(g Ground) { p.Spaces(g, p.Left) }
+func (p *Pen) Fill(g Surface) { p.Spaces(g, p.Left) }
 
-// Tail writes t flush right, and in front of it spaces; it leaves out what does not fit.
-func (p *Pen) Tail(r Role, g Ground, t display.Text) {
+// Right writes t flush right, and in front of it spaces; it leaves out what does not fit.
+func (p *Pen) Right(r Role, g Surface, t display.Text) {
 	if w := t.Width(); w <= p.Left {
 		p.Spaces(g, p.Left-w)
-		p.Put(r, g, t)
+		p.TextOn(r, g, t)
 	}
 }
 
@@ -160,16 +160,16 @@ func (p *Pen) Frame() string { return string(p.b) }
 
 // Caption writes a line with a title on it, and the first of some notes that there is room for.
 func (p *Pen) Caption(r Role, title display.Text, notes ...display.Text) {
-	p.Say(Muted, display.Join(p.Glyph.Line, p.Glyph.Line, display.Lit(" ")))
-	p.Put(r, Bare, p.Truncate(title, p.Left-1))
+	p.Text(Muted, display.Join(p.Glyph.Line, p.Glyph.Line, display.Lit(" ")))
+	p.TextOn(r, Bare, p.Truncate(title, p.Left-1))
 	for _, note := range notes {
 		if note.Width()+3 <= p.Left {
-			p.Put(Muted, Bare, note.Between("  ", ""))
+			p.TextOn(Muted, Bare, note.Between("  ", ""))
 			break
 		}
 	}
 	p.Spaces(Bare, 1)
-	p.Say(Muted, display.Repeat(p.Glyph.Line, max(p.Left, 0)))
+	p.Text(Muted, display.Repeat(p.Glyph.Line, max(p.Left, 0)))
 }
 
 // Title writes the first row of a pane.
@@ -178,19 +178,19 @@ func (p *Pen) Title(title, note display.Text, focused bool) {
 	if focused {
 		r = Accent
 	}
-	p.Say(r, title.Between(" ", ""))
+	p.Text(r, title.Between(" ", ""))
 	if !note.Empty() {
-		p.Say(Muted, note.Between("  ", ""))
+		p.Text(Muted, note.Between("  ", ""))
 	}
 	p.Fill(Bare)
 }
 
-// Ends is a long text without its middle.
-func Ends(s string) string {
-	if len(s) <= MostName {
+// ElideMiddle is a long text without its middle.
+func ElideMiddle(s string) string {
+	if len(s) <= MaxNameBytes {
 		return s
 	}
-	return s[:MostName/2] + s[len(s)-MostName/2:]
+	return s[:MaxNameBytes/2] + s[len(s)-MaxNameBytes/2:]
 }
 
 // ShortID is an id that fits into so many cells: its ends matter most.
@@ -210,11 +210,11 @@ func ShortID(id display.Text, cells int) display.Text {
 // Hints writes as many hints of bindings as fit: the keys, then what they do.
 func (p *Pen) Hints(of []Binding) {
 	cells := p.Left
-	for at, b := range hints(of, cells) {
-		keys, does := b.hinted()
+	for at, b := range fittingHints(of, cells) {
+		keys, does := b.splitHint()
 		p.Spaces(Bare, at-(cells-p.Left))
-		p.Say(Accent, keys)
-		p.Say(Muted, does)
+		p.Text(Accent, keys)
+		p.Text(Muted, does)
 	}
 }
 

@@ -2,14 +2,14 @@ package screen
 
 import "toolscope/ui/display"
 
-// Said is a text in its colour.
-type Said struct {
+// StyledText is a text in its colour.
+type StyledText struct {
 	Role Role
 	Text display.Text
 }
 
 // Width is how many cells it takes.
-func (s Said) Width() int { return s.Text.Width() }
+func (s StyledText) Width() int { return s.Text.Width() }
 
 // Width is how many cells several take.
 func Width[T interface{ Width() int }](all []T) (cells int) {
@@ -19,9 +19,9 @@ func Width[T interface{ Width() int }](all []T) (cells int) {
 	return cells
 }
 
-// SayAll writes texts behind one another.
-func (p *Pen) SayAll(all []Said) {
+// Texts writes texts behind one another.
+func (p *Pen) Texts(all []StyledText) {
 	for _, s := range all {
-		p.Say(s.Role, s.Text)
+		p.Text(s.Role, s.Text)
 	}
 }

@@ -48,28 +48,28 @@ func Time(d time.Duration) display.Text {
 	case d < time.Minute:
 		return display.Format("%.1f s", d.Truncate(100*time.Millisecond).Seconds())
 	}
-	return long(d)
+	return longTime(d)
 }
 
-// About is a duration as Time says it, with one digit less of the seconds: that of something that is
+// RoughTime is a duration as Time says it, with one digit less of the seconds: that of something that is
 // still going on, or made of many parts.
-func About(d time.Duration) display.Text {
+func RoughTime(d time.Duration) display.Text {
 	if d >= time.Second && d < 10*time.Second {
 		return display.Format("%.1f s", d.Truncate(100*time.Millisecond).Seconds())
 	}
 	return Time(d)
 }
 
-// long is a duration of a minute or more.
-func long(d time.Duration) display.Text {
+// longTime is a duration of a minute or more.
+func longTime(d time.Duration) display.Text {
 	if d < time.Hour {
 		return display.Format("%dm%02ds", int(d.Minutes()), int(d.Seconds())%60)
 	}
 	return display.Format("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
 }
 
-// Since is the time from one moment to another, or NoTime if either is unknown.
-func Since(from, to time.Duration) time.Duration {
+// Elapsed is the time from one moment to another, or NoTime if either is unknown.
+func Elapsed(from, to time.Duration) time.Duration {
 	if from < 0 || to < 0 || to < from {
 		return stream.NoTime
 	}
@@ -79,9 +79,9 @@ func Since(from, to time.Duration) time.Duration {
 // CallTime is how long a call took to arrive, so far: NoTime before its first argument.
 func CallTime(c *stream.Call) time.Duration {
 	if c.SealedAt >= 0 {
-		return Since(c.OpenedAt, c.SealedAt)
+		return Elapsed(c.OpenedAt, c.SealedAt)
 	}
-	return Since(c.OpenedAt, c.LastArgAt)
+	return Elapsed(c.OpenedAt, c.LastArgAt)
 }
 
 // Plural is "1 thing" or "2 things".

@@ -32,7 +32,7 @@ func TestUnits(t *testing.T) {
 		}
 	}
 	for _, c := range [][3]time.Duration{{1, 3, 2}, {0, 0, 0}, {3, 1, stream.NoTime}, {stream.NoTime, 3, stream.NoTime}, {1, stream.NoTime, stream.NoTime}} {
-		if got := Since(c[0], c[1]); got != c[2] {
+		if got := Elapsed(c[0], c[1]); got != c[2] {
 			t.Errorf("from %d to %d is %d", c[0], c[1], got)
 		}
 	}

@@ -28,11 +28,11 @@ func (w *Window) Resize(rows, height int) {
 		w.At = rows - 1 - max(0, w.Beyond-w.Height/3)
 		w.Top, w.adrift = w.At-w.Height+1, false
 	}
-	w.settle()
+	w.clampView()
 }
 
-// settle keeps the cursor on a row and the row in view.
-func (w *Window) settle() {
+// clampView keeps the cursor on a row and the row in view.
+func (w *Window) clampView() {
 	w.At = max(0, min(w.At, w.Rows-1))
 	if !w.adrift {
 		w.Top = min(max(w.Top, w.At-w.Height+1), w.At)
@@ -44,7 +44,7 @@ func (w *Window) settle() {
 func (w *Window) MoveTo(row int) {
 	w.Stick, w.adrift = false, w.adrift && row == w.At
 	w.At = row
-	w.settle()
+	w.clampView()
 }
 
 // RowAt is the row that is drawn in row y, counted with those above the list; -1 for none.
@@ -61,8 +61,8 @@ func (w *Window) Roll(rows int) {
 	w.Top = max(0, min(w.Top+rows, w.Rows-w.Height))
 }
 
-// Touch puts the cursor on the row that is drawn in row y, and reports whether it was there.
-func (w *Window) Touch(_, y int) (again bool) {
+// Click puts the cursor on the row that is drawn in row y, and reports whether it was there.
+func (w *Window) Click(_, y int) (again bool) {
 	row := w.RowAt(y)
 	if row < 0 {
 		return false
@@ -83,7 +83,7 @@ func (w *Window) Scroll(top int) {
 func (w *Window) Center(row int) {
 	w.MoveTo(row)
 	w.Top = w.At - w.Height/2
-	w.settle()
+	w.clampView()
 }
 
 func (w *Window) End() {
@@ -96,17 +96,17 @@ func (w *Window) Visible() (first, last, of int) {
 	return w.Top + 1, min(w.Top+w.Height, w.Rows), w.Rows
 }
 
-// Seen says which rows are visible, and whether more are below; nothing where all are.
-func (p *Pen) Seen(first, last, of int) display.Text {
-	return p.seen(first, last, of, Count(of).Between(" of ", ""))
+// ScrollInfo says which rows are visible, and whether more are below; nothing where all are.
+func (p *Pen) ScrollInfo(first, last, of int) display.Text {
+	return p.scrollText(first, last, of, Count(of).Between(" of ", ""))
 }
 
-// SeenRows is Seen without how many there are.
-func (p *Pen) SeenRows(first, last, of int) display.Text {
-	return p.seen(first, last, of, display.Text{})
+// ScrollRows is Seen without how many there are.
+func (p *Pen) ScrollRows(first, last, of int) display.Text {
+	return p.scrollText(first, last, of, display.Text{})
 }
 
-func (p *Pen) seen(first, last, of int, all display.Text) display.Text {
+func (p *Pen) scrollText(first, last, of int, all display.Text) display.Text {
 	switch {
 	case first <= 1 && last >= of:
 		return display.Text{}

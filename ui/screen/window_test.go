@@ -48,18 +48,18 @@ func TestMoves(t *testing.T) {
 	} {
 		for _, key := range strings.Fields(c.keys) {
 			w := was
-			Bound(w.Steps(display.Text{}, w.MoveTo), key).Do()
+			FindBinding(w.CursorKeys(display.Text{}, w.MoveTo), key).Do()
 			if w.At != c.at {
 				t.Errorf("%s moves to %d, want %d", key, w.At, c.at)
 			}
 			w = was
-			Bound(w.Scrolls(display.Text{}), key).Do()
+			FindBinding(w.ScrollKeys(display.Text{}), key).Do()
 			if w.Top != c.top {
 				t.Errorf("%s scrolls to %d, want %d", key, w.Top, c.top)
 			}
 		}
 	}
-	if w := was; Bound(w.Scrolls(display.Text{}), "x") != nil {
+	if w := was; FindBinding(w.ScrollKeys(display.Text{}), "x") != nil {
 		t.Error("x moves")
 	}
 	w := was

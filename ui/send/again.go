@@ -127,7 +127,7 @@ func (a *again) Keys() []screen.Binding {
 		{Keys: []string{"enter"}, Hint: display.Lit("enter send"), Does: display.Lit("send it"), Do: a.send},
 	}
 	if a.full {
-		keys = append(keys, a.face.Scrolls(display.Lit("j k scroll"))...)
+		keys = append(keys, a.face.ScrollKeys(display.Lit("j k scroll"))...)
 	}
 	keys = append(keys,
 		screen.Binding{Keys: []string{"p"}, Hint: display.Lit("p policy"), Does: display.Lit("next policy"), Do: func() { a.step(1) }},
@@ -138,7 +138,7 @@ func (a *again) Keys() []screen.Binding {
 		screen.Binding{Keys: []string{"r"}, Hint: display.Lit("r raw"), Does: display.Lit("raw text"), Do: func() { a.raw = !a.raw }})
 	keys = append(keys, a.means.Outlet.Keys(a.host, a.means.Draw, a.shown)...)
 	if !a.full {
-		keys = append(keys, a.Steps(display.Text{}, a.choose)...)
+		keys = append(keys, a.CursorKeys(display.Text{}, a.choose)...)
 	}
 	return keys
 }
@@ -160,8 +160,8 @@ func (a *again) choose(row int) {
 	}
 }
 
-// Touch chooses the host that is there.
-func (a *again) Touch(x, y int) (again bool) {
+// Click chooses the host that is there.
+func (a *again) Click(x, y int) (again bool) {
 	row := a.RowAt(y)
 	if a.full || row < 0 || a.plan.side && x >= a.plan.listW {
 		return false

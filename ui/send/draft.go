@@ -116,12 +116,12 @@ func (d *draft) resend(c host.CapturedRequest, draw display.Drawer) (marks []pan
 	out, err := k.host.Resend(c, k.model, &replay.Behaviours[k.policy])
 	if err != nil {
 		d.trouble = err.Error()
-		d.note(screen.Bad, draw.Format("cannot be sent: %s", screen.Short(d.trouble)))
+		d.note(screen.Bad, draw.Format("cannot be sent: %s", screen.ShortName(d.trouble)))
 		return nil
 	}
 	d.url, d.body = k.host.Build(out.Request, k.address)
 	if len(out.Undeclared) > 0 {
-		d.note(screen.Caution, draw.Format("tools that cannot be declared there: %s", screen.Short(strings.Join(out.Undeclared, ", "))))
+		d.note(screen.Caution, draw.Format("tools that cannot be declared there: %s", screen.ShortName(strings.Join(out.Undeclared, ", "))))
 	}
 	if out.Moved > 0 {
 		d.note(screen.Caution, screen.Plural(out.Moved, "instruction").Between("", " from inside the conversation: before it now"))

@@ -79,7 +79,7 @@ func (a *again) Draw(p *screen.Pen, y int) {
 		a.drawLeft(p, y-plan.head, 0)
 		p.Fill(screen.Bare)
 		p.Field(1)
-		p.Say(screen.Muted, p.Glyph.Rule)
+		p.Text(screen.Muted, p.Glyph.Rule)
 		p.Field(plan.bodyW)
 		a.drawBody(p, y-plan.head)
 	default:
@@ -106,12 +106,12 @@ func (a *again) drawTitle(p *screen.Pen) {
 			lead = fmt.Sprintf(" SEND turn %d and %s of it", a.turn, screen.Plural(a.answered, "result"))
 		}
 		if len(lead) < p.Left {
-			p.Say(screen.Accent, p.Clean(lead))
+			p.Text(screen.Accent, p.Clean(lead))
 			break
 		}
 	}
 	at := fmt.Sprintf(" host %d of %d ", a.At+1, len(a.places))
-	p.Tail(screen.Muted, screen.Bare, p.Clean(at))
+	p.Right(screen.Muted, screen.Bare, p.Clean(at))
 }
 
 // drawHow writes whom it goes to, which model is asked, and under which policy.
@@ -121,16 +121,16 @@ func (a *again) drawHow(p *screen.Pen) {
 	if model.Empty() {
 		model = display.Lit("no model: m")
 	}
-	p.Put(screen.Plain, screen.Bare, p.Format(" to %s %s ", h.Name, p.Glyph.Dot))
-	p.Put(screen.Accent, screen.Bare, p.Truncate(model, max(p.Left-10, 8)))
+	p.TextOn(screen.Plain, screen.Bare, p.Format(" to %s %s ", h.Name, p.Glyph.Dot))
+	p.TextOn(screen.Accent, screen.Bare, p.Truncate(model, max(p.Left-10, 8)))
 	how, does := "unchanged", ""
 	if !a.isUnchanged() {
 		policy := &replay.Behaviours[max(a.policy, 0)]
 		how, does = "policy "+policy.Name, policy.Does
 	}
-	p.Put(screen.Plain, screen.Bare, p.Clean(how).Between("  ", ""))
+	p.TextOn(screen.Plain, screen.Bare, p.Clean(how).Between("  ", ""))
 	if does != "" && p.Left > panes.LongName {
-		p.Put(screen.Muted, screen.Bare, p.Truncate(p.Clean(does).Between(": ", ""), p.Left-1))
+		p.TextOn(screen.Muted, screen.Bare, p.Truncate(p.Clean(does).Between(": ", ""), p.Left-1))
 	}
 }
 
@@ -147,27 +147,27 @@ func (a *again) drawPlace(p *screen.Pen, n int) {
 	if n == a.At {
 		g, mark = screen.Selected, p.Glyph.Mark.Between("", " ")
 	}
-	p.Put(screen.Accent, g, mark)
+	p.TextOn(screen.Accent, g, mark)
 	sign, look := p.Glyph.Status[stream.Complete], screen.Good
 	if place.Trouble != "" {
 		sign, look = p.Glyph.Status[stream.Malformed], screen.Bad
 	}
-	p.Put(look, g, sign.Between("", " "))
-	p.Put(screen.Plain, g, p.Pad(p.Clean(place.Host.Name), hostColumn))
+	p.TextOn(look, g, sign.Between("", " "))
+	p.TextOn(screen.Plain, g, p.Pad(p.Clean(place.Host.Name), hostColumn))
 	if place.Host == a.origin {
-		p.Put(screen.Live, g, display.Lit("it came from here  "))
+		p.TextOn(screen.Live, g, display.Lit("it came from here  "))
 	}
 	switch model := p.Name(a.models[place.Host]); {
 	case place.Trouble != "":
-		p.Put(look, g, p.Truncate(p.Name(place.Trouble), p.Left-1))
+		p.TextOn(look, g, p.Truncate(p.Name(place.Trouble), p.Left-1))
 	case place.Warning != "":
-		p.Put(screen.Caution, g, p.Truncate(p.Name(place.Warning), p.Left-1))
+		p.TextOn(screen.Caution, g, p.Truncate(p.Name(place.Warning), p.Left-1))
 	case model.Empty():
-		p.Put(screen.Caution, g, display.Lit("no model is known: m"))
+		p.TextOn(screen.Caution, g, display.Lit("no model is known: m"))
 	default:
-		p.Put(screen.Muted, g, p.Truncate(model, p.Left-1))
+		p.TextOn(screen.Muted, g, p.Truncate(model, p.Left-1))
 		if at := p.Name(place.Address).Between("  ", ""); at.Width() < p.Left {
-			p.Put(screen.Muted, g, at)
+			p.TextOn(screen.Muted, g, at)
 		}
 	}
 	p.Fill(g)
@@ -198,16 +198,16 @@ func (a *again) drawSheet(p *screen.Pen, y int) {
 	p.Spaces(screen.Bare, 1)
 	switch {
 	case d == nil && y == 0:
-		p.Say(screen.Muted, display.Lit("..."))
+		p.Text(screen.Muted, display.Lit("..."))
 	case d != nil && d.body == nil && y == 0:
-		p.Say(screen.Muted, display.Lit("nothing"))
+		p.Text(screen.Muted, display.Lit("nothing"))
 	}
 	if d == nil || d.body == nil {
 		return
 	}
 	w := a.face
 	if below := w.Rows - w.Top - w.Height; !a.full && y == w.Height-1 && below > 0 {
-		p.Say(screen.Muted, p.Format("(%s below: tab)", screen.Plural(below+1, "line")))
+		p.Text(screen.Muted, p.Format("(%s below: tab)", screen.Plural(below+1, "line")))
 		return
 	}
 	if w.Top+y < w.Rows {

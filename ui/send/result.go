@@ -148,8 +148,8 @@ func (r *result) Draw(p *screen.Pen, y int) {
 			sign, word, look = p.Glyph.Status[stream.Malformed], display.Lit(" the tool failed with this"), screen.Bad
 		}
 		p.Spaces(screen.Bare, 1)
-		p.Put(look, screen.Bare, display.Join(sign, word))
-		p.Tail(screen.Muted, screen.Bare, p.Format("  tab: the other   %s ", screen.Bytes(len(r.text))))
+		p.TextOn(look, screen.Bare, display.Join(sign, word))
+		p.Right(screen.Muted, screen.Bare, p.Format("  tab: the other   %s ", screen.Bytes(len(r.text))))
 	default:
 		p.Spaces(screen.Bare, 1)
 		r.drawRow(p, r.view.Top+y-resultHead)
@@ -165,12 +165,12 @@ func (r *result) drawTitle(p *screen.Pen) {
 	if name.Empty() {
 		name = display.Lit("(no name)")
 	}
-	p.Say(screen.Accent, display.Lit(" RESULT of "))
-	p.Put(screen.Plain, screen.Bare, p.Truncate(name, max(p.Left-count.Width(), 8)))
-	if id := screen.ShortID(p.Name(screen.Ends(r.id)), p.Left-count.Width()-2); !id.Empty() {
-		p.Put(screen.Muted, screen.Bare, id.Between("  ", ""))
+	p.Text(screen.Accent, display.Lit(" RESULT of "))
+	p.TextOn(screen.Plain, screen.Bare, p.Truncate(name, max(p.Left-count.Width(), 8)))
+	if id := screen.ShortID(p.Name(screen.ElideMiddle(r.id)), p.Left-count.Width()-2); !id.Empty() {
+		p.TextOn(screen.Muted, screen.Bare, id.Between("  ", ""))
 	}
-	p.Tail(screen.Muted, screen.Bare, count)
+	p.Right(screen.Muted, screen.Bare, count)
 }
 
 // drawRow writes a row of what is typed, with the cursor if that is on it.
@@ -182,11 +182,11 @@ func (r *result) drawRow(p *screen.Pen, row int) {
 		line = r.text[start:r.rows[row].End]
 	}
 	if row != r.view.At {
-		p.Raw(screen.Plain, screen.Bare, screen.TrimEnd(line))
+		p.Bytes(screen.Plain, screen.Bare, screen.TrimEnd(line))
 		return
 	}
 	at := min(max(r.cursor-start, 0), len(line))
-	p.Raw(screen.Plain, screen.Bare, screen.TrimEnd(line[:at]))
-	p.Say(screen.Live, p.Glyph.Cursor)
-	p.Raw(screen.Plain, screen.Bare, screen.TrimEnd(line[at:]))
+	p.Bytes(screen.Plain, screen.Bare, screen.TrimEnd(line[:at]))
+	p.Text(screen.Live, p.Glyph.Cursor)
+	p.Bytes(screen.Plain, screen.Bare, screen.TrimEnd(line[at:]))
 }

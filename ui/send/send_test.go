@@ -41,7 +41,7 @@ func (d *desk) extend() { d.top.Extend(d.View(), 100, 28) }
 func (d *desk) press(t *testing.T, keys ...string) {
 	t.Helper()
 	for _, key := range keys {
-		b := screen.Bound(d.top.Keys(), key)
+		b := screen.FindBinding(d.top.Keys(), key)
 		if b == nil {
 			t.Fatalf("%q is not bound in %T", key, d.top)
 		}
