@@ -36,7 +36,7 @@ type Options struct {
 	Cut      Cut                         // may be nil; never without Save
 	Send     Send                        // sends a request; may be nil
 	Answers  Inbox                       // where what was sent arrives, and what comes back; never nil with Send
-	Places   []send.Place                // where to
+	Places   []send.Destination          // where to
 	Suspend  func()                      // stops the program until it is continued; may be nil
 	Theme    themes.Theme
 	Themes   []themes.Theme   // the user's own

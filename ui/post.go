@@ -19,8 +19,8 @@ type post struct {
 }
 
 // sending is what the modes need from which something is sent.
-func (m *Model) sending() send.Means {
-	means := send.Means{
+func (m *Model) sending() send.Dependencies {
+	means := send.Dependencies{
 		Places: m.opt.Places, Results: m.results, Outlet: m.outlet(), Draw: m.draw,
 	}
 	if m.opt.Send != nil {

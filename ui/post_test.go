@@ -11,7 +11,7 @@ import (
 )
 
 // testPlaces are hosts of which one cannot be reached and one has no model.
-func testPlaces() (all []send.Place) {
+func testPlaces() (all []send.Destination) {
 	for _, p := range []struct{ name, address, trouble string }{
 		{"anthropic", "http://a.test", ""}, {"openai", "https://o.test/v1", "no key in the environment: looked for OPENAI_API_KEY"},
 		{"openai-chat", "https://o.test/v1", ""}, {"gemini", "http://g.test", ""}, {"ollama", "http://127.0.0.1:11434", ""},
@@ -20,7 +20,7 @@ func testPlaces() (all []send.Place) {
 		if err != nil {
 			panic(err)
 		}
-		all = append(all, send.Place{Host: h, Address: p.address, Trouble: p.trouble})
+		all = append(all, send.Destination{Host: h, Address: p.address, Trouble: p.trouble})
 	}
 	return all
 }

@@ -203,7 +203,7 @@ func (m *Model) newEntries() []modes.Entry {
 		compare.Entry(&m.marks, &m.bill, m.draw, m.opt.Large),
 		replay.Entry(m.outlet(), m.draw, m.opt.Large),
 		replay.SentBack(m.outlet(), m.draw),
-		send.Again(m.sending()),
+		send.ResendEntry(m.sending()),
 		send.TypeResult(m.sending()),
 		modes.Breakpoints(m.opt.Break),
 	)

@@ -114,7 +114,7 @@ func (s *sender) flags(h *host.Host) *connectFlags {
 }
 
 // sendPlaces are the known hosts, and what keeps from sending to them.
-func sendPlaces(said map[string]*connectFlags) (all []send.Place) {
+func sendPlaces(said map[string]*connectFlags) (all []send.Destination) {
 	s := sender{said: said}
 	for i := range host.All {
 		q := query{host: &host.All[i]}
@@ -123,7 +123,7 @@ func sendPlaces(said map[string]*connectFlags) (all []send.Place) {
 		if q.url, err = q.host.ResolveAddress(f.baseURL, os.Getenv); err == nil {
 			err = q.address(f)
 		}
-		p := send.Place{Host: q.host, Address: q.url}
+		p := send.Destination{Host: q.host, Address: q.url}
 		switch {
 		case err != nil: // in one line, under the host's name
 			p.Trouble = strings.ReplaceAll(strings.TrimPrefix(err.Error(), q.host.Name+": "), "\n", ": ")

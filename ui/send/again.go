@@ -13,27 +13,27 @@ import (
 	"toolscope/ui/screen"
 )
 
-// again sends a captured request again, to where it came from or elsewhere: a list of hosts, and
+// resendMode sends a captured request again, to where it came from or elsewhere: a list of hosts, and
 // what the chosen one would be sent.
-type again struct {
+type resendMode struct {
 	screen.Window // of the hosts
 	host          modes.Host
-	means         Means
+	deps          Dependencies
 	turn          int // its number, as the list counts
 	captured      host.CapturedRequest
 	answered      int // results that go with it, which were typed here
-	places        []Place
+	places        []Destination
 	origin        *host.Host          // where it came from, nil if that is nobody known
 	asItIs        map[*host.Host]bool // the captured body may go there unchanged
 	models        map[*host.Host]string
 
-	policy int // in replay.Behaviours, or unchanged
-	raw    bool
-	full   bool // the body is shown alone
-	typing *screen.Input
-	w      int // cells
-	plan   plan
-	face   screen.Window // of the body
+	policy     int // in replay.Behaviours, or unchanged
+	raw        bool
+	full       bool // the body is shown alone
+	typing     *screen.Input
+	w          int // cells
+	plan       bodyLayout
+	bodyWindow screen.Window // of the body
 
 	wanted draftKey
 	draft  *draft
@@ -43,18 +43,18 @@ type again struct {
 // unchanged is the policy of sending the captured body as it is.
 const unchanged = -1
 
-// Again is the entry that offers to send the request of the chosen turn again.
-func Again(m Means) modes.Entry {
+// ResendEntry is the entry that offers to send the request of the chosen turn again.
+func ResendEntry(m Dependencies) modes.Entry {
 	key := screen.Binding{Keys: []string{"R"}, Does: display.Lit("send the request again")}
 	return modes.Entry{Binding: key, New: func(h modes.Host) (modes.Mode, display.Text) {
 		t, _ := h.View().Find(h.Chosen())
-		return newAgain(h, m, t, nil)
+		return newResendMode(h, m, t, nil)
 	}}
 }
 
-// newAgain offers to send the request of a turn, with results of its calls if there are any; or
+// newResendMode offers to send the request of a turn, with results of its calls if there are any; or
 // says why not.
-func newAgain(h modes.Host, m Means, t *stream.Turn, results []host.Result) (modes.Mode, display.Text) {
+func newResendMode(h modes.Host, m Dependencies, t *stream.Turn, results []host.Result) (modes.Mode, display.Text) {
 	switch {
 	case t == nil:
 		return nil, display.Lit("no request to send again")
@@ -68,8 +68,8 @@ func newAgain(h modes.Host, m Means, t *stream.Turn, results []host.Result) (mod
 	if err != nil {
 		return nil, m.Draw.Clean(err.Error())
 	}
-	a := &again{
-		host: h, means: m, turn: int(t.Number) + 1, answered: len(results), policy: unchanged,
+	a := &resendMode{
+		host: h, deps: m, turn: int(t.Number) + 1, answered: len(results), policy: unchanged,
 		places: slices.Clone(m.Places), models: map[*host.Host]string{}, asItIs: map[*host.Host]bool{},
 	}
 	a.Rows = len(a.places)
@@ -93,12 +93,12 @@ var (
 )
 
 // findOrigin puts the host that the request came from first.
-func (a *again) findOrigin(c host.CapturedRequest, x *providers.Exchange) {
+func (a *resendMode) findOrigin(c host.CapturedRequest, x *providers.Exchange) {
 	a.origin = host.Origin(c, x.Head.URL)
 	if named, err := host.Find(x.Head.File); err == nil { // as those are that were asked from here
 		a.origin = named
 	}
-	at := slices.IndexFunc(a.places, func(p Place) bool { return p.Host == a.origin })
+	at := slices.IndexFunc(a.places, func(p Destination) bool { return p.Host == a.origin })
 	if at < 0 {
 		return
 	}
@@ -107,10 +107,10 @@ func (a *again) findOrigin(c host.CapturedRequest, x *providers.Exchange) {
 }
 
 // Typing is the name of the model.
-func (a *again) Typing() *screen.Input { return a.typing }
+func (a *resendMode) Typing() *screen.Input { return a.typing }
 
 // Keys are those that send it and change what is sent; while a name is typed, those that end that.
-func (a *again) Keys() []screen.Binding {
+func (a *resendMode) Keys() []screen.Binding {
 	if a.typing != nil {
 		return []screen.Binding{
 			{Keys: []string{"enter"}, Hint: display.Lit("enter keep"), Does: display.Lit("ask this model"), Do: a.keepModel},
@@ -123,28 +123,28 @@ func (a *again) Keys() []screen.Binding {
 		back, model, body = display.Lit("esc back"), display.Text{}, display.Text{}
 	}
 	keys := []screen.Binding{
-		{Keys: []string{"esc", "q"}, Hint: back, Does: display.Lit("close, or step back"), Do: a.back},
-		{Keys: []string{"enter"}, Hint: display.Lit("enter send"), Does: display.Lit("send it"), Do: a.send},
+		{Keys: []string{"esc", "q"}, Hint: back, Does: display.Lit("close, or step back"), Do: a.stepBack},
+		{Keys: []string{"enter"}, Hint: display.Lit("enter send"), Does: display.Lit("send it"), Do: a.sendDraft},
 	}
 	if a.full {
-		keys = append(keys, a.face.ScrollKeys(display.Lit("j k scroll"))...)
+		keys = append(keys, a.bodyWindow.ScrollKeys(display.Lit("j k scroll"))...)
 	}
 	keys = append(keys,
-		screen.Binding{Keys: []string{"p"}, Hint: display.Lit("p policy"), Does: display.Lit("next policy"), Do: func() { a.step(1) }},
-		screen.Binding{Keys: []string{"P"}, Does: display.Lit("policy before"), Do: func() { a.step(-1) }},
+		screen.Binding{Keys: []string{"p"}, Hint: display.Lit("p policy"), Does: display.Lit("next policy"), Do: func() { a.stepPolicy(1) }},
+		screen.Binding{Keys: []string{"P"}, Does: display.Lit("policy before"), Do: func() { a.stepPolicy(-1) }},
 		screen.Binding{Keys: []string{"m"}, Hint: model, Does: display.Lit("the model that is asked"), Do: a.editModel},
 		screen.Binding{Keys: []string{"tab", "shift+tab"}, Hint: body, Does: display.Lit("the body alone, or the hosts"), Do: turn},
 		screen.Binding{Keys: []string{"left", "h", "right", "l"}, Do: turn},
 		screen.Binding{Keys: []string{"r"}, Hint: display.Lit("r raw"), Does: display.Lit("raw text"), Do: func() { a.raw = !a.raw }})
-	keys = append(keys, a.means.Outlet.Keys(a.host, a.means.Draw, a.shown)...)
+	keys = append(keys, a.deps.Outlet.Keys(a.host, a.deps.Draw, a.shownBody)...)
 	if !a.full {
-		keys = append(keys, a.CursorKeys(display.Text{}, a.choose)...)
+		keys = append(keys, a.CursorKeys(display.Text{}, a.selectHost)...)
 	}
 	return keys
 }
 
-// back closes the body, or all of it.
-func (a *again) back() {
+// stepBack closes the body, or all of it.
+func (a *resendMode) stepBack() {
 	if a.full {
 		a.full = false
 		return
@@ -152,77 +152,77 @@ func (a *again) back() {
 	a.host.Close()
 }
 
-// choose goes to another host.
-func (a *again) choose(row int) {
+// selectHost goes to another host.
+func (a *resendMode) selectHost(row int) {
 	if row != a.At {
 		a.MoveTo(row)
-		a.face = screen.Window{}
+		a.bodyWindow = screen.Window{}
 	}
 }
 
 // Click chooses the host that is there.
-func (a *again) Click(x, y int) (again bool) {
+func (a *resendMode) Click(x, y int) (again bool) {
 	row := a.RowAt(y)
 	if a.full || row < 0 || a.plan.side && x >= a.plan.listW {
 		return false
 	}
 	again = row == a.At
-	a.choose(row)
+	a.selectHost(row)
 	return again
 }
 
 // Roll moves the view of the body, where that is all there is, or else of the hosts.
-func (a *again) Roll(rows int) {
+func (a *resendMode) Roll(rows int) {
 	if a.full {
-		a.face.Roll(rows)
+		a.bodyWindow.Roll(rows)
 		return
 	}
 	a.Window.Roll(rows)
 }
 
-// place is where the request would go.
-func (a *again) place() *Place { return &a.places[a.At] }
+// destination is where the request would go.
+func (a *resendMode) destination() *Destination { return &a.places[a.At] }
 
 // isUnchanged reports whether the captured body goes as it is.
-func (a *again) isUnchanged() bool { return a.policy == unchanged && a.mayBeUnchanged() }
+func (a *resendMode) isUnchanged() bool { return a.policy == unchanged && a.canBeUnchanged() }
 
-// mayBeUnchanged reports whether the captured body may go there as it is, and asks for the model
+// canBeUnchanged reports whether the captured body may go there as it is, and asks for the model
 // that is wanted.
-func (a *again) mayBeUnchanged() bool {
-	h := a.place().Host
+func (a *resendMode) canBeUnchanged() bool {
+	h := a.destination().Host
 	return a.asItIs[h] && a.models[h] == a.captured.Model()
 }
 
-// step goes on by so many policies, from the last to the first.
-func (a *again) step(by int) {
+// stepPolicy goes on by so many policies, from the last to the first.
+func (a *resendMode) stepPolicy(by int) {
 	first := 0
-	if a.mayBeUnchanged() {
+	if a.canBeUnchanged() {
 		first = unchanged
 	}
 	n := len(replay.Behaviours) - first
 	a.policy = (max(a.policy, first)-first+by+n)%n + first
-	a.face = screen.Window{}
+	a.bodyWindow = screen.Window{}
 }
 
-// mostModel is how many characters the name of a model may have that is typed.
-const mostModel = 200
+// maxModel is how many characters the name of a model may have that is typed.
+const maxModel = 200
 
 // editModel lets the user say which model is asked.
-func (a *again) editModel() {
-	a.typing = screen.NewInput(display.Lit(" model "), a.models[a.place().Host], mostModel)
+func (a *resendMode) editModel() {
+	a.typing = screen.NewInput(display.Lit(" model "), a.models[a.destination().Host], maxModel)
 }
 
 // keepModel takes what is typed. An empty name is what is asked for without.
-func (a *again) keepModel() {
-	h := a.place().Host
+func (a *resendMode) keepModel() {
+	h := a.destination().Host
 	a.models[h] = h.ModelOf(a.captured, a.typing.Value())
 	a.typing = nil
 }
 
-// send sends what is shown.
-func (a *again) send() {
-	a.prepare() // other keys may have come with this one
-	p, d, draw := a.place(), a.current(), a.means.Draw
+// sendDraft sends what is shown.
+func (a *resendMode) sendDraft() {
+	a.prepareDraft() // other keys may have come with this one
+	p, d, draw := a.destination(), a.currentDraft(), a.deps.Draw
 	switch {
 	case d == nil:
 		a.host.Say(display.Lit("not there yet"))
@@ -234,7 +234,7 @@ func (a *again) send() {
 		a.host.Say(draw.Clean(d.trouble))
 		return
 	}
-	if err := a.means.Send(Request{Host: p.Host, Model: d.key.model, URL: d.url, Body: d.body}); err != nil {
+	if err := a.deps.Send(Request{Host: p.Host, Model: d.key.model, URL: d.url, Body: d.body}); err != nil {
 		a.host.Say(draw.Format("not sent: %s", err))
 		return
 	}
@@ -242,10 +242,10 @@ func (a *again) send() {
 	a.host.Close()
 }
 
-// shown is the body that is shown, to be copied or saved.
-func (a *again) shown() modes.Body {
-	a.prepare() // other keys may have come with this one
-	d, name := a.current(), a.place().Host.Name
+// shownBody is the body that is shown, to be copied or saved.
+func (a *resendMode) shownBody() modes.Body {
+	a.prepareDraft() // other keys may have come with this one
+	d, name := a.currentDraft(), a.destination().Host.Name
 	switch {
 	case d == nil:
 		return modes.Body{What: display.Lit("not there yet")}
@@ -253,6 +253,6 @@ func (a *again) shown() modes.Body {
 		return modes.Body{What: display.Lit("nothing would be sent")}
 	}
 	return modes.Body{
-		Data: d.body, What: a.means.Draw.Format("%s for %s,", screen.Bytes(len(d.body)), name), File: fmt.Sprintf("request-%d-%s.json", a.turn, name),
+		Data: d.body, What: a.deps.Draw.Format("%s for %s,", screen.Bytes(len(d.body)), name), File: fmt.Sprintf("request-%d-%s.json", a.turn, name),
 	}
 }

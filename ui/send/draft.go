@@ -34,9 +34,9 @@ type draft struct {
 	notes   []panes.LossNote
 }
 
-// want says which draft is to be shown.
-func (a *again) want() draftKey {
-	p := a.place()
+// wantedDraft says which draft is to be shown.
+func (a *resendMode) wantedDraft() draftKey {
+	p := a.destination()
 	k := draftKey{
 		host: p.Host, address: p.Address, trouble: p.Trouble, policy: max(a.policy, 0), model: a.models[p.Host], raw: a.raw,
 		width: max(a.plan.bodyW-1, 1), notes: max(a.plan.listW-1, 1),
@@ -50,28 +50,28 @@ func (a *again) want() draftKey {
 	return k
 }
 
-// prepare has the draft made that is to be shown, one at a time. A small one is there when it
+// prepareDraft has the draft made that is to be shown, one at a time. A small one is there when it
 // returns.
-func (a *again) prepare() {
-	a.wanted = a.want()
+func (a *resendMode) prepareDraft() {
+	a.wanted = a.wantedDraft()
 	if a.making || a.draft != nil && a.draft.key == a.wanted {
 		return
 	}
-	k, c, draw := a.wanted, a.captured, a.means.Draw
+	k, c, draw := a.wanted, a.captured, a.deps.Draw
 	if len(c.Body) < modes.MaxSyncBytes {
-		a.draft = compose(k, c, draw)
+		a.draft = composeDraft(k, c, draw)
 		return
 	}
 	a.making = true
 	a.host.Do(func() func() {
-		d := compose(k, c, draw)
+		d := composeDraft(k, c, draw)
 		return func() { a.draft, a.making = d, false }
 	})
 }
 
-// current is the draft to show or to send, nil while it is being made. How it is laid out makes no
+// currentDraft is the draft to show or to send, nil while it is being made. How it is laid out makes no
 // difference.
-func (a *again) current() *draft {
+func (a *resendMode) currentDraft() *draft {
 	if a.draft == nil {
 		return nil
 	}
@@ -83,22 +83,22 @@ func (a *again) current() *draft {
 	return a.draft
 }
 
-// compose makes a request for a host and lays it out.
-func compose(k draftKey, c host.CapturedRequest, draw display.Drawer) *draft {
+// composeDraft makes a request for a host and lays it out.
+func composeDraft(k draftKey, c host.CapturedRequest, draw display.Drawer) *draft {
 	d := &draft{key: k}
 	var marks []panes.Span
 	if k.trouble != "" {
-		d.note(screen.Bad, draw.Format("cannot be sent: %s", k.trouble))
+		d.addNote(screen.Bad, draw.Format("cannot be sent: %s", k.trouble))
 	}
 	if bytes.Contains(c.Body, []byte("[redacted:")) {
-		d.note(screen.Caution, display.Lit("secrets were taken out of what was captured: [redacted:...] is sent in their place"))
+		d.addNote(screen.Caution, display.Lit("secrets were taken out of what was captured: [redacted:...] is sent in their place"))
 	}
 	if k.policy == unchanged {
 		d.url, _ = k.host.RawRequest(c.Body, k.model, k.address)
 		d.body = c.Body
-		d.note(screen.Good, display.Lit("byte for byte as it was captured"))
+		d.addNote(screen.Good, display.Lit("byte for byte as it was captured"))
 	} else {
-		marks = d.resend(c, draw)
+		marks = d.buildRequest(c, draw)
 	}
 	if d.body != nil {
 		d.sheet.Add(panes.NewBlock(display.Text{}, d.body, k.raw, marks, k.width, draw))
@@ -109,22 +109,22 @@ func compose(k draftKey, c host.CapturedRequest, draw display.Drawer) *draft {
 	return d
 }
 
-// resend makes the request from the captured one, and says what that loses. The spans are those of
+// buildRequest makes the request from the captured one, and says what that loses. The spans are those of
 // arguments that the model did not write so.
-func (d *draft) resend(c host.CapturedRequest, draw display.Drawer) (marks []panes.Span) {
+func (d *draft) buildRequest(c host.CapturedRequest, draw display.Drawer) (marks []panes.Span) {
 	k := d.key
 	out, err := k.host.Resend(c, k.model, &replay.Behaviours[k.policy])
 	if err != nil {
 		d.trouble = err.Error()
-		d.note(screen.Bad, draw.Format("cannot be sent: %s", screen.ShortName(d.trouble)))
+		d.addNote(screen.Bad, draw.Format("cannot be sent: %s", screen.ShortName(d.trouble)))
 		return nil
 	}
 	d.url, d.body = k.host.Build(out.Request, k.address)
 	if len(out.Undeclared) > 0 {
-		d.note(screen.Caution, draw.Format("tools that cannot be declared there: %s", screen.ShortName(strings.Join(out.Undeclared, ", "))))
+		d.addNote(screen.Caution, draw.Format("tools that cannot be declared there: %s", screen.ShortName(strings.Join(out.Undeclared, ", "))))
 	}
 	if out.Moved > 0 {
-		d.note(screen.Caution, screen.Plural(out.Moved, "instruction").Between("", " from inside the conversation: before it now"))
+		d.addNote(screen.Caution, screen.Plural(out.Moved, "instruction").Between("", " from inside the conversation: before it now"))
 	}
 	d.notes = append(d.notes, panes.LossNotes(&out.Preview, replay.WholeConversation, k.notes, draw)...)
 	found, added := panes.FindArgs([][]byte{d.body}, out.Preview.Calls)
@@ -135,8 +135,8 @@ func (d *draft) resend(c host.CapturedRequest, draw display.Drawer) (marks []pan
 	return marks
 }
 
-// note adds a note of ours.
-func (d *draft) note(r screen.Role, text display.Text) {
+// addNote adds a note of ours.
+func (d *draft) addNote(r screen.Role, text display.Text) {
 	for i, line := range display.Wrap(text, max(d.key.notes-4, 8)) {
 		if i > 0 {
 			line = line.Between("  ", "")

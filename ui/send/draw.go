@@ -12,8 +12,8 @@ import (
 	"toolscope/ui/screen"
 )
 
-// plan is how a body of the screen is divided.
-type plan struct {
+// bodyLayout is how a body of the screen is divided.
+type bodyLayout struct {
 	head  int // rows of titles, over the whole width
 	hosts int // rows of the list
 	body  int // rows of what would be sent, with their caption; 0 where only tab shows it
@@ -26,9 +26,9 @@ type plan struct {
 // sideBySide is from how many cells on the body stands beside the hosts.
 const sideBySide = 120
 
-// planFor divides a body of w × h cells for so many hosts.
-func planFor(w, h, hosts int) plan {
-	p := plan{head: 2, listW: w, bodyW: w}
+// newBodyLayout divides a body of w × h cells for so many hosts.
+func newBodyLayout(w, h, hosts int) bodyLayout {
+	p := bodyLayout{head: 2, listW: w, bodyW: w}
 	rest := max(h-p.head, 0)
 	switch {
 	case h < modes.Tall:
@@ -50,21 +50,21 @@ func planFor(w, h, hosts int) plan {
 }
 
 // Extend lays the request out for a body of w × h cells.
-func (a *again) Extend(_ *providers.View, w, h int) {
-	a.w, a.plan = w, planFor(w, h, len(a.places))
+func (a *resendMode) Extend(_ *providers.View, w, h int) {
+	a.w, a.plan = w, newBodyLayout(w, h, len(a.places))
 	a.Fit(len(a.places), a.plan.head, a.plan.head+a.plan.hosts)
-	a.prepare()
-	if d := a.current(); d != nil {
-		a.face.Rows, a.face.Height = d.sheet.Rows, max(a.plan.body-1, 1)
+	a.prepareDraft()
+	if d := a.currentDraft(); d != nil {
+		a.bodyWindow.Rows, a.bodyWindow.Height = d.sheet.Rows, max(a.plan.body-1, 1)
 		if a.full {
-			a.face.Height = max(h-a.plan.head, 1)
+			a.bodyWindow.Height = max(h-a.plan.head, 1)
 		}
-		a.face.Scroll(a.face.Top)
+		a.bodyWindow.Scroll(a.bodyWindow.Top)
 	}
 }
 
 // Draw writes row y.
-func (a *again) Draw(p *screen.Pen, y int) {
+func (a *resendMode) Draw(p *screen.Pen, y int) {
 	defer p.Fill(screen.Bare)
 	plan := a.plan
 	switch {
@@ -88,10 +88,10 @@ func (a *again) Draw(p *screen.Pen, y int) {
 }
 
 // drawLeft writes row y of the hosts, of so many rows of the body, and of the notes.
-func (a *again) drawLeft(p *screen.Pen, y, body int) {
+func (a *resendMode) drawLeft(p *screen.Pen, y, body int) {
 	switch n := y - a.plan.hosts; {
 	case n < 0:
-		a.drawPlace(p, a.Top+y)
+		a.drawDestination(p, a.Top+y)
 	case n < body:
 		a.drawBody(p, n)
 	default:
@@ -100,7 +100,7 @@ func (a *again) drawLeft(p *screen.Pen, y, body int) {
 }
 
 // drawTitle writes what is sent.
-func (a *again) drawTitle(p *screen.Pen) {
+func (a *resendMode) drawTitle(p *screen.Pen) {
 	for _, lead := range []string{fmt.Sprintf(" SEND AGAIN the request of turn %d", a.turn), fmt.Sprintf(" SEND AGAIN turn %d", a.turn)} {
 		if a.answered > 0 {
 			lead = fmt.Sprintf(" SEND turn %d and %s of it", a.turn, screen.Plural(a.answered, "result"))
@@ -115,8 +115,8 @@ func (a *again) drawTitle(p *screen.Pen) {
 }
 
 // drawHow writes whom it goes to, which model is asked, and under which policy.
-func (a *again) drawHow(p *screen.Pen) {
-	h := a.place().Host
+func (a *resendMode) drawHow(p *screen.Pen) {
+	h := a.destination().Host
 	model := p.Name(a.models[h])
 	if model.Empty() {
 		model = display.Lit("no model: m")
@@ -137,8 +137,8 @@ func (a *again) drawHow(p *screen.Pen) {
 // hostColumn is how many cells the name of a host has.
 const hostColumn = 13
 
-// drawPlace writes row n of the hosts: its sign says whether it can be sent to.
-func (a *again) drawPlace(p *screen.Pen, n int) {
+// drawDestination writes row n of the hosts: its sign says whether it can be sent to.
+func (a *resendMode) drawDestination(p *screen.Pen, n int) {
 	if n >= len(a.places) {
 		return
 	}
@@ -174,10 +174,10 @@ func (a *again) drawPlace(p *screen.Pen, n int) {
 }
 
 // drawBody writes row y of what would be sent.
-func (a *again) drawBody(p *screen.Pen, y int) {
+func (a *resendMode) drawBody(p *screen.Pen, y int) {
 	if y == 0 {
 		var notes []display.Text
-		if d := a.current(); d != nil && d.body != nil {
+		if d := a.currentDraft(); d != nil && d.body != nil {
 			size := screen.Bytes(len(d.body))
 			long := display.Join(size, display.Lit(" to "), p.Name(d.url))
 			if d.added > 0 {
@@ -193,8 +193,8 @@ func (a *again) drawBody(p *screen.Pen, y int) {
 }
 
 // drawSheet writes row y of the body.
-func (a *again) drawSheet(p *screen.Pen, y int) {
-	d := a.current()
+func (a *resendMode) drawSheet(p *screen.Pen, y int) {
+	d := a.currentDraft()
 	p.Spaces(screen.Bare, 1)
 	switch {
 	case d == nil && y == 0:
@@ -205,7 +205,7 @@ func (a *again) drawSheet(p *screen.Pen, y int) {
 	if d == nil || d.body == nil {
 		return
 	}
-	w := a.face
+	w := a.bodyWindow
 	if below := w.Rows - w.Top - w.Height; !a.full && y == w.Height-1 && below > 0 {
 		p.Text(screen.Muted, p.Format("(%s below: tab)", screen.Plural(below+1, "line")))
 		return
@@ -216,9 +216,9 @@ func (a *again) drawSheet(p *screen.Pen, y int) {
 }
 
 // drawNote writes row y of what is lost, or why nothing can be sent.
-func (a *again) drawNote(p *screen.Pen, y int) {
+func (a *resendMode) drawNote(p *screen.Pen, y int) {
 	var notes []panes.LossNote
-	if d := a.current(); d != nil {
+	if d := a.currentDraft(); d != nil {
 		notes = d.notes
 	}
 	panes.DrawLossNotes(p, notes, y, a.plan.notes, display.Text{})

@@ -13,10 +13,10 @@ import (
 	"toolscope/ui/screen"
 )
 
-// result is the mode in which the result of a call is typed or pasted.
-type result struct {
+// resultMode is the mode in which the result of a call is typed or pasted.
+type resultMode struct {
 	host     modes.Host
-	means    Means
+	deps     Dependencies
 	of       stream.Ref
 	name, id string // of the call
 	input    *screen.Input
@@ -31,26 +31,26 @@ type result struct {
 	view       screen.Window
 }
 
-// mostTyped is how many characters a result may have that is typed here.
-const mostTyped = 256 << 10
+// maxTyped is how many characters a result may have that is typed here.
+const maxTyped = 256 << 10
 
 // TypeResult is the entry that lets the user type what the chosen call gave back.
-func TypeResult(m Means) modes.Entry {
+func TypeResult(m Dependencies) modes.Entry {
 	key := screen.Binding{Keys: []string{"a"}, Does: display.Lit("type a result, to go on")}
 	return modes.Entry{Binding: key, New: func(h modes.Host) (modes.Mode, display.Text) {
 		t, c := h.View().Find(h.Chosen())
-		if why := m.refuse(h.View(), t, c); !why.Empty() {
+		if why := m.whyRefused(h.View(), t, c); !why.Empty() {
 			return nil, why
 		}
 		before := m.Results[c.Ref()]
-		in := screen.NewInput(display.Text{}, before.Text, mostTyped)
+		in := screen.NewInput(display.Text{}, before.Text, maxTyped)
 		in.Lines = true
-		return &result{host: h, means: m, of: c.Ref(), name: c.Name, id: c.ID, input: in, failed: before.Failed}, display.Text{}
+		return &resultMode{host: h, deps: m, of: c.Ref(), name: c.Name, id: c.ID, input: in, failed: before.Failed}, display.Text{}
 	}}
 }
 
-// refuse says why no result of a call can be typed, if that is so.
-func (m *Means) refuse(v *providers.View, t *stream.Turn, c *stream.Call) display.Text {
+// whyRefused says why no result of a call can be typed, if that is so.
+func (m *Dependencies) whyRefused(v *providers.View, t *stream.Turn, c *stream.Call) display.Text {
 	switch {
 	case m.Send == nil:
 		return nowhere
@@ -74,31 +74,31 @@ func (m *Means) refuse(v *providers.View, t *stream.Turn, c *stream.Call) displa
 }
 
 // Typing is the result.
-func (r *result) Typing() *screen.Input { return r.input }
+func (r *resultMode) Typing() *screen.Input { return r.input }
 
 // Keys are those that are not typed.
-func (r *result) Keys() []screen.Binding {
+func (r *resultMode) Keys() []screen.Binding {
 	return []screen.Binding{
-		{Keys: []string{"enter"}, Hint: display.Lit("enter keep"), Does: display.Lit("keep it, and go on"), Do: r.keep},
+		{Keys: []string{"enter"}, Hint: display.Lit("enter keep"), Does: display.Lit("keep it, and go on"), Do: r.storeResult},
 		{Keys: []string{"esc"}, Hint: display.Lit("esc cancel"), Does: display.Lit("as it was before"), Do: r.host.Close},
 		{Keys: []string{"tab"}, Hint: display.Lit("tab error or not"), Does: display.Lit("an error, or none"), Do: func() { r.failed = !r.failed }},
 		{Keys: []string{"ctrl+j", "alt+enter"}, Hint: display.Lit("^J new line"), Does: display.Lit("a new line"), Do: func() { r.input.Insert("\n") }},
 	}
 }
 
-// keep remembers the result. With the last one that the turn waits for, the next request can be
+// storeResult remembers the result. With the last one that the turn waits for, the next request can be
 // sent.
-func (r *result) keep() {
+func (r *resultMode) storeResult() {
 	r.host.Close()
-	r.means.Results[r.of] = Result{r.input.Value(), r.failed}
+	r.deps.Results[r.of] = Result{r.input.Value(), r.failed}
 	t, _ := r.host.View().Find(r.of)
-	all, missing := r.means.Results.of(t)
+	all, missing := r.deps.Results.resultsOf(t)
 	if len(missing) > 0 {
 		r.host.Choose(missing[0])
 		r.host.Say(display.Format("%d of %s: a gives the next", len(all), screen.Plural(len(all)+len(missing), "result")))
 		return
 	}
-	next, why := newAgain(r.host, r.means, t, all)
+	next, why := newResendMode(r.host, r.deps, t, all)
 	if next == nil {
 		r.host.Say(why)
 		return
@@ -107,14 +107,14 @@ func (r *result) keep() {
 }
 
 // Extend lays out what is typed, if it is not, and keeps the cursor in view.
-func (r *result) Extend(v *providers.View, w, h int) {
+func (r *resultMode) Extend(v *providers.View, w, h int) {
 	t, _ := v.Find(r.of)
-	all, missing := r.means.Results.of(t)
+	all, missing := r.deps.Results.resultsOf(t)
 	r.given, r.all = len(all), len(all)+len(missing)
 	if width := max(w-panes.Margin, 1); r.edits != r.input.Edits || r.width != width {
 		r.text, r.cursor = []byte(r.input.Value()), r.input.Cursor()
 		r.edits, r.width = r.input.Edits, width
-		l := layout.NewText(width, r.means.Draw)
+		l := layout.NewText(width, r.deps.Draw)
 		l.Extend(r.text, true)
 		r.rows = l.Rows()
 	}
@@ -127,7 +127,7 @@ func (r *result) Extend(v *providers.View, w, h int) {
 const resultHead = 2
 
 // cursorRow is the row of the cursor: behind the last line end there is one more than the text has.
-func (r *result) cursorRow() int {
+func (r *resultMode) cursorRow() int {
 	for n, row := range r.rows {
 		if r.cursor < int(row.End) || n == len(r.rows)-1 && !bytes.HasSuffix(r.text, []byte("\n")) {
 			return n
@@ -137,7 +137,7 @@ func (r *result) cursorRow() int {
 }
 
 // Draw writes row y.
-func (r *result) Draw(p *screen.Pen, y int) {
+func (r *resultMode) Draw(p *screen.Pen, y int) {
 	defer p.Fill(screen.Bare)
 	switch y {
 	case 0:
@@ -156,7 +156,7 @@ func (r *result) Draw(p *screen.Pen, y int) {
 	}
 }
 
-func (r *result) drawTitle(p *screen.Pen) {
+func (r *resultMode) drawTitle(p *screen.Pen) {
 	count := p.Format(" %d of %s there ", r.given, screen.Plural(r.all, "result"))
 	if p.Left < 50 {
 		count = display.Text{}
@@ -174,7 +174,7 @@ func (r *result) drawTitle(p *screen.Pen) {
 }
 
 // drawRow writes a row of what is typed, with the cursor if that is on it.
-func (r *result) drawRow(p *screen.Pen, row int) {
+func (r *resultMode) drawRow(p *screen.Pen, row int) {
 	line := []byte(nil)
 	start := len(r.text)
 	if row < len(r.rows) {

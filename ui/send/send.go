@@ -10,8 +10,8 @@ import (
 	"toolscope/ui/modes"
 )
 
-// A Place is a host that requests can be sent to.
-type Place struct {
+// A Destination is a host that requests can be sent to.
+type Destination struct {
 	Host    *host.Host
 	Address string // its URL, "" where that is not known
 	Trouble string // why nothing can be sent there, such as a key that is missing; "" when it can
@@ -26,10 +26,10 @@ type Request struct {
 	Body  []byte
 }
 
-// Means are what these modes need besides their host.
-type Means struct {
+// Dependencies are what these modes need besides their host.
+type Dependencies struct {
 	Send    func(Request) error // does not wait for the answer; nil where nothing can be sent
-	Places  []Place             // where to
+	Places  []Destination       // where to
 	Results Results             // what is typed is put here
 	Outlet  modes.Exporter
 	Draw    display.Drawer
@@ -44,8 +44,8 @@ type Result struct {
 	Failed bool
 }
 
-// of are the results that the calls of a turn have, and the calls that wait for one.
-func (r Results) of(t *stream.Turn) (all []host.Result, missing []stream.Ref) {
+// resultsOf are the results that the calls of a turn have, and the calls that wait for one.
+func (r Results) resultsOf(t *stream.Turn) (all []host.Result, missing []stream.Ref) {
 	if t == nil {
 		return nil, nil
 	}

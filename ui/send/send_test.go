@@ -63,7 +63,7 @@ func (d *desk) text() string {
 }
 
 // newDesk has a turn of some calls, which was asked for with a prompt.
-func newDesk(prompt string, calls int) (*desk, Means) {
+func newDesk(prompt string, calls int) (*desk, Dependencies) {
 	d := &desk{}
 	body := fmt.Sprintf(`{"model":"claude-x","max_tokens":9,"messages":[{"role":"user","content":%q}],"tools":[]}`, prompt)
 	d.in.Write(stream.Record{Exchange: 1, Request: true, Data: []byte(body), Head: &stream.Head{Method: "POST", URL: "https://api.anthropic.com/v1/messages"}})
@@ -72,9 +72,9 @@ func newDesk(prompt string, calls int) (*desk, Means) {
 		wire += strings.Repeat(",", min(i, 1)) + fmt.Sprintf(`{"type":"tool_use","id":"toolu_%d","name":"f","input":{"n":%d}}`, i+1, i)
 	}
 	d.in.Write(stream.Record{Exchange: 1, Data: []byte(wire + `]}`), Head: &stream.Head{Status: 200}, End: true})
-	m := Means{Results: Results{}, Send: func(Request) error { return nil }}
+	m := Dependencies{Results: Results{}, Send: func(Request) error { return nil }}
 	for i := range host.All {
-		m.Places = append(m.Places, Place{Host: &host.All[i], Address: "http://h.test"})
+		m.Places = append(m.Places, Destination{Host: &host.All[i], Address: "http://h.test"})
 	}
 	d.chosen = stream.Ref{Turn: 0, Call: int32(min(calls, 1))}
 	return d, m
@@ -94,14 +94,14 @@ func (d *desk) open(t *testing.T, e modes.Entry) {
 // TestDraftIsMadeOnce: it is made anew when what it is made from has changed, and only then.
 func TestDraftIsMadeOnce(t *testing.T) {
 	d, m := newDesk("Hi.", 1)
-	d.open(t, Again(m))
-	a := d.top.(*again)
+	d.open(t, ResendEntry(m))
+	a := d.top.(*resendMode)
 	for _, c := range []struct {
 		keys string
 		made bool
 	}{{"", false}, {"r", true}, {"p", true}, {"tab", false}, {"tab", false}, {"G", true}, {"G", false}, {"k", true}, {"m esc", false}, {"m enter", false}} {
 		before := a.draft
-		if d.press(t, strings.Fields(c.keys)...); (a.draft != before) != c.made || a.current() == nil {
+		if d.press(t, strings.Fields(c.keys)...); (a.draft != before) != c.made || a.currentDraft() == nil {
 			t.Errorf("%q: made is %t", c.keys, !c.made)
 		}
 	}
@@ -113,8 +113,8 @@ func TestDraftIsMadeOnce(t *testing.T) {
 // TestBigDraft: a big one is made beside the screen, one at a time.
 func TestBigDraft(t *testing.T) {
 	d, m := newDesk(strings.Repeat("Hi. ", 10_000), 1)
-	d.open(t, Again(m))
-	a := d.top.(*again)
+	d.open(t, ResendEntry(m))
+	a := d.top.(*resendMode)
 	if d.press(t, "r", "p", "enter"); len(d.jobs) != 1 || d.said != "not there yet" || !strings.Contains(d.text(), "...") {
 		t.Fatalf("%d jobs, said %q", len(d.jobs), d.said)
 	}
@@ -122,7 +122,7 @@ func TestBigDraft(t *testing.T) {
 		d.jobs[n-1]()()
 		d.extend()
 	}
-	if len(d.jobs) != 2 || a.current() == nil || a.draft.key != a.wanted {
+	if len(d.jobs) != 2 || a.currentDraft() == nil || a.draft.key != a.wanted {
 		t.Errorf("after %d jobs, %+v is there, wanted is %+v", len(d.jobs), a.draft.key, a.wanted)
 	}
 	if d.press(t, "enter"); d.top != nil || !strings.HasPrefix(d.said, "sent to anthropic") {
@@ -134,7 +134,7 @@ func TestBigDraft(t *testing.T) {
 func TestResultIsLaidOutOnce(t *testing.T) {
 	d, m := newDesk("Hi.", 2)
 	d.open(t, TypeResult(m))
-	r := d.top.(*result)
+	r := d.top.(*resultMode)
 	r.input.Insert(strings.Repeat("x\n", 5000))
 	d.extend()
 	rows := &r.rows[0]
@@ -156,7 +156,7 @@ func TestLastResult(t *testing.T) {
 		t.Fatal(d.said)
 	}
 	d.extend()
-	if text, body := d.text(), d.top.(*again).current().body; !strings.Contains(text, "SEND turn 1 and 2 results of it") || !strings.Contains(string(body), `"is_error":true`) {
+	if text, body := d.text(), d.top.(*resendMode).currentDraft().body; !strings.Contains(text, "SEND turn 1 and 2 results of it") || !strings.Contains(string(body), `"is_error":true`) {
 		t.Errorf("%s\n%s", text, body)
 	}
 	if want := (Results{{Turn: 0, Call: 1}: {Failed: true}, {Turn: 0, Call: 2}: {Text: "\n"}}); len(m.Results) != 2 || m.Results[d.chosen] != want[d.chosen] {
@@ -173,7 +173,7 @@ func TestKeys(t *testing.T) {
 	d, m := newDesk("Hi.", 1)
 	d.open(t, TypeResult(m))
 	checkKeys(t, d.top)
-	d.open(t, Again(m))
+	d.open(t, ResendEntry(m))
 	for _, key := range []string{"tab", "tab", "m"} {
 		checkKeys(t, d.top)
 		d.press(t, key)
