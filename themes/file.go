@@ -50,7 +50,7 @@ const (
 // A Problem is something in a file of a theme, and what is to be said of it. One that is not grave is
 // left out, and the theme is as if it was not there.
 type Problem struct {
-	settings.Place
+	settings.Position
 	Text  string
 	Grave bool
 }
@@ -59,7 +59,7 @@ type Problem struct {
 func Parse(name string, data []byte) (t Theme, problems []Problem) {
 	found, err := settings.Read(data)
 	if wrong := (*settings.SyntaxError)(nil); errors.As(err, &wrong) {
-		return Default(true), []Problem{{wrong.Place, wrong.What, true}}
+		return Default(true), []Problem{{wrong.Position, wrong.What, true}}
 	}
 	f := themeFile{said: map[string]settings.Setting{}}
 	for _, s := range found {
@@ -81,7 +81,7 @@ type themeFile struct {
 }
 
 func (f *themeFile) wrong(s settings.Setting, format string, args ...any) {
-	f.problems = append(f.problems, Problem{s.Place, s.Name() + ": " + fmt.Sprintf(format, args...), true})
+	f.problems = append(f.problems, Problem{s.Position, s.Name() + ": " + fmt.Sprintf(format, args...), true})
 }
 
 // base is the theme that what the file does not say is taken from.
@@ -134,7 +134,7 @@ func (f *themeFile) role(t *Theme, s settings.Setting) {
 	if near := Near(s.Name(), names); len(near) > 0 {
 		text = fmt.Sprintf("%s: no such role: did you mean %s?", s.Name(), strings.Join(near, ", "))
 	}
-	f.problems = append(f.problems, Problem{s.Place, text, false})
+	f.problems = append(f.problems, Problem{s.Position, text, false})
 }
 
 // code is the style that is named, or one of the colours of the theme.

@@ -157,10 +157,10 @@ func (a *app) showKeys(c *configuration, origins bool) {
 // told tells what is wrong with the file, and has the run fail if something cannot be followed.
 func (a *app) told(c *configuration, wrong []error) error {
 	for _, o := range c.odd {
-		a.notef("%s: %s", c.at(o.Place), o.text)
+		a.notef("%s: %s", c.at(o.Position), o.text)
 	}
 	for _, o := range c.bad {
-		wrong = append(wrong, usagef("%s: %s", c.at(o.Place), o.text))
+		wrong = append(wrong, usagef("%s: %s", c.at(o.Position), o.text))
 	}
 	for _, err := range wrong {
 		a.fail(err)

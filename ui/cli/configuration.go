@@ -63,12 +63,12 @@ type configuration struct {
 
 // An oddity is something in the file, and what is to be said of it.
 type oddity struct {
-	settings.Place
+	settings.Position
 	text string
 }
 
 // at is a place as editors and compilers write it.
-func (c *configuration) at(p settings.Place) string {
+func (c *configuration) at(p settings.Position) string {
 	return fmt.Sprintf("%s:%d:%d", c.path, p.Line, p.Column)
 }
 
@@ -93,7 +93,7 @@ func readConfiguration(root *cobra.Command) (c configuration, err error) {
 func (c *configuration) take(known []setting, data []byte) {
 	found, err := settings.Read(data)
 	if wrong := (*settings.SyntaxError)(nil); errors.As(err, &wrong) {
-		c.bad = append(c.bad, oddity{wrong.Place, wrong.What})
+		c.bad = append(c.bad, oddity{wrong.Position, wrong.What})
 	}
 	c.values, c.keys = map[string]settings.Setting{}, ui.UserKeys{}
 	for _, s := range found {
@@ -104,13 +104,13 @@ func (c *configuration) take(known []setting, data []byte) {
 		i := slices.IndexFunc(known, func(k setting) bool { return k.key() == s.Name() })
 		switch here := i >= 0 && !known[i].secret(); {
 		case (here || i < 0) && holdsSecret(s.Value) && !namesSecret.MatchString(s.Key):
-			c.bad = append(c.bad, oddity{s.Place, s.Name() + ": that looks like a secret\nkeys are read from the environment, never from a file: take it out"})
+			c.bad = append(c.bad, oddity{s.Position, s.Name() + ": that looks like a secret\nkeys are read from the environment, never from a file: take it out"})
 		case here:
 			c.values[s.Name()] = s
 		case i >= 0 || namesSecret.MatchString(s.Key):
-			c.bad = append(c.bad, oddity{s.Place, fmt.Sprintf("%s: secrets are not read from a file\nthe environment has them: %s", s.Name(), variableFor(s, known))})
+			c.bad = append(c.bad, oddity{s.Position, fmt.Sprintf("%s: secrets are not read from a file\nthe environment has them: %s", s.Name(), variableFor(s, known))})
 		default:
-			c.odd = append(c.odd, oddity{s.Place, unknownKey(s, known)})
+			c.odd = append(c.odd, oddity{s.Position, unknownKey(s, known)})
 		}
 	}
 	c.clash(found)
@@ -134,14 +134,14 @@ func (c *configuration) key(s settings.Setting) {
 		ok = false
 	}
 	if !ok {
-		c.bad = append(c.bad, oddity{s.Place, s.Name() + ": wanted is a key in quotes, or a list of keys"})
+		c.bad = append(c.bad, oddity{s.Position, s.Name() + ": wanted is a key in quotes, or a list of keys"})
 		return
 	}
 	err := c.keys.Set(s.Key, keys)
 	if err == nil {
 		return
 	}
-	odd := oddity{s.Place, s.Name() + ": " + err.Error()}
+	odd := oddity{s.Position, s.Name() + ": " + err.Error()}
 	if errors.Is(err, ui.ErrNoAction) {
 		c.odd = append(c.odd, odd)
 	} else {
@@ -154,7 +154,7 @@ func (c *configuration) clash(found []settings.Setting) {
 	text, names := c.keys.Clash()
 	for _, s := range found {
 		if s.Table == keysTable && text != "" && (s.Key == names[0] || s.Key == names[1]) {
-			c.bad = append(c.bad, oddity{s.Place, s.Name() + ": " + text})
+			c.bad = append(c.bad, oddity{s.Position, s.Name() + ": " + text})
 			return
 		}
 	}

@@ -114,10 +114,10 @@ func (a *app) configure(cmd *cobra.Command, _ []string) error {
 		return err
 	}
 	for _, o := range c.odd {
-		a.notef("%s: %s", c.at(o.Place), o.text)
+		a.notef("%s: %s", c.at(o.Position), o.text)
 	}
 	if len(c.bad) > 0 {
-		return usagef("%s: %s", c.at(c.bad[0].Place), c.bad[0].text)
+		return usagef("%s: %s", c.at(c.bad[0].Position), c.bad[0].text)
 	}
 	for _, s := range mine {
 		if s.flag.Changed || crowdedOut(cmd, s) {
@@ -165,7 +165,7 @@ func (a *app) set(s setting, c *configuration) error {
 	case text != "":
 		texts = []string{text}
 	case inFile:
-		from = origin{place: c.at(v.Place)}
+		from = origin{place: c.at(v.Position)}
 		texts, ok = textsOf(v.Value, s.flag.Value)
 	default:
 		return nil

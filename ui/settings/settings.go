@@ -17,15 +17,15 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
-// Place is where something stands in a file.
-type Place struct{ Line, Column int }
+// Position is where something stands in a file.
+type Position struct{ Line, Column int }
 
 // Setting is one value: a string, bool, int64, float64, []any, or what else TOML has.
 type Setting struct {
 	Table string // the table it stands in, "" outside of any
 	Key   string
 	Value any
-	Place
+	Position
 }
 
 // Name is the key, behind its table.
@@ -41,7 +41,7 @@ func Name(table, key string) string {
 
 // SyntaxError is what is no TOML.
 type SyntaxError struct {
-	Place
+	Position
 	What string
 }
 
@@ -49,66 +49,66 @@ func (e *SyntaxError) Error() string { return fmt.Sprintf("%d:%d: %s", e.Line, e
 
 // Read reads a file. The error is a [*SyntaxError].
 func Read(data []byte) ([]Setting, error) {
-	if at := invalid(data); at >= 0 {
-		return nil, &SyntaxError{placeOf(data, at), "a byte that is not UTF-8"}
+	if at := findInvalid(data); at >= 0 {
+		return nil, &SyntaxError{positionOf(data, at), "a byte that is not UTF-8"}
 	}
 	values := map[string]any{}
 	if err := toml.Unmarshal(data, &values); err != nil {
 		var wrong *toml.DecodeError
 		if !errors.As(err, &wrong) {
-			return nil, &SyntaxError{Place{1, 1}, strings.TrimPrefix(err.Error(), "toml: ")}
+			return nil, &SyntaxError{Position{1, 1}, strings.TrimPrefix(err.Error(), "toml: ")}
 		}
 		line, column := wrong.Position()
-		return nil, &SyntaxError{Place{line, column}, strings.TrimPrefix(wrong.Error(), "toml: ")}
+		return nil, &SyntaxError{Position{line, column}, strings.TrimPrefix(wrong.Error(), "toml: ")}
 	}
 	r := reader{data: data}
 	r.p.Reset(data)
 	for r.p.NextExpression() {
-		r.expression(r.p.Expression(), values)
+		r.addExpression(r.p.Expression(), values)
 	}
-	return r.found, nil
+	return r.settings, nil
 }
 
 // reader walks a file that is known to be right.
 type reader struct {
-	data  []byte
-	p     unstable.Parser
-	table []string
-	found []Setting
+	data     []byte
+	p        unstable.Parser
+	table    []string
+	settings []Setting
 }
 
-func (r *reader) expression(n *unstable.Node, values map[string]any) {
+func (r *reader) addExpression(n *unstable.Node, values map[string]any) {
 	switch n.Kind {
 	case unstable.Table, unstable.ArrayTable:
-		r.table, _ = r.path(n)
+		r.table, _ = r.keyPath(n)
 	case unstable.KeyValue:
-		r.keyValue(n, r.table, values)
+		r.addKeyValue(n, r.table, values)
 	}
 }
 
-// path is the names a node has, and the place of the first of them.
-func (r *reader) path(n *unstable.Node) (names []string, at Place) {
+// keyPath is the names a node has, and the place of the first of them.
+func (r *reader) keyPath(n *unstable.Node) (names []string, at Position) {
 	for i := n.Key(); i.Next(); {
 		if key := i.Node(); len(names) == 0 {
-			at = placeOf(r.data, int(key.Raw.Offset))
+			at = positionOf(r.data, int(key.Raw.Offset))
 		}
 		names = append(names, string(i.Node().Data))
 	}
 	return names, at
 }
 
-// keyValue takes a value; those of a table in braces one by one.
-func (r *reader) keyValue(n *unstable.Node, table []string, values map[string]any) {
-	names, at := r.path(n)
+// addKeyValue takes a value; those of a table in braces one by one.
+func (r *reader) addKeyValue(n *unstable.Node, table []string, values map[string]any) {
+	names, at := r.keyPath(n)
 	all := slices.Concat(table, names)
 	if of := n.Value(); of.Kind == unstable.InlineTable {
 		for i := of.Children(); i.Next(); {
-			r.keyValue(i.Node(), all, values)
+			r.addKeyValue(i.Node(), all, values)
 		}
 		return
 	}
 	last := len(all) - 1
-	r.found = append(r.found, Setting{strings.Join(all[:last], "."), all[last], valueAt(values, all), at})
+	r.settings = append(r.settings, Setting{strings.Join(all[:last], "."), all[last], valueAt(values, all), at})
 }
 
 // valueAt is the value of a name; inside of a list of tables, nil.
@@ -123,14 +123,14 @@ func valueAt(values map[string]any, names []string) any {
 	return values[names[len(names)-1]]
 }
 
-// placeOf is the place of a byte.
-func placeOf(data []byte, offset int) Place {
+// positionOf is the place of a byte.
+func positionOf(data []byte, offset int) Position {
 	before := string(data[:offset])
-	return Place{1 + strings.Count(before, "\n"), 1 + utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:])}
+	return Position{1 + strings.Count(before, "\n"), 1 + utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:])}
 }
 
-// invalid is where the first byte is that is not UTF-8, -1 without one.
-func invalid(data []byte) int {
+// findInvalid is where the first byte is that is not UTF-8, -1 without one.
+func findInvalid(data []byte) int {
 	for i := 0; i < len(data); {
 		r, n := utf8.DecodeRune(data[i:])
 		if r == utf8.RuneError && n == 1 {

@@ -9,13 +9,13 @@ import (
 // TestRead: each value with its place, in the order of the file.
 func TestRead(t *testing.T) {
 	want := []Setting{
-		{"", "theme", "a", Place{2, 1}},
-		{"", "keep", int64(3), Place{3, 3}},
-		{"proxy", "to", []any{"x", "y"}, Place{5, 1}},
-		{"proxy.break", "time", 1.5, Place{6, 1}},
+		{"", "theme", "a", Position{2, 1}},
+		{"", "keep", int64(3), Position{3, 3}},
+		{"proxy", "to", []any{"x", "y"}, Position{5, 1}},
+		{"proxy.break", "time", 1.5, Position{6, 1}},
 	}
 	got, err := Read([]byte("# é\ntheme = 'a'\n  \"keep\" = 3\n[proxy]\nto = ['x', 'y']\nbreak.time = 1.5\n[keys]\n\"é\".zoom = {a = true, b = 'c'}\n"))
-	want = append(want, Setting{"keys.é.zoom", "a", true, Place{8, 13}}, Setting{"keys.é.zoom", "b", "c", Place{8, 23}})
+	want = append(want, Setting{"keys.é.zoom", "a", true, Position{8, 13}}, Setting{"keys.é.zoom", "b", "c", Position{8, 23}})
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%v\n%v\nwant\n%v", err, got, want)
 	}
@@ -26,7 +26,7 @@ func TestRead(t *testing.T) {
 
 // TestWrong: what is no TOML is told with its line and column.
 func TestWrong(t *testing.T) {
-	for text, want := range map[string]Place{
+	for text, want := range map[string]Position{
 		"a = 1\nb = \n":        {2, 5},
 		"a = 1\na = 2\n":       {2, 1},
 		"a = 'x\n":             {1, 7},
@@ -36,7 +36,7 @@ func TestWrong(t *testing.T) {
 	} {
 		_, err := Read([]byte(text))
 		var wrong *SyntaxError
-		if !errors.As(err, &wrong) || wrong.Place != want || wrong.What == "" {
+		if !errors.As(err, &wrong) || wrong.Position != want || wrong.What == "" {
 			t.Errorf("%q: %v, want it at %v", text, err, want)
 		}
 	}
