@@ -8,7 +8,7 @@ import (
 )
 
 // stands notes where a record of the exchange stands.
-func (x *Exchange) stands(p stream.Place) {
+func (x *Exchange) stands(p stream.Location) {
 	switch {
 	case p.Source == nil || x.from.Source != nil && x.from.Source != p.Source:
 		x.passing = true
@@ -20,9 +20,9 @@ func (x *Exchange) stands(p stream.Place) {
 }
 
 // place is where the exchange stands, nowhere if some of it does.
-func (x *Exchange) place() stream.Place {
+func (x *Exchange) place() stream.Location {
 	if x.passing {
-		return stream.Place{}
+		return stream.Location{}
 	}
 	return x.from
 }
@@ -54,7 +54,7 @@ func (in *Inspector) readsAs(x *Exchange) *dialect.Dialect {
 }
 
 // readAgain reads one exchange into an inspector of its own, which shares nothing with others.
-func readAgain(from stream.Place, number int, request []byte, as *dialect.Dialect) (*Inspector, error) {
+func readAgain(from stream.Location, number int, request []byte, as *dialect.Dialect) (*Inspector, error) {
 	fresh := &Inspector{Request: request, forced: as, alone: true}
 	err := from.Source.Again(number, from.Start, from.End, fresh.Write)
 	fresh.Close()

@@ -34,7 +34,7 @@ func (s *tape) Again(exchange int, start, end int64, to func(stream.Record)) err
 // add puts a record at the end, and returns it as it comes from there.
 func (s *tape) add(r stream.Record) stream.Record {
 	n := int64(len(s.records))
-	r.From = stream.Place{Source: s, Start: n, End: n + 1}
+	r.Location = stream.Location{Source: s, Start: n, End: n + 1}
 	s.records = append(s.records, r)
 	return r
 }
@@ -65,7 +65,7 @@ func stateOf(x *Exchange, shared map[string]bool) string {
 		for i, c := range t.Calls {
 			own := *c
 			if shared[c.ID] {
-				own.Answered = 0
+				own.ResultCode = 0
 			}
 			own.Findings = slices.DeleteFunc(slices.Clone(c.Findings), func(f stream.Finding) bool {
 				of := x.in.View().Event(f.Event).Kind

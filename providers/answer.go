@@ -30,7 +30,7 @@ func (x *Exchange) checkStatus() {
 	case why == "":
 		why = fmt.Sprintf("HTTP status %d, and nothing that says why", x.Head.Status)
 	}
-	x.emit(stream.Event{Kind: stream.Failure, Turn: x.lastTurn(), Text: why, What: &stream.Failed{Code: fmt.Sprint(x.Head.Status)}})
+	x.emit(stream.Event{Kind: stream.Failure, Turn: x.lastTurn(), Text: why, What: &stream.FailureInfo{Code: fmt.Sprint(x.Head.Status)}})
 }
 
 // tellUnanswered reports a failure of an exchange that ended before there was anything to show, if
@@ -46,9 +46,9 @@ func (x *Exchange) tellUnanswered() {
 	switch x.by {
 	case stream.Client: // the client went away: it does not miss the answer
 	case 0: // the words are toolscope's own: no provider said them
-		x.emit(stream.Event{Kind: stream.Failure, Turn: turn, Text: x.why, What: &stream.Failed{By: stream.Network}})
+		x.emit(stream.Event{Kind: stream.Failure, Turn: turn, Text: x.why, What: &stream.FailureInfo{By: stream.Network}})
 	default:
-		x.emit(stream.Event{Kind: stream.Failure, Turn: turn, Text: x.why, What: &stream.Failed{By: x.by}})
+		x.emit(stream.Event{Kind: stream.Failure, Turn: turn, Text: x.why, What: &stream.FailureInfo{By: x.by}})
 	}
 	if x.by != 0 {
 		x.emit(stream.Event{Kind: stream.TurnClose, Turn: turn, Code: stream.CloseCut, Text: x.why})
@@ -63,7 +63,7 @@ func (x *Exchange) tellOwn() {
 	if x.decoder == nil {
 		x.use(&silent, "no answer")
 	}
-	failed := &stream.Failed{Code: fmt.Sprint(x.Head.Status), By: x.by}
+	failed := &stream.FailureInfo{Code: fmt.Sprint(x.Head.Status), By: x.by}
 	if x.by == 0 {
 		failed.By = stream.Toolscope
 	}

@@ -13,12 +13,12 @@ import (
 // the messages of a WebSocket, each of which a turn answers.
 type asking struct {
 	header lane.Facts
-	path   string           // what the request is for by its path, "" where that does not tell
-	ask    *stream.Ask      // of the latest request that was read
-	queue  []asked          // messages of a WebSocket that no turn has answered yet
-	come   int64            // how much of the response had come when the last of them was sent
-	lanes  []*laneOf        // of the requests
-	orders map[string]start // calls of the exchange that start agents, by id
+	path   string              // what the request is for by its path, "" where that does not tell
+	ask    *stream.RequestInfo // of the latest request that was read
+	queue  []asked             // messages of a WebSocket that no turn has answered yet
+	come   int64               // how much of the response had come when the last of them was sent
+	lanes  []*laneOf           // of the requests
+	orders map[string]start    // calls of the exchange that start agents, by id
 
 	upgrades bool // a WebSocket was asked for
 
@@ -54,7 +54,7 @@ func (x *Exchange) says(message []byte, at time.Duration) {
 }
 
 // ask is the request that the next turn answers, nil where none was seen.
-func (x *Exchange) ask() *stream.Ask {
+func (x *Exchange) ask() *stream.RequestInfo {
 	a := &x.asks
 	if isWebSocket(x.Head) {
 		a.sentAt = stream.NoTime
@@ -77,38 +77,38 @@ func (x *Exchange) ask() *stream.Ask {
 
 // inside is whose a turn is in the lines of Claude Code, which are of several agents: the turn says
 // which call started its agent.
-func (x *Exchange) inside(call string) *stream.Ask {
+func (x *Exchange) inside(call string) *stream.RequestInfo {
 	if call == "" {
-		return &stream.Ask{Client: "claude-code", Agent: lane.Main}
+		return &stream.RequestInfo{Client: "claude-code", Agent: lane.Main}
 	}
 	s := x.asks.orders[call]
-	return &stream.Ask{Client: "claude-code", Agent: call, Parent: lane.Main, Title: s.title, By: s.by}
+	return &stream.RequestInfo{Client: "claude-code", Agent: call, Parent: lane.Main, Title: s.title, StartedBy: s.by}
 }
 
 // readAsk reads a request, and finds its lane.
-func (x *Exchange) readAsk(body []byte, messages []dialect.Message) *stream.Ask {
+func (x *Exchange) readAsk(body []byte, messages []dialect.Message) *stream.RequestInfo {
 	b, ls := lane.ReadBody(body), &x.in.lanes
 	f := lane.Of(x.asks.header, b)
-	ask := &stream.Ask{Client: f.Client, Purpose: x.purpose(&f, b, messages)}
-	ask.Side = lane.IsSide(ask.Purpose)
-	r := &request{exchange: x.Number, messages: messages, side: ask.Side}
+	ask := &stream.RequestInfo{Client: f.Client, Purpose: x.purpose(&f, b, messages)}
+	ask.Background = lane.IsSide(ask.Purpose)
+	r := &request{exchange: x.Number, messages: messages, side: ask.Background}
 	if len(messages) > 0 {
 		r.shape = lane.ShapeOf(ls.begun(), messages, b)
 		r.way = r.shape.Path()
 	}
 	l := ls.of(&f, r)
-	ask.Answers, ask.Words = lane.LastSaid(messages, l.called)
+	ask.ResultsOf, ask.Snippet = lane.LastSaid(messages, l.called)
 	x.asks.lanes = append(x.asks.lanes, l)
 	if l != nil {
-		ask.Lane, ask.Session, ask.Unnamed = l.number, l.session, l.unnamed
-		ask.Agent, ask.Parent, ask.Title, ask.By = l.agent, l.parent, l.title, l.by
+		ask.Conversation, ask.Session, ask.GeneratedSession = l.number, l.session, l.unnamed
+		ask.Agent, ask.Parent, ask.Title, ask.StartedBy = l.agent, l.parent, l.title, l.by
 	}
 	switch {
-	case l == nil, ask.Side:
-	case x.Head.Adds:
+	case l == nil, ask.Background:
+	case x.Head.Incremental:
 		x.past.before, l.exchange = l.exchange, x.Number
 	case len(messages) > 0 && f.Before == "" && b.Conversation == "":
-		ask.Since = l.follow(x.Number, r.shape)
+		ask.Change = l.follow(x.Number, r.shape)
 	}
 	return ask
 }

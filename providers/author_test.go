@@ -76,7 +76,7 @@ func TestWhoEncodedAsObserved(t *testing.T) {
 				said = f.Message
 			}
 		}
-		if len(c.SentBack) != 1 || c.SentBack[0].As != test.as || !strings.Contains(said, test.says) || (said == "") != (test.says == "") {
+		if len(c.SentBack) != 1 || c.SentBack[0].Outcome != test.as || !strings.Contains(said, test.says) || (said == "") != (test.says == "") {
 			t.Errorf("%s sent as %s: %+v, %q", test.wrote, test.sent, c.SentBack, said)
 		}
 	}

@@ -23,7 +23,7 @@ func TestBentBlame(t *testing.T) {
 			"", `{"id":"c2","object":"chat.completion","model":"m","choices":[{"index":0,"finish_reason":"stop","message":{"role":"assistant","content":"ok"}}]}`)
 		in.Close()
 		first := in.Session().Turns[0]
-		bentBy, blamed := false, stream.Culprit(0)
+		bentBy, blamed := false, stream.Party(0)
 		for _, f := range first.Findings {
 			bentBy = bentBy || f.Code == "BENT" && f.By == stream.Toolscope
 		}
@@ -35,7 +35,7 @@ func TestBentBlame(t *testing.T) {
 				}
 			}
 		}
-		if want := map[bool]stream.Culprit{true: stream.Toolscope, false: stream.Client}[note != ""]; blamed != want || bentBy != (note != "") {
+		if want := map[bool]stream.Party{true: stream.Toolscope, false: stream.Client}[note != ""]; blamed != want || bentBy != (note != "") {
 			t.Errorf("%q: blamed %v, want %v; %+v", note, blamed, want, first.Findings)
 		}
 	}

@@ -145,12 +145,12 @@ var notArgs = []string{"id", "call_id", "tool_call_id", "toolUseId", "name", "ty
 // Answer is what the provider said to a request that brought a call back, as far as that tells
 // whether it takes what the request carries, and how that is known, in a word or in the provider's
 // own. That it was busy, or does not know who asks, tells nothing.
-func (v *View) Answer(r stream.Return) (verdict replay.Verdict, how string) {
+func (v *View) Answer(r stream.SentBackCall) (verdict replay.Verdict, how string) {
 	x, t := v.Exchange(r.Exchange), v.TurnAsked(&r)
 	if x == nil {
 		return replay.Unproven, "its request was let go of"
 	}
-	status, failure, answered := x.Head.Status, "", t != nil && t.Failure == "" && !t.Unseen()
+	status, failure, answered := x.Head.Status, "", t != nil && t.Failure == "" && !t.HasGap()
 	if t != nil {
 		failure = t.Failure
 	}
@@ -181,7 +181,7 @@ func (v *View) Witnesses(calls ...*stream.Call) (all []replay.Witness) {
 	}
 	for _, r := range calls[0].SentBack {
 		x := v.Exchange(r.Exchange)
-		if x == nil || r.Kept {
+		if x == nil || r.KeptByProvider {
 			continue
 		}
 		w := replay.Witness{}

@@ -11,7 +11,7 @@ const leastCached = 1024
 
 // closed takes a turn of a lane that has ended. found is what is to be said of it, "" for nothing.
 func (ls *lanes) closed(l *laneOf, t *stream.Turn) (found string) {
-	if l == nil || t.Ask == nil || t.Ask.Side {
+	if l == nil || t.Request == nil || t.Request.Background {
 		return ""
 	}
 	if t.ID != "" {
@@ -22,10 +22,10 @@ func (ls *lanes) closed(l *laneOf, t *stream.Turn) (found string) {
 		l.calls = append(l.calls, called{c.ID, c.Name})
 	}
 	read, written := t.Usage.CacheRead, t.Usage.CacheWrite
-	if !read.Told {
+	if !read.Reported {
 		return ""
 	}
-	if at := t.Ask.Since.BreaksAt(); at != "" && l.cached >= leastCached && read.N < l.cached {
+	if at := t.Request.Change.BreaksAt(); at != "" && l.cached >= leastCached && read.N < l.cached {
 		found = fmt.Sprintf("the request changes %s, which was sent before: %d of the %d tokens that were cached then were read", at, read.N, l.cached)
 	}
 	l.cached = read.N + written.N

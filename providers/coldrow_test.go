@@ -15,23 +15,23 @@ import (
 func rowOf(in *Inspector, t *stream.Turn) string {
 	var s strings.Builder
 	x := in.Exchange(t.Exchange)
-	fmt.Fprintf(&s, "%q %q %q %q %s %q %q %q %+v %d %d %d %v %v %d %d %v\n", t.Dialect, t.ID, t.Model, t.Parent, t.Phase(), t.Finish, t.Means, t.Failure,
-		t.Usage, t.Events, t.OpenedBy, t.EndedBy, t.OpenedAt, t.ClosedAt, t.FirstFrame, t.LastFrame, t.Returned)
+	fmt.Fprintf(&s, "%q %q %q %q %s %q %q %q %+v %d %d %d %v %v %d %d %v\n", t.Dialect, t.ID, t.Model, t.Parent, t.Phase(), t.Finish, t.FinishMeaning, t.Failure,
+		t.Usage, t.Events, t.OpenedBy, t.EndedBy, t.OpenedAt, t.ClosedAt, t.FirstFrame, t.LastFrame, t.SentBack)
 	fmt.Fprintf(&s, "%s %q %q %q %v %v %v %v %v %q\n", x.Head.Method, x.Head.URL, x.Framing, x.Why, x.Ended, x.HeadAt(), x.AskedAt(t), x.Latest(), x.Broke(), x.Client())
-	if t.Ask != nil {
-		fmt.Fprintf(&s, "%+v\n", *t.Ask)
+	if t.Request != nil {
+		fmt.Fprintf(&s, "%+v\n", *t.Request)
 	}
 	for _, f := range t.Findings {
 		fmt.Fprintf(&s, "%s %s %d\n", f.Code, f.Message, f.Event)
 	}
 	for _, c := range t.Calls {
-		fmt.Fprintf(&s, "%d %q %q %s %d %d %v %v %v %v %v %d\n", c.Number, c.ID, c.Name, c.Status(), c.Size(), c.Slot, c.OpenedAt, c.FirstArgAt, c.SealedAt, c.LastArgAt,
-			c.Answered, c.OpenedBy)
+		fmt.Fprintf(&s, "%d %q %q %s %d %d %v %v %v %v %v %d\n", c.Number, c.ID, c.Name, c.Status(), c.ArgsLen(), c.Slot, c.OpenedAt, c.FirstArgAt, c.SealedAt, c.LastArgAt,
+			c.ResultCode, c.OpenedBy)
 		for _, f := range c.Findings {
 			fmt.Fprintf(&s, "%s %s %d %d\n", f.Code, f.Message, f.Event, f.Offset)
 		}
 		for _, r := range c.SentBack {
-			r.Gave.Text = "" // goes with what was sent
+			r.Result.Text = "" // goes with what was sent
 			fmt.Fprintf(&s, "%+v\n", r)
 		}
 	}
@@ -47,8 +47,8 @@ func contentOf(in *Inspector, t *stream.Turn) string {
 	for _, c := range t.Calls {
 		keys, known := x.Required(c)
 		fmt.Fprintf(&s, "%q %d %q %v %v %+v\n", c.Args(), c.Deltas(), x.Wanted(c), keys, known, v.Latency(t, c))
-		for e := range stream.Executor(stream.NumExecutors) {
-			fmt.Fprintf(&s, "%s %+v\n", e, c.Run(e))
+		for e := range stream.RunRule(stream.NumRunRules) {
+			fmt.Fprintf(&s, "%s %+v\n", e, c.RuleRun(e))
 		}
 		for n := range c.Deltas() {
 			fmt.Fprint(&s, c.DeltaEvent(n), " ")
@@ -105,7 +105,7 @@ func TestColdRow(t *testing.T) {
 	bringsBack(&in, new(tape), 40)
 	cold := 0
 	for n, turn := range in.Session().Turns {
-		if turn.Kept == stream.Cold {
+		if turn.Retention == stream.Evicted {
 			cold++
 		}
 		if got, want := rowOf(&in, turn), rowOf(&whole, whole.Session().Turns[n]); got != want {

@@ -18,7 +18,7 @@ func TestComposed(t *testing.T) {
 	)
 	for _, composed := range []bool{true, false} {
 		var in Inspector
-		head := &stream.Head{Composed: composed}
+		head := &stream.Head{Reconstructed: composed}
 		in.Write(stream.Record{Exchange: 1, Head: head, Data: []byte(answer), At: stream.NoTime})
 		in.Write(stream.Record{Exchange: 1, End: true, At: stream.NoTime})
 		in.Write(stream.Record{Exchange: 2, Request: true, Head: head, Data: []byte(asks), At: stream.NoTime})
@@ -31,7 +31,7 @@ func TestComposed(t *testing.T) {
 		if (found == 0) != composed {
 			t.Errorf("composed %v: %d findings", composed, found)
 		}
-		if c := in.Session().Turns[0].Calls[0]; c.Given() == nil || c.Given().Gave.Text != "no" {
+		if c := in.Session().Turns[0].Calls[0]; c.LatestResult() == nil || c.LatestResult().Result.Text != "no" {
 			t.Errorf("composed %v: the result of the first call is lost", composed)
 		}
 	}
@@ -51,7 +51,7 @@ func TestConversationChanges(t *testing.T) {
 			i.Write(stream.Record{Exchange: n + 1, End: true, At: stream.NoTime})
 		}
 		i.Close()
-		if ask := i.Session().Turns[1].Ask; ask == nil || ask.Since.Known != in.known {
+		if ask := i.Session().Turns[1].Request; ask == nil || ask.Change.Comparable != in.known {
 			t.Errorf("with %q it is compared: %v", in.of, ask)
 		}
 	}

@@ -128,8 +128,8 @@ func writeReturns(b *strings.Builder, number string, c *stream.Call) {
 		id = "-"
 	}
 	for _, r := range c.SentBack {
-		result := map[stream.Code]string{0: "no result", stream.AnswerOK: "ok", stream.AnswerFailed: "failed"}[r.Result]
-		fmt.Fprintf(b, "%s %s %s: %s, %s", number, id, c.Name, r.As, result)
+		result := map[stream.Code]string{0: "no result", stream.ResultOK: "ok", stream.ResultFailed: "failed"}[r.ResultCode]
+		fmt.Fprintf(b, "%s %s %s: %s, %s", number, id, c.Name, r.Outcome, result)
 		if r.Policies != "" {
 			fmt.Fprintf(b, "; like %s", r.Policies)
 		}

@@ -13,7 +13,7 @@ func (in *Inspector) remember(t *stream.Turn) {
 	if t == nil || len(t.Calls) == 0 {
 		return
 	}
-	if t.Kept != stream.Whole {
+	if t.Retention != stream.InMemory {
 		return // it is filed as it was
 	}
 	var asked replay.Asked
@@ -48,7 +48,7 @@ func (x *Exchange) rememberOpen() {
 // then told from what is kept here.
 func (in *Inspector) letGo(turn int32) {
 	f, t := in.recall.fileOf(turn), in.Session().Turn(turn)
-	if f == nil || t == nil || t.Kept != stream.Whole {
+	if f == nil || t == nil || t.Retention != stream.InMemory {
 		return
 	}
 	f.left = in.observer.Remains(t)
@@ -97,7 +97,7 @@ func (in *Inspector) fileAfter(id string) (found *file) {
 // fileBefore is the file of the last turn of the exchange that a request adds to, nil if it has none.
 func (in *Inspector) fileBefore(x *Exchange) *file {
 	before := in.Exchange(x.past.before)
-	if !x.Head.Adds || before == nil || len(before.turns) == 0 {
+	if !x.Head.Incremental || before == nil || len(before.turns) == 0 {
 		return nil
 	}
 	return in.recall.fileOf(before.turns[len(before.turns)-1])
@@ -109,7 +109,7 @@ func (in *Inspector) candidate(f *file) (c replay.Candidate, ok bool) {
 	if c.Turn != nil {
 		c.From = TargetOf(c.Turn.Dialect)
 	}
-	if c.Turn == nil || c.Turn.Kept != stream.Whole {
+	if c.Turn == nil || c.Turn.Retention != stream.InMemory {
 		if c.Left = f.left; c.Left != nil {
 			if c.Again = f.again; c.Again == nil {
 				c.Again = in.rereader(f)

@@ -56,7 +56,7 @@ func TestWhoEnded(t *testing.T) {
 	for _, test := range []struct {
 		by, cut string // how the frame ends that is cut
 		why     string
-		ended   stream.Culprit
+		ended   stream.Party
 		stopped bool
 		found   []string
 	}{
@@ -77,8 +77,8 @@ func TestWhoEnded(t *testing.T) {
 			}
 			turn := in.Session().Turns[0]
 			whole, cut := turn.Calls[0], turn.Calls[1]
-			if turn.Phase() != stream.TurnAborted || turn.EndedBy != test.ended || cut.Stopped() != test.stopped || whole.Stopped() {
-				t.Errorf("%q: %s by %s, stopped %v", test.by, turn.Phase(), turn.EndedBy, cut.Stopped())
+			if turn.Phase() != stream.TurnAborted || turn.EndedBy != test.ended || cut.StoppedByClient() != test.stopped || whole.StoppedByClient() {
+				t.Errorf("%q: %s by %s, stopped %v", test.by, turn.Phase(), turn.EndedBy, cut.StoppedByClient())
 			}
 			if whole.Status() != stream.Complete || cut.Status() != stream.Aborted {
 				t.Errorf("%q: %s and %s", test.by, whole.Status(), cut.Status())
@@ -182,7 +182,7 @@ func TestGapInCoded(t *testing.T) {
 			}
 		}
 		turns := in.Session().Turns
-		if len(turns) != 1 || !turns[0].Unseen() || !turns[0].Closed() || turns[0].Phase() != stream.TurnIsOpen {
+		if len(turns) != 1 || !turns[0].HasGap() || !turns[0].Closed() || turns[0].Phase() != stream.TurnIsOpen {
 			t.Fatalf("a gap at %d: %s", hole, dump(in))
 		}
 		if hole >= first && (turns[0].Calls[0].Status() != stream.Complete || turns[0].Calls[1].Status() != stream.Unseen) {
@@ -241,7 +241,7 @@ func TestGapBetweenTurns(t *testing.T) {
 		t.Errorf("read again:\n%s\nwas\n%s", after, before)
 	}
 	turns := in.Session().Turns
-	if len(turns) != 2 || !turns[0].Unseen() || turns[1].Unseen() || turns[1].Phase() != stream.TurnComplete || turns[1].Calls[0].Status() != stream.Complete {
+	if len(turns) != 2 || !turns[0].HasGap() || turns[1].HasGap() || turns[1].Phase() != stream.TurnComplete || turns[1].Calls[0].Status() != stream.Complete {
 		t.Errorf("%s", dump(in))
 	}
 	if turns[0].Calls[0].Status() != stream.Unseen {
@@ -269,7 +269,7 @@ func TestUnseenIsNotReplayed(t *testing.T) {
 		`{"type":"tool_use","id":"toolu_1","name":"first","input":{"a":1}},{"type":"tool_use","id":"toolu_2","name":"second","input":{"b":[1,2]}}]},` +
 		`{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"ok"},{"type":"tool_result","tool_use_id":"toolu_2","content":"ok"}]}]}`)})
 	in.Close()
-	if back := turn.Calls[0].SentBack; len(back) != 1 || back[0].As != "intact" {
+	if back := turn.Calls[0].SentBack; len(back) != 1 || back[0].Outcome != "intact" {
 		t.Errorf("%+v", back)
 	}
 	if back := turn.Calls[1].SentBack; len(back) != 0 {

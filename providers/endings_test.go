@@ -15,7 +15,7 @@ func TestEndUntold(t *testing.T) {
 	} {
 		for _, untold := range []bool{true, false} {
 			var in Inspector
-			in.Write(stream.Record{Exchange: 1, Head: &stream.Head{EndUntold: untold}, Data: []byte(body), At: stream.NoTime})
+			in.Write(stream.Record{Exchange: 1, Head: &stream.Head{EndUnknown: untold}, Data: []byte(body), At: stream.NoTime})
 			in.Write(stream.Record{Exchange: 1, End: true, At: stream.NoTime})
 			in.Close()
 			turn := in.Session().Turns[0]

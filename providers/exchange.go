@@ -22,7 +22,7 @@ type Exchange struct {
 	Ended   bool
 
 	in      *Inspector
-	from    stream.Place    // where all its records stand
+	from    stream.Location // where all its records stand
 	turns   []int32         // timeline numbers of the decoder's turns
 	times   []time.Duration // by turn: when the request began that it answers, or NoTime; nil if none is known
 	stood   replay.Asked    // its place in its conversation, once observed
@@ -35,15 +35,15 @@ type Exchange struct {
 	holds   int64         // bytes, as long as it may be let go of
 	sum     uint64        // while it is cold: of what came
 	known   known
-	pinned  int32          // how often turns of it are pinned
-	passing bool           // some of its records stand nowhere
-	begun   bool           // bytes of the response have come
-	own     bool           // toolscope answered, not a provider
-	closing bool           // nothing more comes
-	by      stream.Culprit // who ended it, 0 if that is not known
-	aside   bool           // it is pinned, and its line goes on without it
-	cold    bool           // it was let go of, and can be read again
-	dropped bool           // it was let go of for good
+	pinned  int32        // how often turns of it are pinned
+	passing bool         // some of its records stand nowhere
+	begun   bool         // bytes of the response have come
+	own     bool         // toolscope answered, not a provider
+	closing bool         // nothing more comes
+	by      stream.Party // who ended it, 0 if that is not known
+	aside   bool         // it is pinned, and its line goes on without it
+	cold    bool         // it was let go of, and can be read again
+	dropped bool         // it was let go of for good
 
 	*reading
 }
@@ -74,13 +74,13 @@ func (x *Exchange) learn(h *stream.Head) {
 	if h.URL != "" {
 		now.URL = h.URL
 	}
-	if h.Peeled != "" {
-		now.Peeled = h.Peeled
+	if h.Wrappers != "" {
+		now.Wrappers = h.Wrappers
 	}
-	now.EndUntold, now.Resent = now.EndUntold || h.EndUntold, now.Resent || h.Resent
-	now.NamesUntold = now.NamesUntold || h.NamesUntold
-	now.Adds, now.CutLines = now.Adds || h.Adds, now.CutLines || h.CutLines
-	now.Composed = now.Composed || h.Composed
+	now.EndUnknown, now.ResponseFromHistory = now.EndUnknown || h.EndUnknown, now.ResponseFromHistory || h.ResponseFromHistory
+	now.EventNamesUnknown = now.EventNamesUnknown || h.EventNamesUnknown
+	now.Incremental, now.CutLines = now.Incremental || h.Incremental, now.CutLines || h.CutLines
+	now.Reconstructed = now.Reconstructed || h.Reconstructed
 	for _, lack := range h.Lacks {
 		if !slices.Contains(now.Lacks, lack) {
 			now.Lacks = append(slices.Clip(now.Lacks), lack)
@@ -98,12 +98,12 @@ func (x *Exchange) learn(h *stream.Head) {
 
 // receiveEach takes the bytes of the response that a record has, each piece as of when it came.
 func (x *Exchange) receiveEach(r *stream.Record) {
-	if len(r.Pieces) == 0 {
+	if len(r.Chunks) == 0 {
 		x.receive(r.Data)
 		return
 	}
 	from := 0
-	for _, p := range r.Pieces {
+	for _, p := range r.Chunks {
 		if x.at = p.At; x.at > 0 {
 			x.at = x.at.Truncate(time.Microsecond)
 		}
@@ -122,11 +122,11 @@ func (x *Exchange) receive(p []byte) {
 		}
 	}
 	if x.chain == nil {
-		x.Response.Give(p, x.at)
+		x.Response.AppendOwned(p, x.at)
 		x.feed(p)
 		return
 	}
-	x.Sent.Give(p, x.at)
+	x.Sent.AppendOwned(p, x.at)
 	if x.gap.undecoded {
 		return
 	}
@@ -306,7 +306,7 @@ func (x *Exchange) closeLast() {
 	if turn.Closed() {
 		return
 	}
-	if len(turn.Findings) == 0 && !turn.Unseen() && !x.cutShort() {
+	if len(turn.Findings) == 0 && !turn.HasGap() && !x.cutShort() {
 		x.emit(diagnose(n, dialectUnknown,
 			"no frame says anything in %s: shown as they came, not interpreted", x.Dialect.Title))
 	}

@@ -20,8 +20,8 @@ func ran(in *Inspector) (all []string) {
 	for _, t := range in.Session().Turns {
 		for _, c := range t.Calls {
 			word := ""
-			for x := range stream.Executor(stream.NumExecutors) {
-				word += string(verdictLetters[c.Run(x).Verdict])
+			for x := range stream.RunRule(stream.NumRunRules) {
+				word += string(verdictLetters[c.RuleRun(x).Outcome])
 			}
 			all = append(all, word[:4]+" "+word[4:])
 		}
@@ -127,7 +127,7 @@ func TestExecutorsOfAStop(t *testing.T) {
 			t.Errorf("%s: %q, want %q", test.what, got, test.want)
 		}
 		c := in.Session().Turns[0].Calls[0]
-		if r := c.Run(stream.AnyArgs); string(c.Args()[:r.Bytes]) != `{"ur` {
+		if r := c.RuleRun(stream.AnyArgs); string(c.Args()[:r.Bytes]) != `{"ur` {
 			t.Errorf("%s: it runs with %q", test.what, c.Args()[:r.Bytes])
 		}
 	}

@@ -42,57 +42,57 @@ var findings = []*stream.Diagnosis{
 var (
 	sourceNote = &stream.Diagnosis{
 		Code: "SOURCE_NOTE", Severity: stream.Info, By: stream.Toolscope,
-		Means: "The source of the bytes cannot tell everything, or says something about itself: a log without deltas, a proxy that answered itself.",
-		Do:    "Read the note before you judge what is shown.",
+		Meaning: "The source of the bytes cannot tell everything, or says something about itself: a log without deltas, a proxy that answered itself.",
+		Advice:  "Read the note before you judge what is shown.",
 	}
 	bentNote = &stream.Diagnosis{
 		Code: "BENT", Severity: stream.Warn, By: stream.Toolscope,
-		Means: "Toolscope was asked to bend this answer, with --fault: a proxy shows what the provider sent, while its client was given something else, and toolscope cut writes the bent one.",
-		Do:    "Blame nobody else for what the client does next.",
+		Meaning: "Toolscope was asked to bend this answer, with --fault: a proxy shows what the provider sent, while its client was given something else, and toolscope cut writes the bent one.",
+		Advice:  "Blame nobody else for what the client does next.",
 	}
 	heldNote = &stream.Diagnosis{
 		Code: "HELD", Severity: stream.Info, By: stream.Toolscope,
-		Means: "The client was given this answer later than the provider sent it, or not all of it: somebody held it at a breakpoint (proxy --break).",
-		Do:    "Blame nobody else for what the client did meanwhile; the times shown are those at which the provider sent it.",
+		Meaning: "The client was given this answer later than the provider sent it, or not all of it: somebody held it at a breakpoint (proxy --break).",
+		Advice:  "Blame nobody else for what the client did meanwhile; the times shown are those at which the provider sent it.",
 	}
 	sourceChanged = &stream.Diagnosis{
 		Code: "SOURCE_CHANGED", Severity: stream.Warn, By: stream.Toolscope,
-		Means: "Of a big file only the latest and what is looked at is kept; this turn was to be read again, and the file is gone or another one now.",
-		Do:    "Open the file again, or a copy that nobody changes.",
+		Meaning: "Of a big file only the latest and what is looked at is kept; this turn was to be read again, and the file is gone or another one now.",
+		Advice:  "Open the file again, or a copy that nobody changes.",
 	}
 	dialectUnknown = &stream.Diagnosis{
 		Code: "DIALECT_UNKNOWN", Severity: stream.Warn, By: stream.Toolscope,
-		Means: "What came is of no protocol that this version knows: it is shown as it came, not interpreted.",
-		Do:    "Name the protocol with --dialect if you know it.",
+		Meaning: "What came is of no protocol that this version knows: it is shown as it came, not interpreted.",
+		Advice:  "Name the protocol with --dialect if you know it.",
 	}
 	dialectSeen = &stream.Diagnosis{
 		Code: "DIALECT_SEEN", Severity: stream.Warn, By: stream.Toolscope,
-		Means: "The protocol is recognised, but this version does not decode it: the frames are shown as they came.",
-		Do:    "Look at the wire pane; nothing is known of its calls.",
+		Meaning: "The protocol is recognised, but this version does not decode it: the frames are shown as they came.",
+		Advice:  "Look at the wire pane; nothing is known of its calls.",
 	}
 	unterminatedFrame = &stream.Diagnosis{
 		Code: "UNTERMINATED_FRAME", Severity: stream.Info, By: stream.Gateway,
-		Means: "The last event has no blank line after it: browsers and some SDKs drop it.",
-		Do:    "Nothing, if your client reads it; otherwise have the host end its events.",
+		Meaning: "The last event has no blank line after it: browsers and some SDKs drop it.",
+		Advice:  "Nothing, if your client reads it; otherwise have the host end its events.",
 	}
 	blankLinesMissing = &stream.Diagnosis{
 		Code: "BLANK_LINES_MISSING", Severity: stream.Warn, By: stream.Gateway,
-		Means: "No blank line stands between the events: clients take them for one and cannot read it.",
-		Do:    "Have the gateway send an empty line after each event.",
+		Meaning: "No blank line stands between the events: clients take them for one and cannot read it.",
+		Advice:  "Have the gateway send an empty line after each event.",
 	}
 	codingBroken = &stream.Diagnosis{
 		Code: "CODING_BROKEN", Severity: stream.Error, By: stream.Gateway,
-		Means: "The body cannot be unpacked: it is not the coding its headers say, or it is damaged.",
-		Do:    "Ask for it uncompressed, with Accept-Encoding: identity.",
+		Meaning: "The body cannot be unpacked: it is not the coding its headers say, or it is damaged.",
+		Advice:  "Ask for it uncompressed, with Accept-Encoding: identity.",
 	}
 	cacheBroken = &stream.Diagnosis{
 		Code: "CACHE_BROKEN", Severity: stream.Info, By: stream.Client,
-		Means: "The request has something else where the one before it in its lane had what the provider had cached: behind that nothing is read from the cache.",
-		Do:    "If it costs much, keep tools, system prompt and earlier messages as they are from request to request, and add only at the end.",
+		Meaning: "The request has something else where the one before it in its lane had what the provider had cached: behind that nothing is read from the cache.",
+		Advice:  "If it costs much, keep tools, system prompt and earlier messages as they are from request to request, and add only at the end.",
 	}
 	codingBomb = &stream.Diagnosis{
 		Code: "CODING_BOMB", Severity: stream.Error, By: stream.Provider,
-		Means: "The body unpacks to 100 times what was sent, beyond 10 MiB, or to more than 256 MiB: it is read no further, and its bytes are kept as they were sent.",
-		Do:    "Find out who sends that: no answer of a model is so big or so empty.",
+		Meaning: "The body unpacks to 100 times what was sent, beyond 10 MiB, or to more than 256 MiB: it is read no further, and its bytes are kept as they were sent.",
+		Advice:  "Find out who sends that: no answer of a model is so big or so empty.",
 	}
 )

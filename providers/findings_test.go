@@ -22,10 +22,10 @@ func TestFindings(t *testing.T) {
 			t.Errorf("%s is there twice", d.Code)
 		}
 		joined[d.Code] = true
-		if d.Code == "" || strings.ToUpper(d.Code) != d.Code || d.By.String() == "" || slices.Contains(d.Also, d.Severity) || d.Declared() != d {
+		if d.Code == "" || strings.ToUpper(d.Code) != d.Code || d.By.String() == "" || slices.Contains(d.OtherSeverities, d.Severity) || d.Base() != d {
 			t.Errorf("%+v", d)
 		}
-		for _, text := range []string{d.Means, d.Do} {
+		for _, text := range []string{d.Meaning, d.Advice} {
 			if !strings.HasSuffix(text, ".") || strings.ToUpper(text[:1]) != text[:1] || strings.Contains(text, ". ") {
 				t.Errorf("%s: no sentence: %q", d.Code, text)
 			}
@@ -117,7 +117,7 @@ func checkFindings(t *testing.T, s *stream.Session) {
 	}
 	known := Findings()
 	for _, f := range all {
-		if !slices.Contains(known, f.Diagnosis) || f.Severity != f.Diagnosis.Severity && !slices.Contains(f.Also, f.Severity) || f.By == 0 {
+		if !slices.Contains(known, f.Diagnosis) || f.Severity != f.Diagnosis.Severity && !slices.Contains(f.OtherSeverities, f.Severity) || f.By == 0 {
 			t.Errorf("%s, %s, by %q: declared %+v", f.Code, f.Severity, f.By, f.Diagnosis)
 		}
 	}

@@ -215,11 +215,11 @@ func callLines(session *stream.Session) string {
 
 // factLines are what only some calls have.
 func factLines(s *strings.Builder, c *stream.Call) {
-	if c.Server {
-		fmt.Fprintln(s, "    run by the provider", [...]string{"unanswered", "answered", "failed"}[c.Answered])
+	if c.RunByProvider {
+		fmt.Fprintln(s, "    run by the provider", [...]string{"unanswered", "answered", "failed"}[c.ResultCode])
 	}
-	if c.Host != "" {
-		fmt.Fprintln(s, "    host", c.Host)
+	if c.MCPServer != "" {
+		fmt.Fprintln(s, "    host", c.MCPServer)
 	}
 	if c.Parent != "" {
 		fmt.Fprintln(s, "    parent", c.Parent)

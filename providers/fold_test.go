@@ -38,8 +38,8 @@ func digest(in *Inspector) uint64 {
 		h.WriteString(e.Text)
 		if o, ok := e.What.(*stream.Opening); ok {
 			opening := *o
-			if opening.Ask = nil; o.Ask != nil {
-				maphash.WriteComparable(&h, *o.Ask)
+			if opening.Request = nil; o.Request != nil {
+				maphash.WriteComparable(&h, *o.Request)
 			}
 			maphash.WriteComparable(&h, opening)
 		} else if e.What != nil {

@@ -31,7 +31,7 @@ func (in *Inspector) Reread(number int, d *dialect.Dialect) error {
 	fresh.rereads[number] = d
 	in.log.replay(in, func(r stream.Record) {
 		if x := in.Exchange(r.Exchange); x != nil {
-			r.From = x.place()
+			r.Location = x.place()
 		}
 		fresh.Write(r)
 	})
@@ -86,7 +86,7 @@ func (l *arrivals) addWhole(r stream.Record) {
 		return
 	}
 	l.push(arrival{exchange: r.Exchange})
-	r.Data, r.From = bytes.Clone(r.Data), stream.Place{}
+	r.Data, r.Location = bytes.Clone(r.Data), stream.Location{}
 	if l.rest == nil {
 		l.rest = map[int]stream.Record{}
 	}
@@ -125,7 +125,7 @@ func (l *arrivals) add(r stream.Record) {
 		l.push(next)
 	}
 	if len(r.Data) > 0 {
-		l.last.count += 2 * int64(max(1, len(r.Pieces)))
+		l.last.count += 2 * int64(max(1, len(r.Chunks)))
 	}
 	if special {
 		if l.rest == nil {

@@ -97,7 +97,7 @@ func (x *Exchange) choose(e dialect.Evidence, last bool) {
 // guess is what a response looks like of which nothing is known. What stood in a format of others
 // was put into it for a reason, and is guessed at by nobody.
 func (x *Exchange) guess() string {
-	if x.Head.Peeled != "" || x.Head.Status != 0 {
+	if x.Head.Wrappers != "" || x.Head.Status != 0 {
 		return ""
 	}
 	var first []byte
@@ -135,7 +135,7 @@ func (x *Exchange) weigh(e dialect.Evidence, best *dialect.Dialect, score dialec
 func (x *Exchange) decode(f *stream.Frame, number int32) {
 	x.frame = number
 	switch {
-	case f.Kind == stream.FrameResidue && f.Cut && x.cutShort():
+	case f.Kind == stream.FrameResidue && f.Truncated && x.cutShort():
 		return
 	case f.Kind == stream.FrameResidue:
 		x.fault(f.Why)
@@ -149,12 +149,12 @@ func (x *Exchange) decode(f *stream.Frame, number int32) {
 		return
 	}
 	switch err := x.decoder.Frame(*f); {
-	case f.Cut && x.cutShort(): // the frame was cut by whoever ended the response
-	case err != nil && f.Cut && unfinished(f.Data):
+	case f.Truncated && x.cutShort(): // the frame was cut by whoever ended the response
+	case err != nil && f.Truncated && unfinished(f.Data):
 		x.fault(fmt.Sprintf("the stream was cut inside it (%v)", err))
 	case err != nil:
 		x.fault(err.Error())
-	case f.Cut && x.Framing == "SSE":
+	case f.Truncated && x.Framing == "SSE":
 		x.takeEvent(diagnose(x.lastTurn(), unterminatedFrame,
 			"the last event has no blank line after it: browsers and some SDKs drop it"))
 	}
@@ -174,7 +174,7 @@ func (x *Exchange) failure(f *stream.Frame) {
 	if message == "" {
 		message = string(f.Data)
 	}
-	x.emit(stream.Event{Kind: stream.Failure, Turn: x.lastTurn(), Text: message, What: &stream.Failed{Code: string(f.Event)}})
+	x.emit(stream.Event{Kind: stream.Failure, Turn: x.lastTurn(), Text: message, What: &stream.FailureInfo{Code: string(f.Event)}})
 }
 
 // askedModel is the model the request asks for, where the response cannot tell: in some protocols it
@@ -194,7 +194,7 @@ func (x *Exchange) askedModel() string {
 func (x *Exchange) fault(why string) {
 	e := stream.Event{Kind: stream.Fault, Turn: x.lastTurn(), Text: why}
 	if x.Head.CutLines {
-		e.What = &stream.Ending{By: stream.Unnamed}
+		e.What = &stream.Ending{By: stream.UnknownParty}
 	}
 	x.takeEvent(e)
 }
@@ -209,9 +209,9 @@ func (x *Exchange) lastTurn() int32 {
 
 // opening is what the decoder says of a turn, completed with what only the exchange knows.
 func (x *Exchange) opening(said stream.Opening) *stream.Opening {
-	said.Exchange, said.Dialect, said.Ask = x.Number, x.Dialect.Name, x.ask()
-	if said.Ask == nil && said.Dialect == "claude-code" {
-		said.Ask = x.inside(said.Parent)
+	said.Exchange, said.Dialect, said.Request = x.Number, x.Dialect.Name, x.ask()
+	if said.Request == nil && said.Dialect == "claude-code" {
+		said.Request = x.inside(said.Parent)
 	}
 	if said.Model == "" {
 		said.Model = x.askedModel()
@@ -255,9 +255,9 @@ func (x *Exchange) emit(e stream.Event) {
 		e.What = x.opening(stream.PayloadOf[stream.Opening](e))
 		x.stamp(turn)
 	}
-	if e.Kind == stream.TurnClose && x.Head.EndUntold && x.why == "" {
+	if e.Kind == stream.TurnClose && x.Head.EndUnknown && x.why == "" {
 		x.sealAll(turn)
-		e.Code, e.Text, e.What = stream.CloseEnd, "", &stream.Ending{By: stream.Unnamed}
+		e.Code, e.Text, e.What = stream.CloseEnd, "", &stream.Ending{By: stream.UnknownParty}
 	}
 	if e.Kind == stream.TurnClose && e.Code == stream.CloseCut {
 		e = x.cut(e)
@@ -270,7 +270,7 @@ func (x *Exchange) emit(e stream.Event) {
 		if found := x.in.lanes.closed(x.laneOf(e.Turn), t); found != "" {
 			x.emit(diagnose(turn, cacheBroken, "%s", found))
 		}
-	case stream.Answer:
+	case stream.CallResult:
 		x.tellGiven(e)
 	case stream.Seal:
 		x.starts(x.in.Session().Turn(e.Turn).InSlot(e.Slot))
@@ -286,14 +286,14 @@ func (x *Exchange) emit(e stream.Event) {
 
 // untold reports whether an event is about something missing that the source does not tell.
 func (x *Exchange) untold(e stream.Event) bool {
-	if e.Kind != stream.Found || !x.Head.EndUntold && !x.Head.NamesUntold {
+	if e.Kind != stream.Found || !x.Head.EndUnknown && !x.Head.EventNamesUnknown {
 		return false
 	}
-	switch stream.PayloadOf[stream.Finding](e).Diagnosis.Declared() {
+	switch stream.PayloadOf[stream.Finding](e).Diagnosis.Base() {
 	case dialect.FinishMissing:
-		return x.Head.EndUntold
+		return x.Head.EndUnknown
 	case dialect.EventNameMissing:
-		return x.Head.NamesUntold
+		return x.Head.EventNamesUnknown
 	}
 	return false
 }
@@ -313,7 +313,7 @@ func (x *Exchange) sealAll(turn int32) {
 // cut when nothing more comes was ended by whoever ended the response.
 func (x *Exchange) cut(e stream.Event) stream.Event {
 	switch {
-	case x.in.Session().Turn(e.Turn).Unseen():
+	case x.in.Session().Turn(e.Turn).HasGap():
 		e.Code, e.Text = stream.CloseUnseen, ""
 	case x.closing && x.by != 0:
 		e.What = &stream.Ending{By: x.by}

@@ -163,7 +163,7 @@ func (x *Exchange) tellGap(n int64) {
 }
 
 func (x *Exchange) emitGap(turn int32, n int64, words string) {
-	x.emit(stream.Event{Kind: stream.Gap, Turn: turn, Text: words, What: &stream.Missed{Bytes: n}})
+	x.emit(stream.Event{Kind: stream.Gap, Turn: turn, Text: words, What: &stream.BytesMissed{Bytes: n}})
 }
 
 // openTurns are the decoder's turns that have not been closed.
@@ -191,7 +191,7 @@ func (x *Exchange) blinded(e stream.Event) bool {
 		if e.Turn < 0 || int(e.Turn) >= len(x.turns) {
 			return x.gap.hidden
 		}
-		return x.in.Session().Turn(x.turns[e.Turn]).Unseen()
+		return x.in.Session().Turn(x.turns[e.Turn]).HasGap()
 	}
 	return false
 }

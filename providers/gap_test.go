@@ -147,7 +147,7 @@ func (known *truth) contradicts(in *Inspector) string {
 	}
 	gapped := false
 	for _, turn := range turns {
-		gapped = gapped || turn.Unseen()
+		gapped = gapped || turn.HasGap()
 		if !turn.Closed() {
 			return fmt.Sprintf("turn %d never ends", turn.Number)
 		}
@@ -158,7 +158,7 @@ func (known *truth) contradicts(in *Inspector) string {
 			if c.Status() != stream.Unseen && !known.calls[account(c)] && !known.overruled[identity(c, c.Args())] {
 				return "no such call: " + account(c)
 			}
-			if c.Arriving() {
+			if c.MayGrow() {
 				return "it still arrives: " + account(c)
 			}
 			for _, found := range c.Findings {

@@ -27,7 +27,7 @@ func (x *Exchange) takeGlued(f stream.Frame, number int32) {
 		part := f
 		part.Event = nil
 		part.Data, rest, _ = bytes.Cut(rest, []byte("\n"))
-		part.Cut = f.Cut && len(rest) == 0
+		part.Truncated = f.Truncated && len(rest) == 0
 		if len(bytes.TrimSpace(part.Data)) > 0 {
 			x.takeOne(&part, number)
 		}

@@ -28,6 +28,6 @@ func (hs *heads) same(h *stream.Head) *stream.Head {
 
 func isSameHead(a, b *stream.Head) bool {
 	return a.File == b.File && a.Run == b.Run && a.Origin == b.Origin && a.Method == b.Method && a.URL == b.URL && a.Status == b.Status && a.Header == nil && b.Header == nil &&
-		a.Start.Equal(b.Start) && a.Peeled == b.Peeled && slices.Equal(a.Lacks, b.Lacks) && a.CutLines == b.CutLines &&
-		a.Resent == b.Resent && a.EndUntold == b.EndUntold && a.NamesUntold == b.NamesUntold && a.Composed == b.Composed && a.Adds == b.Adds
+		a.Start.Equal(b.Start) && a.Wrappers == b.Wrappers && slices.Equal(a.Lacks, b.Lacks) && a.CutLines == b.CutLines &&
+		a.ResponseFromHistory == b.ResponseFromHistory && a.EndUnknown == b.EndUnknown && a.EventNamesUnknown == b.EventNamesUnknown && a.Reconstructed == b.Reconstructed && a.Incremental == b.Incremental
 }

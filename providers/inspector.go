@@ -73,7 +73,7 @@ func (in *Inspector) write(r stream.Record) {
 			x.known.hush(told)
 		}
 	}()
-	x.stands(r.From)
+	x.stands(r.Location)
 	if r.Head != nil && !x.timed && !r.Head.Start.IsZero() && r.At >= 0 {
 		began := r.Head.Start.Round(0).Add(-r.At) // by the wall, not by what the machine counts
 		if in.epoch.IsZero() {
@@ -99,8 +99,8 @@ func (in *Inspector) write(r stream.Record) {
 		x.sends(r.At)
 		x.gap.asked += r.Lost
 		if len(r.Data) > 0 {
-			x.Request.Give(r.Data, r.At)
-			x.Request.Beside(r.Before, r.After)
+			x.Request.AppendOwned(r.Data, r.At)
+			x.Request.SetSurround(r.Before, r.After)
 			x.known.ask(told, x.Request.Size())
 			if isWebSocket(x.Head) {
 				x.says(r.Data, r.At)
@@ -144,8 +144,8 @@ func (in *Inspector) clocked(x *Exchange) {
 }
 
 // culpritOf is the culprit with that name, 0 if there is none.
-func culpritOf(name string) stream.Culprit {
-	for _, c := range stream.Culprits {
+func culpritOf(name string) stream.Party {
+	for _, c := range stream.Parties {
 		if c.String() == name {
 			return c
 		}
@@ -168,7 +168,7 @@ func (in *Inspector) Close() {
 // End says that no more of one exchange comes: what is still open was cut.
 func (in *Inspector) End(number int) {
 	if x := in.byNumber[number]; x != nil && !x.Ended {
-		in.Write(stream.Record{Exchange: number, At: x.at, End: true, From: x.from})
+		in.Write(stream.Record{Exchange: number, At: x.at, End: true, Location: x.from})
 	}
 }
 

@@ -53,7 +53,7 @@ const mostJoined = 64
 func (in *Inspector) joinEarlier() {
 	turns := in.Session().Turns
 	for _, t := range turns[max(0, len(turns)-mostJoined):] {
-		if t.Kept != stream.Whole {
+		if t.Retention != stream.InMemory {
 			continue
 		}
 		for _, c := range t.Calls {
@@ -91,7 +91,7 @@ func (x *Exchange) tellGot(o *replay.Observation, event int) {
 	if len(in.executed.log.Servers) == 0 || o.Result == 0 {
 		return
 	}
-	given := executed.Given{Size: o.Gave().Bytes, Media: o.Gave().Media, Failed: o.Result == stream.AnswerFailed}
+	given := executed.Given{Size: o.Gave().Bytes, Media: o.Gave().Media, Failed: o.Result == stream.ResultFailed}
 	if p := o.Given(); p != nil {
 		given.Text, given.Size = p.Text, len(p.Text)
 	}
@@ -133,7 +133,7 @@ func (in *Inspector) tellRan(n executed.News) (event int) {
 	if n.Finding.Diagnosis != nil {
 		n.Finding = unlessBent(t, n.Finding)
 	}
-	in.Timeline.Append(stream.Event{Kind: stream.Ran, At: n.At, Turn: n.Of.Turn, Slot: n.Of.Call, Frame: t.LastFrame, Text: n.Text, What: &n.Execution})
+	in.Timeline.Append(stream.Event{Kind: stream.Ran, At: n.At, Turn: n.Of.Turn, Slot: n.Of.Call, Frame: t.LastFrame, Text: n.Text, What: &n.ToolExecution})
 	return in.Timeline.Len() - 1
 }
 
@@ -145,7 +145,7 @@ func (in *Inspector) Ran(r *mcp.Request) *executed.Ask { return in.executed.join
 
 // Got is what a tool got of a call, and what came of that, as far as it was known at the moment of a view.
 type Got struct {
-	stream.Got
+	stream.ToolRun
 	How          string // it is known that it is this call, in words
 	Server, Tool string
 	Args         []byte // or their beginning
@@ -169,7 +169,7 @@ type Got struct {
 // Got is what tools got of a call, in the order in which they did.
 func (v *View) Got(c *stream.Call) (all []Got) {
 	log := &v.in.executed.log
-	for _, g := range c.Got {
+	for _, g := range c.Runs {
 		if g.Request >= len(log.Requests) {
 			continue
 		}
@@ -182,7 +182,7 @@ func (v *View) Got(c *stream.Call) (all []Got) {
 			continue
 		}
 		got := Got{
-			Got: g, How: a.How(), Server: r.Server.Name, Tool: r.Tool, Args: r.Args, ArgsSize: r.ArgsSize, Altered: a.Args == "altered",
+			ToolRun: g, How: a.How(), Server: r.Server.Name, Tool: r.Tool, Args: r.Args, ArgsSize: r.ArgsSize, Altered: a.Args == "altered",
 			Begins: a.Begins, Begun: a.Begun, Path: a.Path, At: r.Asked, Took: r.Took(), State: r.State.String(), Failed: r.Failed, Text: r.Text, Size: r.TextSize, Shape: r.ShapeSize,
 		}
 		if v.past != nil && r.State == mcp.Open {

@@ -180,7 +180,7 @@ func (x *Exchange) cool() {
 	x.sum, x.cold = x.hash(x.in.kept.seed), true
 	for _, number := range x.turns {
 		x.in.letGo(number)
-		x.in.Timeline.Cool(number)
+		x.in.Timeline.Evict(number)
 	}
 	x.freeBytes()
 }
@@ -209,7 +209,7 @@ func (in *Inspector) trim() {
 	if in.kept.Rows == 0 {
 		return
 	}
-	in.Timeline.Trim(in.kept.Rows)
+	in.Timeline.TrimRows(in.kept.Rows)
 	for len(in.exchanges) > 0 && in.exchanges[0].gone() {
 		delete(in.byNumber, in.exchanges[0].Number)
 		in.exchanges[0] = nil
@@ -226,8 +226,8 @@ func (x *Exchange) gone() bool {
 // may be looked for when it has ended.
 func (x *Exchange) letGoOfRead() {
 	if x.in.kept.ReadOnce && x.framer != nil && x.Head.Status < 400 {
-		x.Response.LetGo()
-		x.Sent.LetGo()
+		x.Response.EvictAll()
+		x.Sent.EvictAll()
 	}
 }
 
@@ -300,7 +300,7 @@ func (in *Inspector) putBack(x *Exchange, fresh *Inspector, err error) error {
 // the same.
 func (in *Inspector) putTurnsBack(turns []int32, fresh *Inspector, err error) error {
 	for i, turn := range turns {
-		if err == nil && !in.Timeline.Warm(turn, &fresh.Timeline, int32(i)) {
+		if err == nil && !in.Timeline.Reload(turn, &fresh.Timeline, int32(i)) {
 			err = errChanged
 		}
 	}

@@ -59,29 +59,29 @@ func TestKeepDrops(t *testing.T) {
 	s := in.Session()
 	whole, rows := 0, 0
 	for _, turn := range s.Turns {
-		switch turn.Kept {
-		case stream.Whole:
+		switch turn.Retention {
+		case stream.InMemory:
 			whole++
 			if string(turn.Calls[0].Args()) != fmt.Sprintf(`{"n":%d}`, turn.Exchange) {
 				t.Errorf("turn %d has %s", turn.Number, turn.Calls[0].Args())
 			}
 		case stream.Dropped:
 			rows++
-			if turn.ID != fmt.Sprintf("msg_%d", turn.Exchange) || turn.Was()[stream.Complete] != 1 || turn.Usage.Input.N != 3 || turn.Phase() != stream.TurnComplete {
+			if turn.ID != fmt.Sprintf("msg_%d", turn.Exchange) || turn.DroppedCounts()[stream.Complete] != 1 || turn.Usage.Input.N != 3 || turn.Phase() != stream.TurnComplete {
 				t.Errorf("row %+v", turn)
 			}
 		}
 	}
-	if whole < 10 || whole > 60 || in.Dropped() != 400-whole || s.Turn(149).Kept != stream.Whole || s.Turns[len(s.Turns)-1].Kept != stream.Whole {
+	if whole < 10 || whole > 60 || in.Dropped() != 400-whole || s.Turn(149).Retention != stream.InMemory || s.Turns[len(s.Turns)-1].Retention != stream.InMemory {
 		t.Errorf("%d turns are whole, %d rows, %d dropped", whole, rows, in.Dropped())
 	}
 	in.Unpin(150)
-	if in.MakeRoom(); in.Session().Gone() != 149 {
-		t.Errorf("%d rows are gone: those before the pinned turn", in.Session().Gone())
+	if in.MakeRoom(); in.Session().TrimmedTurns() != 149 {
+		t.Errorf("%d rows are gone: those before the pinned turn", in.Session().TrimmedTurns())
 	}
 	day(in, nil, 401, 400)
-	if s := in.Session(); len(s.Turns) != 50 || s.Gone() != 750 || len(in.Exchanges()) != 50 || in.Exchange(1) != nil || s.Counts[stream.Complete] != 800 {
-		t.Errorf("%d turns, %d gone, %d exchanges, %v", len(s.Turns), s.Gone(), len(in.Exchanges()), s.Counts)
+	if s := in.Session(); len(s.Turns) != 50 || s.TrimmedTurns() != 750 || len(in.Exchanges()) != 50 || in.Exchange(1) != nil || s.Counts[stream.Complete] != 800 {
+		t.Errorf("%d turns, %d gone, %d exchanges, %v", len(s.Turns), s.TrimmedTurns(), len(in.Exchanges()), s.Counts)
 	}
 	if err := in.Reread(800, nil); err == nil {
 		t.Error("what is not there is read again")
@@ -136,8 +136,8 @@ func TestKeepCools(t *testing.T) {
 	whole.Close()
 	in.Close()
 	x, turn := in.Exchange(7), in.Session().Turn(6)
-	if !x.Cold() || turn.Kept != stream.Cold || x.Response.Size() != 0 || turn.Calls[0].Args() != nil || turn.Calls[0].Status() != stream.Complete || in.Dropped() != 0 {
-		t.Fatalf("cold %v, turn %v", x.Cold(), turn.Kept)
+	if !x.Cold() || turn.Retention != stream.Evicted || x.Response.Size() != 0 || turn.Calls[0].Args() != nil || turn.Calls[0].Status() != stream.Complete || in.Dropped() != 0 {
+		t.Fatalf("cold %v, turn %v", x.Cold(), turn.Retention)
 	}
 	for n := range whole.Session().Turns { // each in turn: those before go again
 		number := whole.Session().Turns[n].Exchange
@@ -192,8 +192,8 @@ func TestKeepChanged(t *testing.T) {
 		change(from)
 		err := in.Warm(0)()()
 		turn := in.Session().Turn(0)
-		if err == nil || turn.Kept != stream.Dropped || len(turn.Findings) != 1 || turn.Findings[0].Diagnosis != sourceChanged || in.Exchange(1).Response.Size() != 0 {
-			t.Errorf("%s: %v, %v, %v", name, err, turn.Kept, turn.Findings)
+		if err == nil || turn.Retention != stream.Dropped || len(turn.Findings) != 1 || turn.Findings[0].Diagnosis != sourceChanged || in.Exchange(1).Response.Size() != 0 {
+			t.Errorf("%s: %v, %v, %v", name, err, turn.Retention, turn.Findings)
 		}
 		in.Close()
 	}

@@ -205,10 +205,10 @@ func (ls *lanes) walk(r *request) *laneOf {
 }
 
 // follow takes the next request of the lane, and tells what it changes.
-func (l *laneOf) follow(exchange int, s lane.Shape) (c stream.Change) {
+func (l *laneOf) follow(exchange int, s lane.Shape) (c stream.RequestChange) {
 	if l.shape != nil {
 		c = s.Since(l.shape)
-		c.Known, c.After = true, l.exchange
+		c.Comparable, c.PreviousExchange = true, l.exchange
 	}
 	l.shape, l.exchange = &s, exchange
 	return c
@@ -243,7 +243,7 @@ func (ls *lanes) order(r *request) (s start, ok bool) {
 
 // starts notes a call whose arguments are final, if it starts an agent.
 func (x *Exchange) starts(c *stream.Call) {
-	if c == nil || !lane.Starts(c.Name) || c.Server {
+	if c == nil || !lane.Starts(c.Name) || c.RunByProvider {
 		return
 	}
 	ls, o := &x.in.lanes, lane.OrdersOf(c.Args())

@@ -63,13 +63,13 @@ func TestLanesByName(t *testing.T) {
 		{first, "s1", "main", "", "", 1, 0}, {second, "s1", "a7", "main", "Explore", 2, 1}, {third, "s1", "a7", "main", "Explore", 2, 1},
 		{deep, "s1", "a8", "a7", "", 3, 0}, {last, "s1", "main", "", "", 1, 0}, {other, "s2", "main", "", "", 4, 0},
 	} {
-		a := c.turn.Ask
-		if a.Session != c.session || a.Unnamed || a.Agent != c.agent || a.Parent != c.parent || a.Title != c.title || a.Lane != c.lane || a.By.Call != c.call {
+		a := c.turn.Request
+		if a.Session != c.session || a.GeneratedSession || a.Agent != c.agent || a.Parent != c.parent || a.Title != c.title || a.Conversation != c.lane || a.StartedBy.Call != c.call {
 			t.Errorf("turn %d: %+v, want %+v", c.turn.Number+1, a, c)
 		}
 	}
-	if second.Ask.By != first.Calls[0].Ref() || third.Ask.Answers != "ls" || third.Ask.Words != "a b" || first.Ask.Words != "do it" {
-		t.Errorf("%+v, %+v", second.Ask, third.Ask)
+	if second.Request.StartedBy != first.Calls[0].Ref() || third.Request.ResultsOf != "ls" || third.Request.Snippet != "a b" || first.Request.Snippet != "do it" {
+		t.Errorf("%+v, %+v", second.Request, third.Request)
 	}
 }
 
@@ -79,9 +79,9 @@ func TestLanesByHistory(t *testing.T) {
 	setup := user("context") + "," + said(`{"type":"text","text":"Got it."}`) + ","
 	var got []string
 	ask := func(messages, answer string) {
-		a := d.ask("User-Agent: QwenCode/0.15", messages, answer).Ask
+		a := d.ask("User-Agent: QwenCode/0.15", messages, answer).Request
 		got = append(got, fmt.Sprintf("%s %s<%s", a.Session, a.Agent, a.Parent))
-		if !a.Unnamed {
+		if !a.GeneratedSession {
 			t.Errorf("%s: the client said no such thing", a.Session)
 		}
 	}
@@ -113,11 +113,11 @@ func TestChange(t *testing.T) {
 		in.Write(stream.Record{Exchange: n, End: true, Data: []byte(fmt.Sprintf(
 			`{"id":"msg_%d","type":"message","role":"assistant","model":"m","content":[],"stop_reason":"end_turn","usage":{"input_tokens":1,"output_tokens":1,"cache_read_input_tokens":%d,"cache_creation_input_tokens":%d}}`, n, read, write))})
 		turn := in.View().TurnOf(n)
-		c, found := turn.Ask.Since, ""
+		c, found := turn.Request.Change, ""
 		for _, f := range turn.Findings {
 			found += " " + f.Code
 		}
-		got = append(got, fmt.Sprintf("%d: %d same, %d added, %d altered, %d gone, breaks at %q%s", n, c.Same, c.Added, c.Altered, c.Gone, c.BreaksAt(), found))
+		got = append(got, fmt.Sprintf("%d: %d same, %d added, %d altered, %d gone, breaks at %q%s", n, c.Same, c.Added, c.Altered, c.Removed, c.BreaksAt(), found))
 	}
 	a, b := user("a"), said(`{"type":"text","text":"b"}`)
 	marked := `{"role":"user","content":[{"type":"text","text":"a","cache_control":{"type":"ephemeral"}}]}`
@@ -185,8 +185,8 @@ func TestPlain(t *testing.T) {
 			t.Errorf("%s %s: no turn", c.method, c.url)
 			continue
 		}
-		if !turn.Closed() || turn.Phase() != c.phase || len(turn.Findings) > 0 || turn.Finish != fmt.Sprint(c.status) || turn.Ask.Purpose != c.purpose || !turn.Ask.Side {
-			t.Errorf("%s %s: %s, closed %t, %q, %+v, %+v", c.method, c.url, turn.Phase(), turn.Closed(), turn.Finish, turn.Ask, turn.Findings)
+		if !turn.Closed() || turn.Phase() != c.phase || len(turn.Findings) > 0 || turn.Finish != fmt.Sprint(c.status) || turn.Request.Purpose != c.purpose || !turn.Request.Background {
+			t.Errorf("%s %s: %s, closed %t, %q, %+v, %+v", c.method, c.url, turn.Phase(), turn.Closed(), turn.Finish, turn.Request, turn.Findings)
 		}
 	}
 }
@@ -216,7 +216,7 @@ func TestSockets(t *testing.T) {
 	in.Close()
 	var got []string
 	for _, turn := range in.Session().Turns {
-		got = append(got, turn.Ask.Purpose+" "+turn.Ask.Agent+" "+turn.Ask.Words)
+		got = append(got, turn.Request.Purpose+" "+turn.Request.Agent+" "+turn.Request.Snippet)
 	}
 	if want := "[prewarm main go turn main go review t go]"; fmt.Sprint(got) != want {
 		t.Errorf("%v, want %s", got, want)

@@ -77,7 +77,7 @@ func (v *View) Latency(t *stream.Turn, c *stream.Call) Latency {
 	if n, ok := v.namedBy(t, c); ok {
 		l.Named = l.since(v.at(n))
 	}
-	if r := c.Run(stream.ParsableObject); r.Event > 0 && !r.Gone {
+	if r := c.RuleRun(stream.ParsableObject); r.Event > 0 && !r.Replaced {
 		l.Parses = l.since(v.at(r.Event))
 	}
 	if n, ok := v.Actionable(t, c); ok {

@@ -15,10 +15,10 @@ import (
 
 // returns are what each request made of a call, as the events tell it: that of a dropped turn has no
 // other trace.
-func returns(in *Inspector, of stream.Ref) (all []stream.Resent, as []string) {
+func returns(in *Inspector, of stream.Ref) (all []stream.SentBackReport, as []string) {
 	for n := range in.Timeline.Len() {
 		if e, _ := in.Timeline.Event(n); e.Kind == stream.SentBack && e.Turn == of.Turn && e.Slot == of.Call {
-			all = append(all, stream.PayloadOf[stream.Resent](e))
+			all = append(all, stream.PayloadOf[stream.SentBackReport](e))
 			as = append(as, e.Text)
 		}
 	}
@@ -76,7 +76,7 @@ func TestLetGo(t *testing.T) {
 		write(back(test.sent), says("c", "f", `{}`))
 		write(back(test.sent), says("d", "f", `{}`))
 		all, as := returns(in, stream.Ref{Turn: 0, Call: 1})
-		if kept := in.Session().Turn(0).Kept; kept != stream.Dropped {
+		if kept := in.Session().Turn(0).Retention; kept != stream.Dropped {
 			t.Fatalf("the turn is still there: %d", kept)
 		}
 		all, as = all[len(told):], as[len(told):]
@@ -126,8 +126,8 @@ func TestLetGoAccusesNobody(t *testing.T) {
 				for i, r := range all {
 					fate := replay.Fate(as[i])
 					told[fate]++
-					n := slices.IndexFunc(c.SentBack, func(b stream.Return) bool { return b.Exchange == r.Exchange })
-					if n < 0 || c.SentBack[n].As != as[i] && !slices.Contains(may[fate], replay.Fate(c.SentBack[n].As)) {
+					n := slices.IndexFunc(c.SentBack, func(b stream.SentBackCall) bool { return b.Exchange == r.Exchange })
+					if n < 0 || c.SentBack[n].Outcome != as[i] && !slices.Contains(may[fate], replay.Fate(c.SentBack[n].Outcome)) {
 						t.Errorf("seed %d: request %d has %v %s, it is told; is %+v", seed, r.Exchange, c.Ref(), fate, c.SentBack)
 					}
 				}
@@ -150,7 +150,7 @@ func TestLetGoReadAgain(t *testing.T) {
 		var b strings.Builder
 		for n := range in.Timeline.Len() {
 			if e, _ := in.Timeline.Event(n); e.Kind == stream.SentBack {
-				r := stream.PayloadOf[stream.Resent](e)
+				r := stream.PayloadOf[stream.SentBackReport](e)
 				fmt.Fprintf(&b, "%d.%d %s %d %d %s %s", e.Turn, e.Slot, e.Text, e.Code, r.Exchange, r.ID, r.Policies)
 				if f := r.Finding; f.Diagnosis != nil {
 					fmt.Fprintf(&b, " %s %s %s", f.Code, f.Severity, f.Message)
@@ -172,7 +172,7 @@ func TestLetGoReadAgain(t *testing.T) {
 				in.MakeRoom()
 			})
 			in.Close()
-			if in.Timeline.Session().Turn(0).Kept == stream.Whole {
+			if in.Timeline.Session().Turn(0).Retention == stream.InMemory {
 				t.Fatal("nothing is let go of")
 			}
 			if diff := cmp.Diff(all(&whole), all(&in)); diff != "" {

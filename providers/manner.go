@@ -80,7 +80,7 @@ func (l *Latency) manner(c *stream.Call, many, all int) Manner {
 	switch {
 	case l.Deltas == 0:
 		return Untold
-	case l.Deltas == 1 && !c.Arriving():
+	case l.Deltas == 1 && !c.MayGrow():
 		return AtOnce
 	case l.Deltas == 1:
 		return Untold

@@ -85,13 +85,13 @@ func (v *View) At(n int) *View {
 // one.
 func (v *View) Walk(n int) {
 	p, n := v.past, v.clamp(n)
-	if p.ends == nil && n == p.events && v.in.Timeline.Stands(p.session) {
+	if p.ends == nil && n == p.events && v.in.Timeline.IsCurrent(p.session) {
 		return
 	}
 	if p.ends != nil {
 		p.session = v.in.Timeline.At(n)
 	} else {
-		p.session = v.in.Timeline.Walk(p.session, n)
+		p.session = v.in.Timeline.MoveTo(p.session, n)
 	}
 	p.events, p.ends, p.exchanges = n, nil, nil
 }
@@ -105,7 +105,7 @@ func (v *View) EndHere() {
 	v.Walk(p.events)
 	p.session, p.exchanges, p.ends = v.in.Timeline.At(p.events), nil, []stream.Event{}
 	for _, t := range p.session.Turns {
-		if !t.Closed() && t.Kept == stream.Whole {
+		if !t.Closed() && t.Retention == stream.InMemory {
 			p.ends = append(p.ends, stream.Event{
 				Kind: stream.TurnClose, At: v.timeOf(t), Turn: t.Number, Frame: t.LastFrame, Code: stream.CloseCut, Text: EndedHere,
 				What: &stream.Ending{By: stream.Toolscope},
@@ -113,7 +113,7 @@ func (v *View) EndHere() {
 		}
 	}
 	for _, e := range p.ends { // before the first is applied: then it is another moment
-		v.in.Timeline.Apart(p.session, e.Turn)
+		v.in.Timeline.Detach(p.session, e.Turn)
 	}
 	for _, e := range p.ends {
 		p.session.Apply(e)
@@ -128,7 +128,7 @@ func (v *View) Ended() bool { return v.past != nil && v.past.ends != nil }
 
 // timeOf is when the latest event of a turn came, at the moment of the view.
 func (v *View) timeOf(t *stream.Turn) time.Duration {
-	return v.in.Timeline.Begin(lastBefore(v.in, t, int32(v.past.events)), 0).At
+	return v.in.Timeline.EventPrefix(lastBefore(v.in, t, int32(v.past.events)), 0).At
 }
 
 // past is what a view of the past has.
@@ -184,7 +184,7 @@ func (x *Exchange) before(n int32, s *stream.Session) *Exchange {
 		then.Sent = stream.Wire{} // which of them had come is not known
 	}
 	if size := x.known.askedAt(n); size < x.Request.Size() {
-		then.Request = x.Request.Upto(size)
+		then.Request = x.Request.Prefix(size)
 		then.past.read, then.past.messages, then.past.names, then.past.namesRead = 0, nil, nil, 0
 	}
 	if x.known.status > n {
@@ -196,7 +196,7 @@ func (x *Exchange) before(n int32, s *stream.Session) *Exchange {
 		then.Ended, then.own, then.why, then.by = false, false, "", 0
 	}
 	if last := x.lastIn(s); last != nil {
-		if at := x.in.Timeline.Begin(lastBefore(x.in, last, n), 0).At; at != stream.NoTime {
+		if at := x.in.Timeline.EventPrefix(lastBefore(x.in, last, n), 0).At; at != stream.NoTime {
 			then.at = at
 		}
 	}
@@ -235,10 +235,10 @@ func (x *Exchange) responseIn(s *stream.Session) stream.Wire {
 	}
 	switch {
 	case told < 0:
-		return x.Response.Upto(0)
+		return x.Response.Prefix(0)
 	case told == all, int(told) >= x.Response.Frames():
-		return x.Response.Upto(x.Response.Size())
+		return x.Response.Prefix(x.Response.Size())
 	}
 	_, end := x.Response.FrameSpan(told)
-	return x.Response.Upto(end)
+	return x.Response.Prefix(end)
 }

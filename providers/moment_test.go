@@ -205,7 +205,7 @@ func TestEndHere(t *testing.T) {
 				t.Errorf("at %d the last event of turn %d is %s of %v", n, turn.Number, kind, of)
 			}
 			for _, c := range turn.Calls {
-				if c.Arriving() {
+				if c.MayGrow() {
 					t.Errorf("at %d call %v still comes", n, c.Ref())
 				}
 			}

@@ -168,11 +168,11 @@ func (x *Exchange) observe() {
 // observed reports what became of the calls of earlier turns in a history.
 func (x *Exchange) observed(messages []dialect.Message, to *dialect.Target, on continuation) *replay.Past {
 	past := replay.ReadPast(messages, to)
-	if past.Kept, past.After = on.kept || x.Head.Adds, cmp.Or(on.after, on.talk); on.thread || x.Head.Adds {
+	if past.Kept, past.After = on.kept || x.Head.Incremental, cmp.Or(on.after, on.talk); on.thread || x.Head.Incremental {
 		past.Asked = replay.Asked{} // how its conversation begins, it does not say
 	}
 	for _, o := range x.in.observer.Observe(past, x.earlier(past)) {
-		if x.Head.Adds {
+		if x.Head.Incremental {
 			o.Unlogged()
 		}
 		if o.Fate != replay.WasDropped || !x.past.broken {
@@ -202,10 +202,10 @@ func (x *Exchange) tellReturn(o *replay.Observation) {
 	if before.Fate == told.Fate && before.Result == told.Result || turn == nil {
 		return
 	}
-	resent := &stream.Resent{Exchange: x.Number, ID: o.ID, Policies: o.Behaves(), Kept: o.Kept, Gave: o.Gave()}
+	resent := &stream.SentBackReport{Exchange: x.Number, ID: o.ID, Policies: o.Behaves(), KeptByProvider: o.Kept, Result: o.Gave()}
 	known := true // what the model wrote, and what was sent
 	from := x.in.Exchange(turn.Exchange)
-	if x.Head.Composed || from != nil && from.Head.Resent && o.Fate != replay.WasOrphaned {
+	if x.Head.Reconstructed || from != nil && from.Head.ResponseFromHistory && o.Fate != replay.WasOrphaned {
 		told.Fate, resent.Policies, known = replay.AsClientHasIt, "", false
 	}
 	if f, ok := o.Finding(); ok && known && !o.WasFound(f) {
@@ -215,7 +215,7 @@ func (x *Exchange) tellReturn(o *replay.Observation) {
 		o.Left.Tell(told, resent.Finding)
 	}
 	x.in.recall.alias(ref.Turn, o.ID)
-	x.in.kept.weigh(x.in.Exchange(turn.Exchange), len(resent.Gave.Text))
+	x.in.kept.weigh(x.in.Exchange(turn.Exchange), len(resent.Result.Text))
 	x.in.Timeline.Append(stream.Event{
 		Kind: stream.SentBack, At: x.at, Turn: ref.Turn, Slot: ref.Call, Frame: turn.LastFrame,
 		Text: string(told.Fate), Code: o.Result, What: resent,
@@ -226,16 +226,16 @@ func (x *Exchange) tellReturn(o *replay.Observation) {
 // tellGiven tells what a call's tool gave, where the lines that have the call have that too. How the
 // model was told, they do not say.
 func (x *Exchange) tellGiven(e stream.Event) {
-	of, t := stream.PayloadOf[stream.Answered](e), x.in.Session().Turn(e.Turn)
-	if !of.Told || t == nil {
+	of, t := stream.PayloadOf[stream.ResultFor](e), x.in.Session().Turn(e.Turn)
+	if !of.HasContent || t == nil {
 		return
 	}
 	for _, c := range slices.Backward(t.Calls) {
 		if c.ID == of.ID {
-			x.in.kept.weigh(x, len(of.Gave.Text))
+			x.in.kept.weigh(x, len(of.Result.Text))
 			x.in.Timeline.Append(stream.Event{
 				Kind: stream.SentBack, At: e.At, Turn: e.Turn, Slot: int32(c.Number), Frame: e.Frame, Text: string(replay.AsClientHasIt),
-				Code: e.Code, What: &stream.Resent{Exchange: x.Number, ID: of.ID, Gave: of.Gave},
+				Code: e.Code, What: &stream.SentBackReport{Exchange: x.Number, ID: of.ID, Result: of.Result},
 			})
 			return
 		}
@@ -253,7 +253,7 @@ func unlessBent(t *stream.Turn, f stream.Finding) stream.Finding {
 }
 
 // result is the result of a call that the exchange's request has, which r tells of.
-func (x *Exchange) result(c *stream.Call, r *stream.Return) (result dialect.Part, ok bool) {
+func (x *Exchange) result(c *stream.Call, r *stream.SentBackCall) (result dialect.Part, ok bool) {
 	kept := x.past.messages != nil
 	messages, _ := x.History()
 	if !kept {
@@ -261,7 +261,7 @@ func (x *Exchange) result(c *stream.Call, r *stream.Return) (result dialect.Part
 	}
 	for i := len(messages) - 1; i >= 0; i-- {
 		for _, p := range messages[i].Parts {
-			if p.Kind == dialect.ResultPart && len(p.Text) == r.Gave.Bytes && (p.ID == r.ID || p.ID == c.ID) && (p.ID != "" || p.Name == c.Name) {
+			if p.Kind == dialect.ResultPart && len(p.Text) == r.Result.Bytes && (p.ID == r.ID || p.ID == c.ID) && (p.ID != "" || p.Name == c.Name) {
 				return p, true
 			}
 		}

@@ -45,11 +45,11 @@ func TestReturnIsToldOnce(t *testing.T) {
 	lost := asks + `,` + first + made("a", "f", `{}`) + `]},` + tool("a", "ok")
 	in := talk([2]string{asks, says("a", "f", `{"n":1}`)}, [2]string{good, says("b", "f", `{}`)}, [2]string{good, says("c", "f", `{}`)}, [2]string{lost, says("d", "f", `{}`)})
 	c := in.Session().Turns[0].Calls[0]
-	if len(c.SentBack) != 2 || c.SentBack[0].As != "intact" || c.SentBack[0].Exchange != 2 || c.SentBack[1].As != "emptied" || c.SentBack[1].Exchange != 4 {
+	if len(c.SentBack) != 2 || c.SentBack[0].Outcome != "intact" || c.SentBack[0].Exchange != 2 || c.SentBack[1].Outcome != "emptied" || c.SentBack[1].Exchange != 4 {
 		t.Errorf("%+v", c.SentBack)
 	}
-	if turn := in.Session().Turns[0]; !turn.Returned || turn.Next != 2 {
-		t.Errorf("answered by request %d", turn.Next)
+	if turn := in.Session().Turns[0]; !turn.SentBack || turn.SentBackIn != 2 {
+		t.Errorf("answered by request %d", turn.SentBackIn)
 	}
 	if r, ok := in.View().Result(c); !ok || string(r.Text) != "ok" {
 		t.Errorf("its result is %q", r.Text)
@@ -74,21 +74,21 @@ func TestReturnAcrossProtocols(t *testing.T) {
 		`{"role":"user","content":[{"type":"tool_result","tool_use_id":"call_1","content":"no","is_error":true}]}]}`)})
 	in.Close()
 	c := in.Session().Turns[0].Calls[0]
-	if len(c.SentBack) != 1 || c.SentBack[0].As != "wrapped" || c.SentBack[0].Policies != "wrap, pydantic-ai" || c.Answered != stream.AnswerFailed {
-		t.Errorf("%+v, answered %d", c.SentBack, c.Answered)
+	if len(c.SentBack) != 1 || c.SentBack[0].Outcome != "wrapped" || c.SentBack[0].Policies != "wrap, pydantic-ai" || c.ResultCode != stream.ResultFailed {
+		t.Errorf("%+v, answered %d", c.SentBack, c.ResultCode)
 	}
 }
 
 // TestWhatToolsGave: of a long result the beginning is kept, whole characters, and how long it was;
 // of what is no text, how many pieces; and of tools that were found, their names.
 func TestWhatToolsGave(t *testing.T) {
-	long := strings.Repeat("é", stream.MostResult)
+	long := strings.Repeat("é", stream.MaxResultBytes)
 	for _, test := range []struct {
 		content string
 		want    stream.Result
 	}{
 		{`"ok"`, stream.Result{Bytes: 2, Text: "ok"}},
-		{`"a` + long + `"`, stream.Result{Bytes: 1 + len(long), Text: "a" + long[:stream.MostResult-2]}},
+		{`"a` + long + `"`, stream.Result{Bytes: 1 + len(long), Text: "a" + long[:stream.MaxResultBytes-2]}},
 		{`[{"type":"text","text":"see "},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"AA=="}}]`, stream.Result{Bytes: 4, Media: 1, Text: "see "}},
 		{`[{"type":"tool_reference","tool_name":"WebFetch"},{"type":"tool_reference","tool_name":"Edit"}]`, stream.Result{Bytes: 14, Text: "WebFetch\nEdit\n"}},
 		{`[]`, stream.Result{}},
@@ -99,7 +99,7 @@ func TestWhatToolsGave(t *testing.T) {
 		in.Write(stream.Record{Exchange: 2, Request: true, Data: []byte(`{"messages":[{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"get_weather","input":{}}]},` +
 			`{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":` + test.content + `}]}]}`)})
 		in.Close()
-		if r := in.Session().Turns[0].Calls[0].Given(); r == nil || r.Gave != test.want {
+		if r := in.Session().Turns[0].Calls[0].LatestResult(); r == nil || r.Result != test.want {
 			t.Errorf("%.60s: %+v", test.content, r)
 		}
 	}

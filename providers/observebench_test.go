@@ -114,7 +114,7 @@ func TestAgentLog(t *testing.T) {
 			}
 			for i, turn := range turns[:agentTurns-1] {
 				c := turn.Calls[0]
-				if len(c.SentBack) != 1 || c.SentBack[0].As != want || c.SentBack[0].Exchange != i+2 || c.SentBack[0].Result != stream.AnswerOK || len(c.Findings) > 0 {
+				if len(c.SentBack) != 1 || c.SentBack[0].Outcome != want || c.SentBack[0].Exchange != i+2 || c.SentBack[0].ResultCode != stream.ResultOK || len(c.Findings) > 0 {
 					t.Fatalf("%s, turn %d: %+v %+v", protocol, i, c.SentBack, c.Findings)
 				}
 			}

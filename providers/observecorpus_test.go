@@ -64,7 +64,7 @@ func (r recorded) turnsOf(asked bool) (turns []replay.Candidate) {
 			case dialect.TextPart:
 				s.Apply(stream.Event{Kind: stream.TextDelta, Turn: n, Text: string(p.Text)})
 			case dialect.CallPart:
-				d := &stream.CallInfo{ID: p.ID, Item: p.Item, Name: p.Name, Kind: p.Tool, Server: p.Server, Signature: p.Signature, Freeform: p.Tool == "custom"}
+				d := &stream.CallInfo{ID: p.ID, Item: p.Item, Name: p.Name, Kind: p.Tool, RunByProvider: p.Server, Signature: p.Signature, Freeform: p.Tool == "custom"}
 				s.Apply(stream.Event{Kind: stream.CallOpen, Turn: n, Slot: int32(slot), What: d})
 				s.Apply(stream.Event{Kind: stream.Args, Turn: n, Slot: int32(slot), Text: string(p.Args)})
 				s.Apply(stream.Event{Kind: stream.Seal, Turn: n, Slot: int32(slot)})

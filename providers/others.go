@@ -25,9 +25,9 @@ func (x *Exchange) beside(r stream.Record) {
 	switch {
 	case x.in.kept.ReadOnce:
 	case x.chain != nil:
-		x.Sent.Beside(r.Before, r.After)
+		x.Sent.SetSurround(r.Before, r.After)
 	default:
-		x.Response.Beside(r.Before, r.After)
+		x.Response.SetSurround(r.Before, r.After)
 	}
 }
 

@@ -14,12 +14,12 @@ import (
 // read without what came before.
 type part struct {
 	x          *Exchange
-	from, to   int             // which of the exchange's turns
-	start, end int64           // which bytes of its response
-	source     stream.Verbatim // nil where it cannot be read again
-	bytes      int64           // that it holds
-	aside      bool            // a turn of it is pinned, and the line goes on without it
-	cold       bool            // it was let go of, and can be had again
+	from, to   int                   // which of the exchange's turns
+	start, end int64                 // which bytes of its response
+	source     stream.VerbatimSource // nil where it cannot be read again
+	bytes      int64                 // that it holds
+	aside      bool                  // a turn of it is pinned, and the line goes on without it
+	cold       bool                  // it was let go of, and can be had again
 	dropped    bool
 	sum        uint64 // while it is cold: of its bytes
 }
@@ -68,11 +68,11 @@ type parts struct {
 }
 
 // source is what has the bytes of the response as they stand there, nil where nothing does.
-func (x *Exchange) source() stream.Verbatim {
+func (x *Exchange) source() stream.VerbatimSource {
 	if x.chain != nil || x.gap.missed > 0 || x.Sent.Size() > 0 {
 		return nil
 	}
-	s, _ := x.place().Source.(stream.Verbatim)
+	s, _ := x.place().Source.(stream.VerbatimSource)
 	return s
 }
 
@@ -115,9 +115,9 @@ func (p *part) cool() {
 	p.sum, p.cold = p.x.in.kept.hash(p.x.Response.Bytes(p.start, p.end)), true
 	for _, number := range p.turns() {
 		p.x.in.letGo(number)
-		p.x.in.Timeline.Cool(number)
+		p.x.in.Timeline.Evict(number)
 	}
-	p.x.Response.LetGoOf(p.start, p.end)
+	p.x.Response.Evict(p.start, p.end)
 }
 
 // drop lets go of all but the rows of the turns.
@@ -126,11 +126,11 @@ func (p *part) drop() {
 	p.cold, p.dropped = false, true
 	in.dropTurns(p.turns())
 	if !in.kept.ReadOnce {
-		x.Response.LetGoOf(p.start, p.end)
+		x.Response.Evict(p.start, p.end)
 	}
 	for len(x.parts.of) > 0 && x.parts.of[0].dropped {
 		if first := in.Session().Turn(x.turnAt(x.parts.of[0].to)); in.kept.ReadOnce && first != nil {
-			x.Response.LetGoOfFrames(first.FirstFrame)
+			x.Response.EvictFrames(first.FirstFrame)
 		}
 		x.parts.of[0] = nil
 		x.parts.of = x.parts.of[1:]
@@ -181,7 +181,7 @@ func (p *part) putBack(fresh *Inspector, data []byte, err error) error {
 		return err
 	}
 	p.cold = false
-	p.x.Response.Have(p.start, data)
+	p.x.Response.Restore(p.start, data)
 	in.kept.put(lot{p.x, p})
 	return nil
 }

@@ -31,7 +31,7 @@ func feedBody(in *Inspector, from *bareBody, place bool) {
 	for at := 0; at < len(from.text); at += size {
 		r := stream.Record{Exchange: 1, At: stream.NoTime, Data: bytes.Clone(from.text[at:min(at+size, len(from.text))])}
 		if place {
-			r.From = stream.Place{Source: from, End: int64(at + len(r.Data))}
+			r.Location = stream.Location{Source: from, End: int64(at + len(r.Data))}
 		}
 		in.Write(r)
 		in.MakeRoom()
@@ -72,11 +72,11 @@ func TestPartsCool(t *testing.T) {
 		feedBody(&in, body, true)
 		cold := 0
 		for _, turn := range in.Session().Turns {
-			if turn.Kept == stream.Cold {
+			if turn.Retention == stream.Evicted {
 				cold++
 			}
 		}
-		if n := len(in.Session().Turns); cold < n/2 || in.Dropped() > 0 || in.Session().Turns[n-1].Kept != stream.Whole {
+		if n := len(in.Session().Turns); cold < n/2 || in.Dropped() > 0 || in.Session().Turns[n-1].Retention != stream.InMemory {
 			t.Fatalf("%s: %d of %d turns are cold, %d dropped", name, cold, n, in.Dropped())
 		}
 		for _, turn := range in.Session().Turns {
@@ -125,13 +125,13 @@ func TestPartsPinned(t *testing.T) {
 		in.PinTurn(last)
 		in.PinTurn(1000) // there is none
 		feedBody(&in, &bareBody{text: body.text[cut:]}, place)
-		if in.UnpinTurn(last); in.Session().Turn(last).Kept != stream.Whole {
-			t.Fatalf("a turn that is pinned is %v", in.Session().Turn(last).Kept)
+		if in.UnpinTurn(last); in.Session().Turn(last).Retention != stream.InMemory {
+			t.Fatalf("a turn that is pinned is %v", in.Session().Turn(last).Retention)
 		}
 		in.UnpinTurn(last)
 		in.UnpinTurn(last)
-		if in.MakeRoom(); in.Session().Turn(last).Kept == stream.Whole || len(in.kept.turnPins) > 0 || in.Exchange(1).parts.aside != 0 {
-			t.Errorf("a turn that is not pinned any more is %v", in.Session().Turn(last).Kept)
+		if in.MakeRoom(); in.Session().Turn(last).Retention == stream.InMemory || len(in.kept.turnPins) > 0 || in.Exchange(1).parts.aside != 0 {
+			t.Errorf("a turn that is not pinned any more is %v", in.Session().Turn(last).Retention)
 		}
 		in.Close()
 	}
@@ -151,8 +151,8 @@ func TestPartsChanged(t *testing.T) {
 		change(body)
 		err := in.Warm(0)()()
 		turn := in.Session().Turn(0)
-		if err == nil || turn.Kept != stream.Dropped || len(turn.Findings) != 1 || turn.Findings[0].Diagnosis != sourceChanged || in.Dropped() == 0 {
-			t.Errorf("%s: %v, %v, %v", name, err, turn.Kept, turn.Findings)
+		if err == nil || turn.Retention != stream.Dropped || len(turn.Findings) != 1 || turn.Findings[0].Diagnosis != sourceChanged || in.Dropped() == 0 {
+			t.Errorf("%s: %v, %v, %v", name, err, turn.Retention, turn.Findings)
 		}
 		in.Close()
 	}

@@ -69,5 +69,5 @@ func (x *Exchange) freeAll() {
 	head := *x.Head
 	head.Header = nil
 	x.Head = x.in.heads.same(&head)
-	x.dropped, x.from = true, stream.Place{}
+	x.dropped, x.from = true, stream.Location{}
 }

@@ -28,7 +28,7 @@ func TestRecallLeavesNothingOut(t *testing.T) {
 		for _, turn := range some.Session().Turns {
 			for _, c := range turn.Calls {
 				for _, r := range c.SentBack {
-					fates[r.As]++
+					fates[r.Outcome]++
 				}
 			}
 		}

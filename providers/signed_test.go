@@ -54,7 +54,7 @@ func partWords(turn *stream.Turn) string {
 			w = []string{"thinking", fmt.Sprintf("%q", turn.Thinking[thinking:p.End])}
 			thinking = p.End
 		}
-		if p.Hidden {
+		if p.SignatureOnly {
 			w[0] = "hidden"
 		}
 		w = append(w, p.Signature, p.ID)

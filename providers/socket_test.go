@@ -50,7 +50,7 @@ func told(in *Inspector) string {
 		for _, c := range t.Calls {
 			s := c.ID + ":"
 			for _, r := range c.SentBack {
-				s += fmt.Sprintf(" %s kept=%v in %d, %d %q", r.As, r.Kept, r.Exchange, r.Result, r.Gave.Text)
+				s += fmt.Sprintf(" %s kept=%v in %d, %d %q", r.Outcome, r.KeptByProvider, r.Exchange, r.ResultCode, r.Result.Text)
 			}
 			for _, f := range c.Findings {
 				if f.Severity > stream.Info {

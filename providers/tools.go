@@ -79,18 +79,18 @@ func (x *Exchange) tools() *schema.Set {
 
 // Wanted is what arguments the tool of a call wants, in a few words; "" where that is not known.
 func (x *Exchange) Wanted(c *stream.Call) string {
-	if x.check.set == nil || c.Server || c.Freeform() {
+	if x.check.set == nil || c.RunByProvider || c.Freeform() {
 		return ""
 	}
-	return x.check.set.Outline(c.Space, c.Name)
+	return x.check.set.Outline(c.Namespace, c.Name)
 }
 
 // Required are the keys that the tool of a call wants; known is false where that is not known.
 func (x *Exchange) Required(c *stream.Call) (keys []string, known bool) {
-	if x.check.set == nil || c.Server || c.Freeform() {
+	if x.check.set == nil || c.RunByProvider || c.Freeform() {
 		return nil, false
 	}
-	return x.check.set.Required(c.Space, c.Name)
+	return x.check.set.Required(c.Namespace, c.Name)
 }
 
 // recentSets is how many lists of tools are remembered: an agent sends the same with every request,
@@ -115,7 +115,7 @@ func (in *Inspector) toolSet(tools []dialect.Tool, more bool) *schema.Set {
 // watch checks e, the last event of the timeline, against the tools, and adds what it finds.
 func (x *Exchange) watch(e stream.Event) {
 	key := callKey{e.Turn, e.Slot}
-	if e.Turn != stream.NoTurn && x.in.Session().Turn(e.Turn).Unseen() {
+	if e.Turn != stream.NoTurn && x.in.Session().Turn(e.Turn).HasGap() {
 		return // arguments that lack bytes are not those that the tool got
 	}
 	switch e.Kind {

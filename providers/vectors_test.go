@@ -105,9 +105,9 @@ func particulars(in *Inspector) (lines []string) {
 			lines = append(lines, f.Code+": "+f.Message)
 		}
 		for _, c := range t.Calls {
-			for x := range stream.Executor(stream.NumExecutors) {
-				r := c.Run(x)
-				lines = append(lines, fmt.Sprintf("%s: %s with %s", x, r.Verdict, c.Args()[:r.Bytes]))
+			for x := range stream.RunRule(stream.NumRunRules) {
+				r := c.RuleRun(x)
+				lines = append(lines, fmt.Sprintf("%s: %s with %s", x, r.Outcome, c.Args()[:r.Bytes]))
 			}
 			for _, f := range c.Findings {
 				lines = append(lines, f.Code+": "+f.Message)

@@ -29,7 +29,7 @@ func (v *View) Session() *stream.Session {
 		return v.in.Session()
 	}
 	switch {
-	case v.in.Timeline.Stands(v.past.session):
+	case v.in.Timeline.IsCurrent(v.past.session):
 	case v.past.ends != nil:
 		v.EndHere()
 	default:
@@ -72,7 +72,7 @@ func (v *View) Begin(n, most int) stream.Event {
 		e.Text = e.Text[:min(len(e.Text), most)]
 		return e
 	}
-	return v.in.Timeline.Begin(n, most)
+	return v.in.Timeline.EventPrefix(n, most)
 }
 
 // About is of what kind event n is and what it is about.
@@ -80,7 +80,7 @@ func (v *View) About(n int) (stream.EventKind, stream.Ref) {
 	if e, is := v.end(n); is {
 		return e.Kind, stream.Ref{Turn: e.Turn}
 	}
-	return v.in.Timeline.About(n)
+	return v.in.Timeline.Subject(n)
 }
 
 // EventsOf are the events about a turn, from that number on.
@@ -158,7 +158,7 @@ func (v *View) TurnOf(exchange int) *stream.Turn {
 
 // TurnAsked is the turn that a request led to which brought a call back, nil if it has none. An
 // exchange that is a WebSocket has many requests.
-func (v *View) TurnAsked(r *stream.Return) *stream.Turn {
+func (v *View) TurnAsked(r *stream.SentBackCall) *stream.Turn {
 	if x := v.Exchange(r.Exchange); x != nil {
 		for _, number := range x.turns {
 			if t := v.Session().Turn(number); t != nil && int(t.OpenedBy) > r.Event {
@@ -172,7 +172,7 @@ func (v *View) TurnAsked(r *stream.Return) *stream.Turn {
 // Result is what a later request has as the result of a call, all of it; ok is false where none has
 // any, or that request was let go of.
 func (v *View) Result(c *stream.Call) (result dialect.Part, ok bool) {
-	r := c.Given()
+	r := c.LatestResult()
 	if r == nil {
 		return result, false
 	}

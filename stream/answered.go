@@ -1,15 +1,15 @@
 package stream
 
-// answered is the call of the turn that a result is for: by its id, or where the wire gives none,
+// callOfResult is the call of the turn that a result is for: by its id, or where the wire gives none,
 // the first of that name that waits for one.
-func (t *Turn) answered(e Event) *Call {
-	switch of := PayloadOf[Answered](e); {
+func (t *Turn) callOfResult(e Event) *Call {
+	switch of := PayloadOf[ResultFor](e); {
 	case of.ID != "":
 		return t.lastOfID(of.ID)
 	case of.Name != "":
 		return t.firstWaiting(of.Name)
 	default:
-		if c := t.inSlot(e.Slot); c != nil && c.Server {
+		if c := t.inSlot(e.Slot); c != nil && c.RunByProvider {
 			return c
 		}
 	}
@@ -18,14 +18,14 @@ func (t *Turn) answered(e Event) *Call {
 
 // lastOfID is the last call that has that id.
 func (t *Turn) lastOfID(id string) *Call {
-	if c := t.call(t.byID[id]); c != nil && c.ID == id {
+	if c := t.callByNumber(t.byID[id]); c != nil && c.ID == id {
 		return c
 	}
 	t.byID = map[string]int32{}
 	for _, c := range t.Calls {
 		t.byID[c.ID] = int32(c.Number)
 	}
-	return t.call(t.byID[id])
+	return t.callByNumber(t.byID[id])
 }
 
 // firstWaiting is the first call of that name that has neither an id nor a result.
@@ -34,7 +34,7 @@ func (t *Turn) firstWaiting(name string) *Call {
 		t.waiting = map[string]int{}
 	}
 	i := t.waiting[name]
-	for i < len(t.Calls) && (t.Calls[i].ID != "" || t.Calls[i].Name != name || t.Calls[i].Answered != 0) {
+	for i < len(t.Calls) && (t.Calls[i].ID != "" || t.Calls[i].Name != name || t.Calls[i].ResultCode != 0) {
 		i++
 	}
 	if t.waiting[name] = i; i == len(t.Calls) {
@@ -43,8 +43,8 @@ func (t *Turn) firstWaiting(name string) *Call {
 	return t.Calls[i]
 }
 
-// named tells the searches for a call that one may have got its name or id just now.
-func (t *Turn) named(c *Call, news CallInfo) {
+// updateLookups tells the searches for a call that one may have got its name or id just now.
+func (t *Turn) updateLookups(c *Call, news CallInfo) {
 	if i, looked := t.waiting[news.Name]; looked && news.Name != "" {
 		t.waiting[news.Name] = min(i, c.Number-1)
 	}

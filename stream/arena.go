@@ -8,19 +8,19 @@ type Arena struct{ b *strings.Builder }
 // A block is twice the one before, within these bounds: a session may have thousands of short
 // exchanges, each with an arena.
 const (
-	smallestBlock = 1 << 10
-	largestBlock  = 64 << 10
+	minBlock = 1 << 10
+	maxBlock = 64 << 10
 )
 
-// Hold returns p as a string.
-func (a *Arena) Hold(p []byte) string {
+// StringOf returns p as a string.
+func (a *Arena) StringOf(p []byte) string {
 	if len(p) == 0 {
 		return ""
 	}
 	if a.b == nil || a.b.Cap()-a.b.Len() < len(p) {
-		size := smallestBlock
+		size := minBlock
 		if a.b != nil {
-			size = min(max(2*a.b.Cap(), size), largestBlock)
+			size = min(max(2*a.b.Cap(), size), maxBlock)
 		}
 		a.b = new(strings.Builder)
 		a.b.Grow(max(size, len(p)))

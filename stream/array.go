@@ -17,13 +17,13 @@ type Array struct {
 	Within int // how many arrays stand between the outer one and the elements
 
 	pos   int64
-	elem  pieces // the open element
-	depth int    // brackets open, the outer array included
-	level int    // arrays entered on the way to the elements
-	inner bool   // the array that holds the elements is still open or to come
-	str   bool   // inside a string
-	esc   bool   // after a backslash
-	ended bool   // the outer array has closed
+	elem  chunkBuffer // the open element
+	depth int         // brackets open, the outer array included
+	level int         // arrays entered on the way to the elements
+	inner bool        // the array that holds the elements is still open or to come
+	str   bool        // inside a string
+	esc   bool        // after a backslash
+	ended bool        // the outer array has closed
 }
 
 // Write frames p.
@@ -32,12 +32,12 @@ func (a *Array) Write(p []byte, emit func(Frame)) {
 		a.pos++
 		switch {
 		case a.str:
-			a.elem.push(c)
+			a.elem.appendByte(c)
 			a.inString(c)
 		case a.ended || a.depth == 0:
-			a.outside(c)
+			a.frameOutside(c)
 		default:
-			a.inside(c, emit)
+			a.frameInside(c, emit)
 		}
 	}
 }
@@ -53,23 +53,23 @@ func (a *Array) inString(c byte) {
 	}
 }
 
-// outside handles a byte before the array opens or after it closed.
-func (a *Array) outside(c byte) {
-	if a.elem.empty() && jsonbytes.IsSpace(c) {
+// frameOutside handles a byte before the array opens or after it closed.
+func (a *Array) frameOutside(c byte) {
+	if a.elem.isEmpty() && jsonbytes.IsSpace(c) {
 		return
 	}
 	if c == '[' && !a.ended && a.elem.blocks == nil { // little stands before an array
-		before := bytes.TrimSpace(bytes.TrimPrefix(a.elem.whole(), utf8BOM))
+		before := bytes.TrimSpace(bytes.TrimPrefix(a.elem.joinBytes(), utf8BOM))
 		if len(before) == 0 || string(before) == XSSI {
 			a.depth, a.inner = 1, a.Within > 0
-			a.elem.clear()
+			a.elem.reset()
 			return
 		}
 	}
-	a.elem.push(c)
+	a.elem.appendByte(c)
 }
 
-func (a *Array) inside(c byte, emit func(Frame)) {
+func (a *Array) frameInside(c byte, emit func(Frame)) {
 	base := 1 + a.level
 	switch c {
 	case '[', '{':
@@ -96,7 +96,7 @@ func (a *Array) inside(c byte, emit func(Frame)) {
 	case '"':
 		a.str = true
 	}
-	a.elem.push(c)
+	a.elem.appendByte(c)
 	if a.depth == base && (c == ']' || c == '}') {
 		a.flush(FrameData, false, emit) // at once: the comma may be seconds away
 	}
@@ -112,12 +112,12 @@ func (a *Array) Close(emit func(Frame)) {
 }
 
 func (a *Array) flush(kind FrameKind, cut bool, emit func(Frame)) {
-	if data := bytes.TrimSpace(a.elem.whole()); len(data) > 0 {
-		f := Frame{Kind: kind, Data: data, End: a.pos, Cut: cut}
+	if data := bytes.TrimSpace(a.elem.joinBytes()); len(data) > 0 {
+		f := Frame{Kind: kind, Data: data, End: a.pos, Truncated: cut}
 		if kind == FrameResidue {
 			f.Why = "bytes after the end of the array"
 		}
 		emit(f)
 	}
-	a.elem.clear()
+	a.elem.reset()
 }

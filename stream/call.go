@@ -12,76 +12,76 @@ import (
 // A Call is one tool invocation the model proposes, as far as it has arrived. Its fields are the
 // fold's: read them, do not set them.
 type Call struct {
-	Number   int   // within its turn, from 1
-	OpenedBy int32 // number of the event that opened it
-	ClosedBy int32 // number of the event that gave its slot to another call, 0 if none did
-	Turn     int32
-	Slot     int32
-	ID       string // what a tool result must echo
-	Name     string
-	Kind     string // function, custom, mcp, server, …
-	Parent   string // id of the call whose code made this one
-	Host     string // MCP server
-	Item     string // id of its item, where that has one besides ID
-	Space    string // namespace of the tool, where that is not part of Name
-	Rewrites int    // how often Args were replaced: offsets from before mean nothing now
+	Number    int   // within its turn, from 1
+	OpenedBy  int32 // number of the event that opened it
+	ClosedBy  int32 // number of the event that gave its slot to another call, 0 if none did
+	Turn      int32
+	Slot      int32
+	ID        string // what a tool result must echo
+	Name      string
+	Kind      string // function, custom, mcp, server, …
+	Parent    string // id of the call whose code made this one
+	MCPServer string // MCP server
+	Item      string // id of its item, where that has one besides ID
+	Namespace string // namespace of the tool, where that is not part of Name
+	Rewrites  int    // how often Args were replaced: offsets from before mean nothing now
 
-	Copies    int      // how often the arguments were said, and were the same, where that is more than once
-	Signature string   // opaque, must come back with the call when it is replayed
-	SentBack  []Return // what later requests made of it
-	Got       []Got    // when tools were seen to get it
+	Copies    int            // how often the arguments were said, and were the same, where that is more than once
+	Signature string         // opaque, must come back with the call when it is replayed
+	SentBack  []SentBackCall // what later requests made of it
+	Runs      []ToolRun      // when tools were seen to get it
 	Findings  []Finding
 
 	OpenedAt, FirstArgAt, SealedAt, LastArgAt time.Duration // or NoTime
 
-	cold      *coldCall // while its turn is cold
-	Choice    int32
-	sealedBy  int32  // frame of the seal
-	sealEvent int32  // the arguments could not change from this event on; 0 if they were not sealed
-	reached   uint16 // a bit for each sweep that visited it and since which it did not change
-	Server    bool   // the provider runs it
-	Answered  Code   // AnswerOK or AnswerFailed when the wire brought its result
-	Attempt   bool   // no call of the wire: the provider threw it away, Args are its account of it
-	phase     Phase
-	stopped   bool // aborted by the client
-	frozen    bool // it takes nothing more: bytes between it and what comes were not seen
-	freeform  bool
-	nullNone  bool // null stands for no arguments
-	settled   bool // findings about the syntax have been made
-	broken    bool // the first byte that is wrong has been reported
-	counted   bool // in the session's Counts, as countedAs
-	countedAs Status
+	evicted       *evictedCall // while its turn is cold
+	Choice        int32
+	sealedBy      int32  // frame of the seal
+	sealEvent     int32  // the arguments could not change from this event on; 0 if they were not sealed
+	visitedBy     uint16 // a bit for each sweep that visited it and since which it did not change
+	RunByProvider bool   // the provider runs it
+	ResultCode    Code   // AnswerOK or AnswerFailed when the wire brought its result
+	Discarded     bool   // no call of the wire: the provider threw it away, Args are its account of it
+	phase         Phase
+	stopped       bool // aborted by the client
+	frozen        bool // it takes nothing more: bytes between it and what comes were not seen
+	freeform      bool
+	nullNone      bool // null stands for no arguments
+	settled       bool // findings about the syntax have been made
+	broken        bool // the first byte that is wrong has been reported
+	counted       bool // in the session's Counts, as countedAs
+	countedAs     Status
 
-	edited
-	before *pastCall
+	changeStamp
+	before *callSnapshot
 
-	*writing
+	*callContent
 }
 
-// A Return is how a later request carries a call in its history.
-type Return struct {
-	Exchange int    // of the request
-	ID       string // the call's there
-	As       string // what became of the call there, in a word
-	Policies string // the replay policies that do so, separated by commas
-	Result   Code   // AnswerOK, AnswerFailed, or 0 when the request has no result for it
-	Event    int    // number of the event that tells
-	Kept     bool   // it is not there itself: the provider keeps it
-	Gave     Result // what its tool gave, where Result is not 0
+// A SentBackCall is how a later request carries a call in its history.
+type SentBackCall struct {
+	Exchange       int    // of the request
+	ID             string // the call's there
+	Outcome        string // what became of the call there, in a word
+	Policies       string // the replay policies that do so, separated by commas
+	ResultCode     Code   // AnswerOK, AnswerFailed, or 0 when the request has no result for it
+	Event          int    // number of the event that tells
+	KeptByProvider bool   // it is not there itself: the provider keeps it
+	Result         Result // what its tool gave, where Result is not 0
 }
 
-// Got says that a tool was seen to get the call.
-type Got struct {
+// ToolRun says that a tool was seen to get the call.
+type ToolRun struct {
 	Request int // the number of what its server was asked
-	Join    Join
+	Join    MatchBasis
 	Of      int // how many equal calls it may be one of
 	Event   int // number of the event that tells
 }
 
-// Given is the latest that a request has as the result of the call; nil where none has any.
-func (c *Call) Given() *Return {
+// LatestResult is the latest that a request has as the result of the call; nil where none has any.
+func (c *Call) LatestResult() *SentBackCall {
 	for i := len(c.SentBack) - 1; i >= 0; i-- {
-		if c.SentBack[i].Result != 0 {
+		if c.SentBack[i].ResultCode != 0 {
 			return &c.SentBack[i]
 		}
 	}
@@ -95,17 +95,17 @@ type Delta struct {
 	Event int32 // number of the event that brought it
 }
 
-// doubleCheck remembers whether args[:size] is a string that holds JSON.
-type doubleCheck struct {
+// doubleEncodingCheck remembers whether args[:size] is a string that holds JSON.
+type doubleEncodingCheck struct {
 	size int
 	yes  bool
 }
 
 func newCall(number int, turn, slot int32, d CallInfo) *Call {
 	return &Call{
-		Number: number, Turn: turn, Slot: slot, ID: d.ID, Name: d.Name, Kind: d.Kind, Server: d.Server,
-		Choice: d.Choice, Parent: d.Parent, Host: d.Host, Item: d.Item, Space: d.Space, Attempt: d.Attempt, freeform: d.Freeform, nullNone: d.NullIsNone,
-		OpenedAt: NoTime, FirstArgAt: NoTime, SealedAt: NoTime, LastArgAt: NoTime, writing: new(writing),
+		Number: number, Turn: turn, Slot: slot, ID: d.ID, Name: d.Name, Kind: d.Kind, RunByProvider: d.RunByProvider,
+		Choice: d.Choice, Parent: d.Parent, MCPServer: d.MCPServer, Item: d.Item, Namespace: d.Namespace, Discarded: d.Discarded, freeform: d.Freeform, nullNone: d.NullIsNone,
+		OpenedAt: NoTime, FirstArgAt: NoTime, SealedAt: NoTime, LastArgAt: NoTime, callContent: new(callContent),
 	}
 }
 
@@ -113,10 +113,10 @@ func newCall(number int, turn, slot int32, d CallInfo) *Call {
 // derives them from something else: Rewrites counts how often it had to replace them.
 func (c *Call) Args() []byte { return c.args.s }
 
-// Size is how many bytes of arguments have come. While its turn is cold they are not there.
-func (c *Call) Size() int {
-	if c.cold != nil {
-		return int(c.cold.size)
+// ArgsLen is how many bytes of arguments have come. While its turn is cold they are not there.
+func (c *Call) ArgsLen() int {
+	if c.evicted != nil {
+		return int(c.evicted.size)
 	}
 	return len(c.args.s)
 }
@@ -138,24 +138,24 @@ func (c *Call) Lexer() *Lexer { return &c.lex }
 // Phase is what the provider said.
 func (c *Call) Phase() Phase { return c.phase }
 
-// Arriving reports whether more argument bytes may come. The status does not tell: a call that
+// MayGrow reports whether more argument bytes may come. The status does not tell: a call that
 // looks done may be one whose stream has ended, and a malformed one may still go on.
-func (c *Call) Arriving() bool { return c.phase <= PhaseOpen }
+func (c *Call) MayGrow() bool { return c.phase <= PhaseOpen }
 
 // Status joins what the provider said with what the bytes say.
 func (c *Call) Status() Status { return statusOf[c.phase][c.Syntax()] }
 
-// Stopped reports whether the client ended the response while the call was open. That is no fault:
+// StoppedByClient reports whether the client ended the response while the call was open. That is no fault:
 // its user stopped it.
-func (c *Call) Stopped() bool { return c.stopped }
+func (c *Call) StoppedByClient() bool { return c.stopped }
 
 // Freeform reports whether the arguments are not JSON by design.
 func (c *Call) Freeform() bool { return c.freeform }
 
 // Syntax is what the bytes say.
 func (c *Call) Syntax() Syntax {
-	if c.cold != nil {
-		return c.cold.syntax
+	if c.evicted != nil {
+		return c.evicted.syntax
 	}
 	if c.freeform {
 		if len(c.args.s) == 0 {
@@ -190,20 +190,20 @@ func (c *Call) DeltaSpan(n int) (start, end int) {
 	return start, int(c.deltas.at(n).End)
 }
 
-// feed appends the text of one delta.
-func (c *Call) feed(text string, event int32) {
+// appendDelta appends the text of one delta.
+func (c *Call) appendDelta(text string, event int32) {
 	c.exact = c.half == ""
 	if c.half != "" && text != "" {
 		if char, ok := joinPair(c.half, text); ok {
-			c.take(char)
+			c.appendText(char)
 			text = text[3:]
 		} else {
-			c.take(c.half)
+			c.appendText(c.half)
 		}
 		c.half = ""
 	}
 	n := len(text) - halfPair(text)
-	c.take(text[:n])
+	c.appendText(text[:n])
 	if n < len(text) {
 		c.half += text[n:]
 		c.exact = false
@@ -211,24 +211,24 @@ func (c *Call) feed(text string, event int32) {
 	c.deltas.add(Delta{uint32(len(c.args.s)), event})
 }
 
-// rewrite replaces the arguments. All their bytes now count as brought by this delta; those before
+// replaceArgs replaces the arguments. All their bytes now count as brought by this delta; those before
 // it stay, as empty ones. Findings stay too, but not an offset beyond the new end.
-func (c *Call) rewrite(e Event, n int) {
+func (c *Call) replaceArgs(e Event, n int) {
 	if c.phase > PhaseOpen {
-		c.findOnce(ProtocolViolation, n, "argument bytes after the call was %s", c.phase)
+		c.reportOnce(ProtocolViolation, n, "argument bytes after the call was %s", c.phase)
 	}
-	c.turnPage()
+	c.saveArgsState()
 	if c.runs[Repaired].event == 0 && c.runs[ParsableObject].event > 0 { // it has been run then
 		c.runs[Repaired] = c.repairedRun()
 	}
 	c.Rewrites++
-	c.args, c.half, c.lex, c.double, c.repeated, c.broken = growing{}, "", Lexer{}, doubleCheck{}, 0, false
+	c.args, c.half, c.lex, c.double, c.repeated, c.broken = appendText{}, "", Lexer{}, doubleEncodingCheck{}, 0, false
 	c.from = c.deltas.n
 	if c.FirstArgAt == NoTime {
 		c.FirstArgAt = e.At
 	}
 	c.LastArgAt = e.At
-	c.feed(e.Text, int32(n))
+	c.appendDelta(e.Text, int32(n))
 	c.Findings = slices.Clone(c.Findings)
 	for i := range c.Findings {
 		if c.Findings[i].Offset > len(c.args.s) {
@@ -236,10 +236,10 @@ func (c *Call) rewrite(e Event, n int) {
 		}
 	}
 	c.checkBroken(n)
-	c.fireOnArgs(n)
+	c.noteArgsRuns(n)
 }
 
-func (c *Call) take(text string) {
+func (c *Call) appendText(text string) {
 	if text == "" {
 		return
 	}
@@ -254,7 +254,7 @@ func (c *Call) take(text string) {
 func (c *Call) DeltaOf(event int32) int { return deltaOf(&c.deltas, event, c.deltas.n-1) }
 
 // deltaOf is the number of the delta that an event brought, or -1; guess is what it may be.
-func deltaOf(list *trail[Delta], event int32, guess int) int {
+func deltaOf(list *appendList[Delta], event int32, guess int) int {
 	n := guess
 	if n < 0 || n >= list.n || list.at(n).Event != event {
 		n = sort.Search(list.n, func(i int) bool { return list.at(i).Event >= event })
@@ -265,11 +265,11 @@ func deltaOf(list *trail[Delta], event int32, guess int) int {
 	return -1
 }
 
-// end says that no more bytes are expected.
-func (c *Call) end() {
+// endArgs says that no more bytes are expected.
+func (c *Call) endArgs() {
 	if c.half != "" {
-		c.turnPage()
-		c.take(c.half)
+		c.saveArgsState()
+		c.appendText(c.half)
 		c.deltas = c.deltas.copy()
 		c.deltas.of.at(c.deltas.n - 1).End = uint32(len(c.args.s))
 		c.half = ""
@@ -286,7 +286,7 @@ func (c *Call) holdsJSON() bool {
 	if c.double.size != len(c.args.s) {
 		var inner Lexer
 		inner.Write(jsonbytes.AppendUnquoted(nil, stringContent(c.args.s)))
-		c.double = doubleCheck{len(c.args.s), inner.Syntax() == SyntaxObject ||
+		c.double = doubleEncodingCheck{len(c.args.s), inner.Syntax() == SyntaxObject ||
 			inner.Syntax() == SyntaxOther && inner.first == ArrayOpen}
 	}
 	return c.double.yes

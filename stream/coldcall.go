@@ -2,15 +2,15 @@ package stream
 
 import "encoding/binary"
 
-// pack is what a call that was let go of needs to have its runs again, in few bytes. Events are counted
+// packRuns is what a call that was let go of needs to have its runs again, in few bytes. Events are counted
 // from one that is at hand.
-func (w *writing) pack(from int32) string {
-	var room [(3 + NumExecutors*5) * binary.MaxVarintLen32]byte
+func (w *callContent) packRuns(from int32) string {
+	var room [(3 + NumRunRules*5) * binary.MaxVarintLen32]byte
 	p := binary.AppendVarint(room[:0], int64(w.argsFrame))
 	p = binary.AppendVarint(p, int64(w.argsFrom-from))
 	p = binary.AppendVarint(p, int64(w.repeated-from))
 	for x, r := range w.runs {
-		if r != (run{}) {
+		if r != (ruleRunState{}) {
 			p = append(p, byte(x))
 			p = binary.AppendVarint(p, int64(r.event-from))
 			p = binary.AppendUvarint(p, uint64(r.bytes))
@@ -21,8 +21,8 @@ func (w *writing) pack(from int32) string {
 	return string(p)
 }
 
-// unpack takes what was packed.
-func (w *writing) unpack(packed string, from int32) {
+// unpackRuns takes what was packed.
+func (w *callContent) unpackRuns(packed string, from int32) {
 	p := []byte(packed)
 	signed := func() int32 {
 		v, n := binary.Varint(p)
@@ -35,10 +35,10 @@ func (w *writing) unpack(packed string, from int32) {
 		return v
 	}
 	w.argsFrame, w.argsFrom, w.repeated = signed(), from+signed(), from+signed()
-	w.runs = [NumExecutors]run{}
+	w.runs = [NumRunRules]ruleRunState{}
 	for len(p) > 0 {
 		x := p[0]
 		p = p[1:]
-		w.runs[x] = run{event: from + signed(), bytes: uint32(count()), docs: uint16(count()), made: uint16(count())}
+		w.runs[x] = ruleRunState{event: from + signed(), bytes: uint32(count()), docs: uint16(count()), made: uint16(count())}
 	}
 }

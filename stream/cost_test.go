@@ -97,7 +97,7 @@ func TestApplyReadsNothingAgain(t *testing.T) {
 }
 
 func TestEventIsSmall(t *testing.T) {
-	if size := unsafe.Sizeof(fact{}); size > 16 {
+	if size := unsafe.Sizeof(packedEvent{}); size > 16 {
 		t.Errorf("an event takes %d bytes", size)
 	}
 	if size := unsafe.Sizeof(Token{}) + unsafe.Sizeof(Delta{}); size > 16 {

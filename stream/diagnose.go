@@ -8,49 +8,49 @@ import (
 	"toolscope/stream/count"
 )
 
-func (c *Call) find(d *Diagnosis, event, offset int, format string, args ...any) {
-	c.addFinding(d.Finding(format, args...).at(event, offset))
+func (c *Call) reportFinding(d *Diagnosis, event, offset int, format string, args ...any) {
+	c.addFinding(d.Finding(format, args...).withEvidence(event, offset))
 }
 
-func (c *Call) findOnce(d *Diagnosis, event int, format string, args ...any) {
-	if !c.found(d) {
-		c.find(d, event, NoOffset, format, args...)
+func (c *Call) reportOnce(d *Diagnosis, event int, format string, args ...any) {
+	if !c.hasFinding(d) {
+		c.reportFinding(d, event, NoOffset, format, args...)
 	}
 }
 
-// found reports whether d was found of the call before, in whatever grade.
-func (c *Call) found(d *Diagnosis) bool {
-	if c.writing.shared {
-		return slices.ContainsFunc(c.Findings, func(f Finding) bool { return f.Declared() == d.Declared() })
+// hasFinding reports whether d was found of the call before, in whatever grade.
+func (c *Call) hasFinding(d *Diagnosis) bool {
+	if c.callContent.shared {
+		return slices.ContainsFunc(c.Findings, func(f Finding) bool { return f.Base() == d.Base() })
 	}
-	return slices.Contains(c.told, d.Declared())
+	return slices.Contains(c.diagnoses, d.Base())
 }
 
-// tells notes that there is such a finding.
-func (w *writing) tells(d *Diagnosis) {
-	if !slices.Contains(w.told, d.Declared()) {
-		w.told = append(w.told, d)
+// noteFinding notes that there is such a finding.
+func (w *callContent) noteFinding(d *Diagnosis) {
+	if !slices.Contains(w.diagnoses, d.Base()) {
+		w.diagnoses = append(w.diagnoses, d)
 	}
 }
 
 // addFinding adds a finding. Its diagnosis is noted once, so that found stays cheap.
 func (c *Call) addFinding(f Finding) {
 	c.Findings = append(c.Findings, f)
-	if !c.writing.shared {
-		c.tells(f.Diagnosis)
+	if !c.callContent.shared {
+		c.noteFinding(f.Diagnosis)
 	}
 }
 
-func (t *Turn) find(d *Diagnosis, event int, format string, args ...any) {
-	t.Findings = append(t.Findings, d.Finding(format, args...).at(event, NoOffset))
+func (t *Turn) reportFinding(d *Diagnosis, event int, format string, args ...any) {
+	t.Findings = append(t.Findings, d.Finding(format, args...).withEvidence(event, NoOffset))
 }
 
 func faultFinding(e Event, n int) Finding {
 	d := FrameFault
 	if by := PayloadOf[Ending](e).By; by != 0 {
-		d = d.Blames(by)
+		d = d.WithCause(by)
 	}
-	return d.Finding("a frame does not decode: %s", e.Text).at(n, NoOffset)
+	return d.Finding("a frame does not decode: %s", e.Text).withEvidence(n, NoOffset)
 }
 
 // repeatedBy reports whether a delta begins with everything sent before it.
@@ -63,7 +63,7 @@ func (c *Call) repeatedBy(text string) bool {
 // that, the delta may be a nested object that begins like the outer one.
 func (c *Call) checkCumulative() {
 	if c.repeated > 0 {
-		c.findOnce(ArgsCumulative, int(c.repeated), "each delta repeats all arguments so far: a client that appends gets nonsense, the last delta alone is the value")
+		c.reportOnce(ArgsCumulative, int(c.repeated), "each delta repeats all arguments so far: a client that appends gets nonsense, the last delta alone is the value")
 	}
 }
 
@@ -77,29 +77,29 @@ func (c *Call) checkBroken(event int) {
 	c.checkCumulative()
 	switch {
 	case c.lex.Docs() > 0 && c.lex.first == ObjectOpen:
-		c.find(ArgsTrailing, event, err.Offset,
+		c.reportFinding(ArgsTrailing, event, err.Offset,
 			"an object is complete at byte %d, then comes %s: code that runs a call once it parses runs half of it", err.Offset, err.Found())
 	case err.Got == '{' && err.Expected == "a comma or }":
-		c.find(ArgsMissingBrace, event, err.Offset,
+		c.reportFinding(ArgsMissingBrace, event, err.Offset,
 			"a second object begins inside the first at byte %d: two calls were merged", err.Offset)
 	default:
 		broken := ArgsBroken.Finding("not JSON from byte %d on: expected %s, got %s", err.Offset, err.Expected, err.Found())
-		c.addFinding(broken.here(err.InShort()).at(event, err.Offset))
+		c.addFinding(broken.withHint(err.InShort()).withEvidence(event, err.Offset))
 	}
 }
 
 // checkSeal compares what was said with the bytes of a call that is sealed.
 func (c *Call) checkSeal(said string, event int) {
 	if c.phase == PhaseSealed && c.Syntax() == SyntaxPrefix {
-		c.findOnce(FinishContradicts, event,
+		c.reportOnce(FinishContradicts, event,
 			"%s, but the arguments stop after %s: a limit cut them, and that was not said", said, count.Of(len(c.args.s), "byte"))
 	}
 }
 
-// settle makes the findings that need the whole text, once. The arguments are final.
-func (c *Call) settle(event int) {
+// checkFinalArgs makes the findings that need the whole text, once. The arguments are final.
+func (c *Call) checkFinalArgs(event int) {
 	text := len(c.args.s) // without half a character that waited for its other half
-	c.end()
+	c.endArgs()
 	if c.phase != PhaseAborted && c.phase != PhaseTruncated {
 		text = len(c.args.s)
 	}
@@ -112,47 +112,47 @@ func (c *Call) settle(event int) {
 		c.checkCumulative()
 	}
 	if !utf8.Valid(c.args.s[:text]) {
-		c.find(ArgsBadUTF8, event, firstBadByte(c.args.s), "the arguments are not UTF-8: each client replaces the bytes in its own way")
+		c.reportFinding(ArgsBadUTF8, event, firstBadByte(c.args.s), "the arguments are not UTF-8: each client replaces the bytes in its own way")
 	}
 	switch c.Syntax() {
 	case SyntaxConcat:
-		c.settleConcat(event)
+		c.checkConcat(event)
 	case SyntaxDouble:
-		c.find(ArgsDouble, event, 0, "the arguments are a JSON string that holds JSON: encoded twice")
+		c.reportFinding(ArgsDouble, event, 0, "the arguments are a JSON string that holds JSON: encoded twice")
 	case SyntaxOther:
-		c.find(ArgsNotObject, event, 0, "valid JSON, but no object: Anthropic and Google refuse it in history")
+		c.reportFinding(ArgsNotObject, event, 0, "valid JSON, but no object: Anthropic and Google refuse it in history")
 	case SyntaxObject:
-		c.settleObject(event)
+		c.checkObject(event)
 	}
 	c.checkEarly(event)
 }
 
-func (c *Call) settleConcat(event int) {
+func (c *Call) checkConcat(event int) {
 	end := FirstEnd(c.lex.Tokens())
 	first, second := c.args.s[:end], c.args.s[end:]
 	switch {
 	case bytes.Equal(bytes.TrimSpace(first), []byte("{}")):
-		c.find(ArgsPlaceholder, event, len(first), "an empty object precedes the real arguments: a placeholder was not replaced")
+		c.reportFinding(ArgsPlaceholder, event, len(first), "an empty object precedes the real arguments: a placeholder was not replaced")
 	case bytes.Equal(first, bytes.TrimSpace(second)):
-		c.find(ArgsFinalDup, event, len(first), "the whole arguments were sent a second time at the end")
+		c.reportFinding(ArgsFinalDup, event, len(first), "the whole arguments were sent a second time at the end")
 	default:
-		c.find(ArgsConcat, event, len(first), "%d objects in one call: parallel calls were merged", c.lex.Docs()+min(1, c.lex.Depth()))
+		c.reportFinding(ArgsConcat, event, len(first), "%d objects in one call: parallel calls were merged", c.lex.Docs()+min(1, c.lex.Depth()))
 	}
 }
 
-func (c *Call) settleObject(event int) {
+func (c *Call) checkObject(event int) {
 	c.checkKeys(event)
 	start := uint32(0)
 	for _, t := range c.lex.Tokens().All() {
 		if t.Kind == Key && t.End-start == 2 {
-			c.find(EmptyKey, event, int(start), "a key is empty: some models write no-argument calls so, and Bedrock rejects them in history")
+			c.reportFinding(EmptyKey, event, int(start), "a key is empty: some models write no-argument calls so, and Bedrock rejects them in history")
 			break
 		}
 		start = t.End
 	}
 	if c.Name == "parallel" || c.Name == "multi_tool_use.parallel" {
 		if n := bytes.Count(c.args.s, []byte(`"recipient_name"`)); n > 0 {
-			c.find(ParallelWrapper, event, NoOffset, "one call wraps %d: the model used a tool nobody declared", n)
+			c.reportFinding(ParallelWrapper, event, NoOffset, "one call wraps %d: the model used a tool nobody declared", n)
 		}
 	}
 }

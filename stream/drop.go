@@ -1,189 +1,189 @@
 package stream
 
-// Keeping is how much of a turn is kept. What two sessions share is not copied, so a session that
+// Retention is how much of a turn is kept. What two sessions share is not copied, so a session that
 // was made of the past before a turn changed between these must not be used any more.
-type Keeping uint8
+type Retention uint8
 
 const (
-	Whole   Keeping = iota
-	Cold            // the arguments and texts were let go, and can be had again: see Timeline.Warm
-	Dropped         // a row is left: what is known of the turn itself, and the counts of its calls
+	InMemory Retention = iota
+	Evicted            // the arguments and texts were let go, and can be had again: see Timeline.Warm
+	Dropped            // a row is left: what is known of the turn itself, and the counts of its calls
 )
 
 // Drop lets go of a turn but for its row.
 func (t *Timeline) Drop(number int32) {
 	on := t.session.Turn(number)
-	if on == nil || on.Kept == Dropped {
+	if on == nil || on.Retention == Dropped {
 		return
 	}
 	for _, n := range on.blocks {
 		b := &t.blocks[n]
-		for i := range b.extra {
-			if x := &b.extra[i]; b.facts.turn(int(x.event%blockFacts)) == number {
+		for i := range b.payloads {
+			if x := &b.payloads[i]; b.events.turnAt(int(x.event%blockEvents)) == number {
 				x.what, x.text = nil, ""
 			}
 		}
 		b.turns--
-		b.letGo()
+		b.evictIfUnused()
 	}
-	on.drop()
-	t.letGone++
+	on.dropContent()
+	t.retentionChanges++
 }
 
-func (t *Turn) drop() {
+func (t *Turn) dropContent() {
 	row := Turn{
-		Number: t.Number, Exchange: t.Exchange, Dialect: t.Dialect, ID: t.ID, Model: t.Model, Parent: t.Parent, Ask: t.Ask,
-		Next: t.Next, Returned: t.Returned, Usage: t.Usage, Finish: t.Finish, Means: t.Means, Failure: t.Failure,
-		Events: t.Events, OpenedBy: t.OpenedBy, EndedBy: t.EndedBy, Missed: t.Missed, Kept: Dropped,
+		Number: t.Number, Exchange: t.Exchange, Dialect: t.Dialect, ID: t.ID, Model: t.Model, Parent: t.Parent, Request: t.Request,
+		SentBackIn: t.SentBackIn, SentBack: t.SentBack, Usage: t.Usage, Finish: t.Finish, FinishMeaning: t.FinishMeaning, Failure: t.Failure,
+		Events: t.Events, OpenedBy: t.OpenedBy, EndedBy: t.EndedBy, Missed: t.Missed, Retention: Dropped,
 		OpenedAt: t.OpenedAt, ClosedAt: t.ClosedAt, FirstFrame: t.FirstFrame, LastFrame: t.LastFrame,
 		finished: t.finished, finishCode: t.finishCode, failed: t.failed, closed: t.closed, closer: t.closer, cut: t.cut,
-		gaps: t.gaps, blind: t.blind, session: t.session, edited: t.edited, whole: t.whole, content: t.session.nothing(),
+		gaps: t.gaps, blind: t.blind, session: t.session, changeStamp: t.changeStamp, snapshotEra: t.snapshotEra, turnContent: t.session.emptyContent(),
 	}
 	if len(t.Calls) > 0 {
-		row.was = new([NumStatus]int32)
+		row.droppedCounts = new([NumStatus]int32)
 	}
 	for _, c := range t.Calls {
-		row.was[c.Status()]++
+		row.droppedCounts[c.Status()]++
 	}
 	*t = row
 }
 
 // Memory is about how many bytes the turn holds.
 func (t *Turn) Memory() int {
-	if t.Kept == Dropped {
+	if t.Retention == Dropped {
 		return 0
 	}
-	n := turnSize + t.Events*factSize + t.text.memory() + t.thinking.memory() + 64*len(t.Parts)
+	n := turnSize + t.Events*eventSize + t.text.memorySize() + t.thinking.memorySize() + 64*len(t.Parts)
 	for _, c := range t.Calls {
 		n += callSize + cap(c.args.s) + 8*(c.deltas.n+c.lex.toks.n)
 		for i := range c.SentBack {
-			n += len(c.SentBack[i].Gave.Text)
+			n += len(c.SentBack[i].Result.Text)
 		}
 	}
 	return n
 }
 
-const factSize = 24 // with what is beside some
+const eventSize = 24 // with what is beside some
 
-func (s *said) memory() int { return cap(s.text.s) + 8*s.deltas.n }
+func (s *eventText) memorySize() int { return cap(s.text.s) + 8*s.deltas.n }
 
-// Trim has at most so many turns stay in Turns, if those that began first are dropped ones.
-func (t *Timeline) Trim(rows int) {
+// TrimRows has at most so many turns stay in Turns, if those that began first are dropped ones.
+func (t *Timeline) TrimRows(rows int) {
 	s := &t.session
-	for len(s.Turns) > rows && s.Turns[0].Kept == Dropped {
+	for len(s.Turns) > rows && s.Turns[0].Retention == Dropped {
 		delete(s.index.odd, s.Turns[0].Number)
 		s.Turns[0] = nil
 		s.Turns = s.Turns[1:]
-		s.gone++
-		t.letGone++
+		s.trimmedTurns++
+		t.retentionChanges++
 	}
 }
 
-// Gone is how many turns that began first are not in Turns any more.
-func (s *Session) Gone() int { return s.gone }
+// TrimmedTurns is how many turns that began first are not in Turns any more.
+func (s *Session) TrimmedTurns() int { return s.trimmedTurns }
 
-// nothing is the content of a turn that is not whole.
-func (s *Session) nothing() *content {
+// emptyContent is the content of a turn that is not whole.
+func (s *Session) emptyContent() *turnContent {
 	s.noContent.shared, s.noWriting.shared = true, true
 	return &s.noContent
 }
 
-// coldCall is what is left of what was written of a call.
-type coldCall struct {
+// evictedCall is what is left of what was written of a call.
+type evictedCall struct {
 	size, deltas int32
 	syntax       Syntax
 	rest         string // see writing.pack
 }
 
-// Cool lets go of what a turn was sent: its arguments and texts.
-func (t *Timeline) Cool(number int32) {
+// Evict lets go of what a turn was sent: its arguments and texts.
+func (t *Timeline) Evict(number int32) {
 	on := t.session.Turn(number)
-	if on == nil || on.Kept != Whole {
+	if on == nil || on.Retention != InMemory {
 		return
 	}
-	t.letGone++
-	on.Kept, on.before = Cold, nil
-	on.coldText = [2]int32{int32(len(on.Text)), int32(len(on.Thinking))}
-	on.content = t.session.nothing()
-	t.letGoOfResults(on)
-	t.coolExtras(on)
+	t.retentionChanges++
+	on.Retention, on.before = Evicted, nil
+	on.evictedTextLens = [2]int32{int32(len(on.Text)), int32(len(on.Thinking))}
+	on.turnContent = t.session.emptyContent()
+	t.evictResults(on)
+	t.evictPayloads(on)
 	for _, c := range on.Calls {
-		c.cold = &coldCall{size: int32(len(c.args.s)), deltas: int32(c.deltas.n), syntax: c.Syntax(), rest: c.pack(c.OpenedBy)}
-		c.before, c.writing = nil, &t.session.noWriting
+		c.evicted = &evictedCall{size: int32(len(c.args.s)), deltas: int32(c.deltas.n), syntax: c.Syntax(), rest: c.packRuns(c.OpenedBy)}
+		c.before, c.callContent = nil, &t.session.noWriting
 	}
 }
 
-// letGoOfResults lets go of the texts of what the tools of a turn gave. How many bytes there were
+// evictResults lets go of the texts of what the tools of a turn gave. How many bytes there were
 // stays.
-func (t *Timeline) letGoOfResults(on *Turn) {
+func (t *Timeline) evictResults(on *Turn) {
 	for _, n := range on.blocks {
-		for i := range t.blocks[n].extra {
-			x := &t.blocks[n].extra[i]
-			if r, ok := x.what.(*Resent); ok && r.Gave.Text != "" && t.blocks[n].facts.turn(int(x.event%blockFacts)) == on.Number {
+		for i := range t.blocks[n].payloads {
+			x := &t.blocks[n].payloads[i]
+			if r, ok := x.what.(*SentBackReport); ok && r.Result.Text != "" && t.blocks[n].events.turnAt(int(x.event%blockEvents)) == on.Number {
 				rest := *r
-				rest.Gave.Text = ""
+				rest.Result.Text = ""
 				x.what = &rest
 			}
 		}
 	}
 	for _, c := range on.Calls {
 		for i := range c.SentBack {
-			c.SentBack[i].Gave.Text = ""
+			c.SentBack[i].Result.Text = ""
 		}
 	}
 }
 
-// setPage puts what grows of a call in place.
-func (c *Call) setPage(p page) {
+// setArgsState puts what grows of a call in place.
+func (c *Call) setArgsState(p argsState) {
 	c.args, c.deltas, c.lex.toks, c.from = p.args, p.deltas, p.toks, p.from
 }
 
-// Warm gives a cold turn back what it was sent. other is a timeline of the same bytes, in which the
+// Reload gives a cold turn back what it was sent. other is a timeline of the same bytes, in which the
 // turn has the number as; it must not be used any more. False means that they are not the same.
-func (t *Timeline) Warm(number int32, other *Timeline, as int32) bool {
+func (t *Timeline) Reload(number int32, other *Timeline, as int32) bool {
 	on, again := t.session.Turn(number), other.session.Turn(as)
-	if on == nil || again == nil || on.Kept != Cold || !again.fits(on) {
+	if on == nil || again == nil || on.Retention != Evicted || !again.hasSameSizes(on) {
 		return false
 	}
 	events, same := t.eventsAs(on, other, again)
-	if !same || !t.warmExtras(on, other, again) {
+	if !same || !t.reloadPayloads(on, other, again) {
 		return false
 	}
-	on.mind()
-	on.text, on.thinking = again.text.renumbered(events), again.thinking.renumbered(events)
+	on.ensureContent()
+	on.text, on.thinking = again.text.withEventNumbers(events), again.thinking.withEventNumbers(events)
 	on.Text, on.Thinking, on.Parts = on.text.text.s, on.thinking.text.s, again.Parts
 	for i, c := range on.Calls {
-		c.warm(again.Calls[i], events)
-		c.edited = t.session.now()
+		c.reloadFrom(again.Calls[i], events)
+		c.changeStamp = t.session.currentStamp()
 	}
-	t.letGone++
-	on.Kept, on.edited, on.whole = Whole, t.session.now(), t.session.era
+	t.retentionChanges++
+	on.Retention, on.changeStamp, on.snapshotEra = InMemory, t.session.currentStamp(), t.session.era
 	return true
 }
 
-// warm gives a call of a cold turn back what another one has that was sent the same.
-func (c *Call) warm(from *Call, events map[int32]int32) {
-	own := *from.writing
-	own.unpack(c.cold.rest, c.OpenedBy)
-	own.told = nil
+// reloadFrom gives a call of a cold turn back what another one has that was sent the same.
+func (c *Call) reloadFrom(from *Call, events map[int32]int32) {
+	own := *from.callContent
+	own.unpackRuns(c.evicted.rest, c.OpenedBy)
+	own.diagnoses = nil
 	for i := range c.Findings {
-		own.tells(c.Findings[i].Diagnosis)
+		own.noteFinding(c.Findings[i].Diagnosis)
 	}
-	own.pages = nil
-	for _, p := range from.pages {
-		own.pages = append(own.pages, p.renumbered(events))
+	own.savedArgs = nil
+	for _, p := range from.savedArgs {
+		own.savedArgs = append(own.savedArgs, p.withEventNumbers(events))
 	}
-	c.writing, c.cold = &own, nil
-	c.setPage(from.page().renumbered(events))
+	c.callContent, c.evicted = &own, nil
+	c.setArgsState(from.argsState().withEventNumbers(events))
 }
 
-// fits reports whether a turn has as much text as a cold one had, and as many bytes in each call.
-func (t *Turn) fits(cold *Turn) bool {
-	if len(t.Calls) != len(cold.Calls) || cold.coldText != [2]int32{int32(len(t.Text)), int32(len(t.Thinking))} {
+// hasSameSizes reports whether a turn has as much text as a cold one had, and as many bytes in each call.
+func (t *Turn) hasSameSizes(cold *Turn) bool {
+	if len(t.Calls) != len(cold.Calls) || cold.evictedTextLens != [2]int32{int32(len(t.Text)), int32(len(t.Thinking))} {
 		return false
 	}
 	for i, c := range cold.Calls {
-		if of := t.Calls[i]; len(of.args.s) != int(c.cold.size) || of.deltas.n != int(c.cold.deltas) || of.Name != c.Name {
+		if of := t.Calls[i]; len(of.args.s) != int(c.evicted.size) || of.deltas.n != int(c.evicted.deltas) || of.Name != c.Name {
 			return false
 		}
 	}
@@ -207,31 +207,31 @@ func (t *Timeline) eventsAs(on *Turn, other *Timeline, again *Turn) (events map[
 // textEvents are the numbers of the events that brought text to a turn.
 func (t *Timeline) textEvents(on *Turn) (events []int32) {
 	for _, b := range on.blocks {
-		list := &t.blocks[b].facts
+		list := &t.blocks[b].events
 		for i := range list.n {
-			if list.turn(i) != on.Number {
+			if list.turnAt(i) != on.Number {
 				continue
 			}
-			switch f := list.at(i); f.says() {
+			switch f := list.at(i); f.kindAndCode() {
 			case Args, Rewrite, TextDelta, ThinkDelta:
-				events = append(events, b*blockFacts+int32(i))
+				events = append(events, b*blockEvents+int32(i))
 			}
 		}
 	}
 	return events
 }
 
-func (s said) renumbered(events map[int32]int32) said {
-	return said{s.text, renumbered(&s.deltas, events)}
+func (s eventText) withEventNumbers(events map[int32]int32) eventText {
+	return eventText{s.text, withEventNumbers(&s.deltas, events)}
 }
 
-func (p page) renumbered(events map[int32]int32) page {
-	p.deltas = renumbered(&p.deltas, events)
+func (p argsState) withEventNumbers(events map[int32]int32) argsState {
+	p.deltas = withEventNumbers(&p.deltas, events)
 	return p
 }
 
-// renumbered are deltas with other numbers of their events.
-func renumbered(list *trail[Delta], events map[int32]int32) (out trail[Delta]) {
+// withEventNumbers are deltas with other numbers of their events.
+func withEventNumbers(list *appendList[Delta], events map[int32]int32) (out appendList[Delta]) {
 	for i := range list.n {
 		d := list.at(i)
 		out.add(Delta{d.End, events[d.Event]})

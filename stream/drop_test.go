@@ -22,7 +22,7 @@ func turnsOf(rng *rand.Rand, n int32) (events []Event) {
 			found(0, (&Diagnosis{Code: "ODD", By: Gateway}).Finding("so")), finish(FinishDone, "tool_use"), closed(CloseEnd),
 		}
 		if i%3 == 0 {
-			lists[i] = append(lists[i], Event{Kind: SentBack, Slot: 1, Text: "intact", Code: AnswerOK, What: &Resent{Exchange: i + 1}})
+			lists[i] = append(lists[i], Event{Kind: SentBack, Slot: 1, Text: "intact", Code: ResultOK, What: &SentBackReport{Exchange: i + 1}})
 		}
 	}
 	for open := 0; open < int(n); {
@@ -48,9 +48,9 @@ func TestWarm(t *testing.T) {
 		got.Append(events...)
 		for _, turn := range got.Session().Turns {
 			before := view(want.Session())
-			got.Cool(turn.Number)
-			if c := turn.Calls[0]; turn.Kept != Cold || c.Args() != nil || c.Size() == 0 || c.Status() != Complete || turn.Text != nil {
-				t.Fatalf("a cold turn is %v, its call %s", turn.Kept, c.Status())
+			got.Evict(turn.Number)
+			if c := turn.Calls[0]; turn.Retention != Evicted || c.Args() != nil || c.ArgsLen() == 0 || c.Status() != Complete || turn.Text != nil {
+				t.Fatalf("a cold turn is %v, its call %s", turn.Retention, c.Status())
 			}
 			for n := range got.EventsOf(turn, 0) {
 				e, _ := got.Event(n)
@@ -66,7 +66,7 @@ func TestWarm(t *testing.T) {
 					alone.Append(inTurn(0, e))
 				}
 			}
-			if !got.Warm(turn.Number, alone, 0) {
+			if !got.Reload(turn.Number, alone, 0) {
 				t.Fatalf("turn %d stays cold", turn.Number)
 			}
 			if diff := diffViews(before, view(got.Session())); diff != "" || cold.Events() != len(events)/2 {
@@ -88,14 +88,14 @@ func TestWarm(t *testing.T) {
 func TestWarmOther(t *testing.T) {
 	var tl Timeline
 	tl.Append(opened(0, "a", "f"), args(0, `{}`), closed(CloseEnd))
-	tl.Cool(0)
+	tl.Evict(0)
 	for _, events := range [][]Event{
 		{}, {opened(0, "a", "f"), args(0, `{} `), closed(CloseEnd)}, {opened(0, "a", "f"), args(0, `{`), args(0, `}`)},
 		{opened(0, "a", "g"), args(0, `{}`)}, {opened(0, "a", "f"), args(0, `{}`), {Kind: TextDelta, Text: "x"}},
 	} {
 		other := new(Timeline)
 		other.Append(events...)
-		if tl.Warm(0, other, 0) {
+		if tl.Reload(0, other, 0) {
 			t.Errorf("%v was taken", events)
 		}
 	}
@@ -125,15 +125,15 @@ func TestDrop(t *testing.T) {
 		if got.ID != want.ID || got.Phase() != want.Phase() || got.Exchange != want.Exchange || got.ClosedAt != want.ClosedAt || got.Failure != want.Failure {
 			t.Errorf("row %d: %s %s %v %d, not %s %s %v %d", n, got.ID, got.Phase(), got.ClosedAt, got.Exchange, want.ID, want.Phase(), want.ClosedAt, want.Exchange)
 		}
-		if got.Kept == Dropped && (got.Was() != [NumStatus]int32{Complete: 2} || got.Calls != nil) {
-			t.Errorf("row %d: its calls were %v", n, got.Was())
+		if got.Retention == Dropped && (got.DroppedCounts() != [NumStatus]int32{Complete: 2} || got.Calls != nil) {
+			t.Errorf("row %d: its calls were %v", n, got.DroppedCounts())
 		}
-		if got.Kept == Whole && string(got.Calls[1].Args()) != string(want.Calls[1].Args()) {
+		if got.Retention == InMemory && string(got.Calls[1].Args()) != string(want.Calls[1].Args()) {
 			t.Errorf("turn %d has changed", n)
 		}
 	}
 	for n, e := range events {
-		if got, kept := tl.Event(n); kept != (tl.Session().Turn(e.Turn).Kept == Whole) || kept && got != e {
+		if got, kept := tl.Event(n); kept != (tl.Session().Turn(e.Turn).Retention == InMemory) || kept && got != e {
 			t.Fatalf("event %d: %v, kept %v", n, got, kept)
 		}
 	}
@@ -145,15 +145,15 @@ func TestDrop(t *testing.T) {
 	}
 	freed := 0
 	for _, b := range tl.blocks {
-		if b.facts.n == 0 {
+		if b.events.n == 0 {
 			freed++
 		}
 	}
 	if freed < len(tl.blocks)-1 {
 		t.Errorf("%d of %d blocks are free", freed, len(tl.blocks))
 	}
-	if tl.Trim(10); len(tl.Session().Turns) != 10 || tl.Session().Gone() != turns-10 || tl.Session().Turn(turns-1) == nil || tl.Session().Turn(0) != nil {
-		t.Errorf("%d rows, %d gone", len(tl.Session().Turns), tl.Session().Gone())
+	if tl.TrimRows(10); len(tl.Session().Turns) != 10 || tl.Session().TrimmedTurns() != turns-10 || tl.Session().Turn(turns-1) == nil || tl.Session().Turn(0) != nil {
+		t.Errorf("%d rows, %d gone", len(tl.Session().Turns), tl.Session().TrimmedTurns())
 	}
 	tl.Append(inTurn(turns, opened(0, "late", "f")))
 	if c := tl.Session().Turn(turns).Calls[0]; c.Name != "f" || tl.At(tl.Len()).Turn(turns).Calls[0].ID != "late" {
@@ -168,15 +168,15 @@ func TestResultsGo(t *testing.T) {
 	text := "what the tool gave"
 	tl.Append(Event{Kind: TurnOpen}, opened(0, "a", "f"), sealed(0), closed(CloseEnd))
 	before := tl.Session().Turns[0].Memory()
-	tl.Append(Event{Kind: SentBack, Slot: 1, Text: "intact", Code: AnswerOK, What: &Resent{Exchange: 2, Gave: Result{Bytes: 900, Text: text}}})
+	tl.Append(Event{Kind: SentBack, Slot: 1, Text: "intact", Code: ResultOK, What: &SentBackReport{Exchange: 2, Result: Result{Bytes: 900, Text: text}}})
 	turn := tl.Session().Turns[0]
-	if r := turn.Calls[0].Given(); r == nil || r.Exchange != 2 || r.Gave.Text != text || turn.Memory() < before+len(text) {
+	if r := turn.Calls[0].LatestResult(); r == nil || r.Exchange != 2 || r.Result.Text != text || turn.Memory() < before+len(text) {
 		t.Fatalf("%+v, %d bytes after %d", r, turn.Memory(), before)
 	}
-	tl.Cool(0)
+	tl.Evict(0)
 	e, _ := tl.Event(4)
-	r, told := turn.Calls[0].Given(), PayloadOf[Resent](e)
-	if r == nil || r.Gave.Text+told.Gave.Text != "" || r.Gave.Bytes != 900 || told.Gave.Bytes != 900 || told.Exchange != 2 {
+	r, told := turn.Calls[0].LatestResult(), PayloadOf[SentBackReport](e)
+	if r == nil || r.Result.Text+told.Result.Text != "" || r.Result.Bytes != 900 || told.Result.Bytes != 900 || told.Exchange != 2 {
 		t.Errorf("after it was let go of: %+v, %+v", r, told)
 	}
 }

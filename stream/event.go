@@ -37,9 +37,9 @@ const (
 	// Text says why.
 	Seal
 
-	// Answer: a call has its result. Code is AnswerOK or AnswerFailed. Payload: *Answered, which
+	// CallResult: a call has its result. Code is AnswerOK or AnswerFailed. Payload: *Answered, which
 	// names the call; without one it is the call in Slot.
-	Answer
+	CallResult
 
 	// TextDelta: Text is appended to the answer.
 	TextDelta
@@ -97,7 +97,7 @@ const (
 var eventWords = [...]string{
 	TurnOpen: "turn open", TurnMeta: "turn meta",
 	CallOpen: "call open", CallMeta: "call meta",
-	Args: "args", Rewrite: "rewrite", Seal: "seal", Answer: "answer",
+	Args: "args", Rewrite: "rewrite", Seal: "seal", CallResult: "answer",
 	TextDelta: "text", ThinkDelta: "thinking", Signed: "signed",
 	UsageEvent: "usage", Finish: "finish", Failure: "error", TurnClose: "turn close", Gap: "gap",
 	SentBack: "sent back", Ran: "tool got", Found: "finding",
@@ -148,13 +148,13 @@ const (
 
 // Codes of an Answer, and of a SentBack: 0 when the request has no result.
 const (
-	AnswerOK Code = iota + 1
-	AnswerFailed
+	ResultOK Code = iota + 1
+	ResultFailed
 )
 
-// After reports whether events of this kind tell what others made of a turn after its bytes came: no
+// IsAfterTurn reports whether events of this kind tell what others made of a turn after its bytes came: no
 // frame of it does.
-func (k EventKind) After() bool { return k == SentBack || k == Ran }
+func (k EventKind) IsAfterTurn() bool { return k == SentBack || k == Ran }
 
 // An Event is one provider-neutral fact, in the order of the wire. It is a value: it may be kept,
 // and nobody changes it.
@@ -183,7 +183,7 @@ func (e Event) String() string {
 		s += fmt.Sprintf(" %q", e.Text)
 	}
 	if e.What != nil {
-		s += e.What.words()
+		s += e.What.dumpText()
 	}
 	return s
 }

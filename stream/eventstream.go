@@ -24,29 +24,29 @@ type EventStream struct {
 }
 
 const (
-	preludeLen = 12
-	trailerLen = 4
-	maxHeaders = 128 << 10
-	maxMessage = 24<<20 + maxHeaders + preludeLen + trailerLen
+	preludeLen            = 12
+	trailerLen            = 4
+	maxEventStreamHeaders = 128 << 10
+	maxEventStreamMessage = 24<<20 + maxEventStreamHeaders + preludeLen + trailerLen
 )
 
 // IsEventStream reports whether head begins a message: the checksum of its first bytes tells. could
 // says that head is too short to know.
 func IsEventStream(head []byte) (could, is bool) {
 	if len(head) < preludeLen {
-		return len(head) == 0 || head[0] <= maxMessage>>24, false
+		return len(head) == 0 || head[0] <= maxEventStreamMessage>>24, false
 	}
-	_, _, why := prelude(head)
+	_, _, why := readPrelude(head)
 	return why == "", why == ""
 }
 
-// prelude reads the first bytes of a message; why says what is wrong with them.
-func prelude(p []byte) (total, headers int, why string) {
+// readPrelude reads the first bytes of a message; why says what is wrong with them.
+func readPrelude(p []byte) (total, headers int, why string) {
 	total, headers = int(binary.BigEndian.Uint32(p)), int(binary.BigEndian.Uint32(p[4:]))
 	switch got := crc32.ChecksumIEEE(p[:8]); {
 	case got != binary.BigEndian.Uint32(p[8:]):
 		why = fmt.Sprintf("the checksum of a message's first 8 bytes is %08x, they say %08x", got, binary.BigEndian.Uint32(p[8:]))
-	case total > maxMessage || headers > maxHeaders || headers+preludeLen+trailerLen > total:
+	case total > maxEventStreamMessage || headers > maxEventStreamHeaders || headers+preludeLen+trailerLen > total:
 		why = fmt.Sprintf("a message of %d bytes with %d bytes of headers is not possible", total, headers)
 	}
 	return total, headers, why
@@ -57,7 +57,7 @@ func (e *EventStream) Write(p []byte, emit func(Frame)) {
 	e.buf = append(e.buf, p...)
 	at := 0
 	for e.bad == "" && len(e.buf)-at >= preludeLen {
-		total, headers, why := prelude(e.buf[at:])
+		total, headers, why := readPrelude(e.buf[at:])
 		if why != "" {
 			e.bad = why
 			break
@@ -83,8 +83,8 @@ func (e *EventStream) Close(emit func(Frame)) {
 	if len(e.buf) == 0 {
 		return
 	}
-	f := Frame{Kind: FrameResidue, Data: e.buf, End: e.pos + int64(len(e.buf)), Cut: e.bad == "", Why: e.bad}
-	if f.Cut {
+	f := Frame{Kind: FrameResidue, Data: e.buf, End: e.pos + int64(len(e.buf)), Truncated: e.bad == "", Why: e.bad}
+	if f.Truncated {
 		f.Why = fmt.Sprintf("the stream was cut %s into a message", count.Of(len(e.buf), "byte"))
 	}
 	emit(f)
@@ -100,7 +100,7 @@ func readMessage(p []byte, headers int) (f Frame, why string) {
 	f.Data = body[preludeLen+headers:]
 	var kind, note []byte
 	for h := body[preludeLen : preludeLen+headers]; len(h) > 0; {
-		name, value, rest, ok := header(h)
+		name, value, rest, ok := readHeader(h)
 		if !ok {
 			return f, fmt.Sprintf("the headers of a message of %d bytes do not fill their space", len(p))
 		}
@@ -124,8 +124,8 @@ func readMessage(p []byte, headers int) (f Frame, why string) {
 // before them.
 var headerSizes = [...]int{0: 0, 1: 0, 2: 1, 3: 2, 4: 4, 5: 8, 6: -1, 7: -1, 8: 8, 9: 16}
 
-// header reads the first header of h.
-func header(h []byte) (name, value, rest []byte, ok bool) {
+// readHeader reads the first header of h.
+func readHeader(h []byte) (name, value, rest []byte, ok bool) {
 	take := func(n int) (part []byte) {
 		if ok = ok && n <= len(h); ok {
 			part, h = h[:n], h[n:]

@@ -107,8 +107,8 @@ func TestEventStreamWhy(t *testing.T) {
 		{"less than the least", awsPrelude(15, 0), "a message of 15 bytes with 0 bytes of headers is not possible"},
 		{"headers longer than the message", awsPrelude(40, 25), "a message of 40 bytes with 25 bytes of headers is not possible"},
 		{"headers of 4 GiB", awsPrelude(40, 1<<32-1), "is not possible"},
-		{"more than the most", awsPrelude(maxMessage+1, 0), "is not possible"},
-		{"more headers than the most", awsPrelude(maxMessage, maxHeaders+1), "is not possible"},
+		{"more than the most", awsPrelude(maxEventStreamMessage+1, 0), "is not possible"},
+		{"more headers than the most", awsPrelude(maxEventStreamMessage, maxEventStreamHeaders+1), "is not possible"},
 		{"a header of an unknown type", badMessage(awsHeader("a", 10, "")), "the headers of a message of 26 bytes do not fill their space"},
 		{"a header without a type", badMessage("\x01a"), "do not fill their space"},
 		{"a name longer than the headers", badMessage("\x09a"), "do not fill their space"},
@@ -135,7 +135,7 @@ func TestEventStreamLarge(t *testing.T) {
 	n := 0
 	e := new(EventStream)
 	emit := func(f Frame) {
-		if n++; string(f.Event) != "large" || len(f.Data) != 24<<20 || f.Cut {
+		if n++; string(f.Event) != "large" || len(f.Data) != 24<<20 || f.Truncated {
 			t.Errorf("event %q with %d bytes", f.Event, len(f.Data))
 		}
 	}
@@ -154,7 +154,7 @@ func TestEventStreamLarge(t *testing.T) {
 func TestEventStreamAfterClose(t *testing.T) {
 	var got []framed
 	emit := func(f Frame) {
-		got = append(got, framed{f.Kind, string(f.Event), string(f.Data), f.End, f.Cut, f.Failed})
+		got = append(got, framed{f.Kind, string(f.Event), string(f.Data), f.End, f.Truncated, f.Failed})
 	}
 	e := new(EventStream)
 	e.Write([]byte(eventA[:9]), emit)
@@ -200,7 +200,7 @@ func FuzzEventStream(f *testing.F) {
 func mendChecksums(wire []byte) {
 	for len(wire) >= preludeLen {
 		binary.BigEndian.PutUint32(wire[8:], crc32.ChecksumIEEE(wire[:8]))
-		total, _, why := prelude(wire)
+		total, _, why := readPrelude(wire)
 		if why != "" || total > len(wire) {
 			return
 		}

@@ -7,133 +7,133 @@ import (
 	"toolscope/stream/count"
 )
 
-// An Executor is a rule by which some agents decide that a call may be run. All but the last two
+// An RunRule is a rule by which some agents decide that a call may be run. All but the last two
 // rely on something the provider never said. The fold notes at which event each rule would have run
 // each call, and with which arguments.
-type Executor uint8
+type RunRule uint8
 
 const (
-	AnyArgs        Executor = iota // it has a name and a byte of arguments
-	Parsable                       // the arguments parse as JSON
-	ParsableObject                 // they parse as an object
-	Repaired                       // a forgiving parser finds a value for every key
-	NextSlot                       // another call, or text, comes; the finish flushes the last
-	FinishWord                     // the finish word speaks of tools
-	AtSeal                         // the protocol says that the arguments are final
-	AtEnd                          // the response has ended
+	AnyArgs        RunRule = iota // it has a name and a byte of arguments
+	Parsable                      // the arguments parse as JSON
+	ParsableObject                // they parse as an object
+	Repaired                      // a forgiving parser finds a value for every key
+	NextSlot                      // another call, or text, comes; the finish flushes the last
+	FinishReason                  // the finish word speaks of tools
+	AtSeal                        // the protocol says that the arguments are final
+	AtEnd                         // the response has ended
 
-	NumExecutors = iota
+	NumRunRules = iota
 )
 
-var executorWords = [NumExecutors]string{
+var runRuleWords = [NumRunRules]string{
 	"any arguments", "parsable", "parsable object", "repaired", "next call", "finish word", "seal", "end of stream",
 }
 
-func (x Executor) String() string { return executorWords[x] }
+func (x RunRule) String() string { return runRuleWords[x] }
 
-// Verdict is what comes of running a call when an executor would have.
-type Verdict uint8
+// RunOutcome is what comes of running a call when an executor would have.
+type RunOutcome uint8
 
 const (
-	NotYet        Verdict = iota // nothing has made it run, but more may come
-	Unchanged                    // it ran, and so far nothing has changed, but more may come
-	Never                        // nothing ever makes it run
-	RunSafely                    // once nothing could change any more, a call that is Complete or NoArguments
-	RunEarly                     // too soon, but the arguments were what they became
-	RunWrong                     // with arguments that are not those of the call
-	RunTwice                     // once for each object in the arguments
-	RunIncomplete                // a call that was cut, failed or was refused
-	RunBroken                    // with final arguments, which are not the object they should be
-	Refuses                      // the final arguments are not what it parses
+	NotYet        RunOutcome = iota // nothing has made it run, but more may come
+	Unchanged                       // it ran, and so far nothing has changed, but more may come
+	Never                           // nothing ever makes it run
+	RunSafely                       // once nothing could change any more, a call that is Complete or NoArguments
+	RunEarly                        // too soon, but the arguments were what they became
+	RunWrong                        // with arguments that are not those of the call
+	RunTwice                        // once for each object in the arguments
+	RunIncomplete                   // a call that was cut, failed or was refused
+	RunBroken                       // with final arguments, which are not the object they should be
+	Refuses                         // the final arguments are not what it parses
 )
 
-func (v Verdict) String() string {
+func (v RunOutcome) String() string {
 	return [...]string{
 		"not yet", "same so far", "never", "safe", "early", "early wrong", "twice", "cut call", "broken call", "refuses",
 	}[v]
 }
 
-// A Run is what one executor does with a call.
-type Run struct {
-	Verdict Verdict
-	Event   int  // number of the event that made it run
-	Bytes   int  // of arguments that were there
-	Gone    bool // a Rewrite has replaced those bytes since
+// A RuleRun is what one executor does with a call.
+type RuleRun struct {
+	Outcome  RunOutcome
+	Event    int  // number of the event that made it run
+	Bytes    int  // of arguments that were there
+	Replaced bool // a Rewrite has replaced those bytes since
 }
 
-// run is when an executor would have run a call.
-type run struct {
+// ruleRunState is when an executor would have run a call.
+type ruleRunState struct {
 	event int32 // 0 if it has not run: event 0 opens a turn, so it runs nothing
 	bytes uint32
 	docs  uint16
 	made  uint16 // the call's Rewrites then
 }
 
-// fire notes that an executor would run the call now, if it has not before.
-func (c *Call) fire(x Executor, event int) {
+// noteRuleRun notes that an executor would run the call now, if it has not before.
+func (c *Call) noteRuleRun(x RunRule, event int) {
 	if r := &c.runs[x]; r.event == 0 && c.Name != "" {
-		*r = run{int32(event), uint32(len(c.args.s)), uint16(min(c.lex.Docs(), 1<<15)), uint16(c.Rewrites)}
+		*r = ruleRunState{int32(event), uint32(len(c.args.s)), uint16(min(c.lex.Docs(), 1<<15)), uint16(c.Rewrites)}
 	}
 }
 
-// fireOnArgs fires the executors that look at the arguments.
-func (c *Call) fireOnArgs(event int) {
+// noteArgsRuns fires the executors that look at the arguments.
+func (c *Call) noteArgsRuns(event int) {
 	if len(c.args.s) == 0 {
 		return
 	}
-	c.fire(AnyArgs, event)
+	c.noteRuleRun(AnyArgs, event)
 	switch c.lex.Syntax() {
 	case SyntaxObject:
-		c.fire(ParsableObject, event)
-		c.fire(Parsable, event)
+		c.noteRuleRun(ParsableObject, event)
+		c.noteRuleRun(Parsable, event)
 	case SyntaxOther:
-		c.fire(Parsable, event)
+		c.noteRuleRun(Parsable, event)
 	}
 }
 
-// Run is what executor x does with the call, as far as is known.
-func (c *Call) Run(x Executor) Run {
-	if c.cold != nil {
-		return Run{}
+// RuleRun is what executor x does with the call, as far as is known.
+func (c *Call) RuleRun(x RunRule) RuleRun {
+	if c.evicted != nil {
+		return RuleRun{}
 	}
 	r := c.runs[x]
 	if x == Repaired && r.event == 0 {
 		r = c.repairedRun()
 	}
-	out := Run{Event: int(r.event), Bytes: int(r.bytes), Gone: r.event > 0 && int(r.made) != c.Rewrites}
+	out := RuleRun{Event: int(r.event), Bytes: int(r.bytes), Replaced: r.event > 0 && int(r.made) != c.Rewrites}
 	switch {
-	case r.event == 0 && c.Arriving():
-		out.Verdict = NotYet
+	case r.event == 0 && c.MayGrow():
+		out.Outcome = NotYet
 	case r.event == 0 && (x == Parsable || x == ParsableObject) && c.brokenFor(x):
-		out.Verdict = Refuses
+		out.Outcome = Refuses
 	case r.event == 0:
-		out.Verdict = Never
+		out.Outcome = Never
 	case c.phase > PhaseEnded:
-		out.Verdict = RunIncomplete
+		out.Outcome = RunIncomplete
 	case (x == Parsable || x == ParsableObject) && c.lex.Docs() > int(r.docs):
-		out.Verdict = RunTwice
-	case out.Gone, c.changedAfter(r, x):
-		out.Verdict = RunWrong
-	case c.Arriving():
-		out.Verdict = Unchanged
+		out.Outcome = RunTwice
+	case out.Replaced, c.changedAfter(r, x):
+		out.Outcome = RunWrong
+	case c.MayGrow():
+		out.Outcome = Unchanged
 	default:
-		out.Verdict = c.runWhole(r, x)
+		out.Outcome = c.fullArgsOutcome(r, x)
 	}
 	return out
 }
 
-// Run is what executor x does with a call of the turn. What a rule waits for beside the call may come
+// RuleRun is what executor x does with a call of the turn. What a rule waits for beside the call may come
 // as long as the turn is open.
-func (t *Turn) Run(c *Call, x Executor) Run {
-	r := c.Run(x)
-	if waits := x == NextSlot || x == FinishWord || x == AtEnd; waits && r.Verdict == Never && !t.Closed() {
-		r.Verdict = NotYet
+func (t *Turn) RuleRun(c *Call, x RunRule) RuleRun {
+	r := c.RuleRun(x)
+	if waits := x == NextSlot || x == FinishReason || x == AtEnd; waits && r.Outcome == Never && !t.Closed() {
+		r.Outcome = NotYet
 	}
 	return r
 }
 
 // brokenFor reports whether the arguments are final and not what a rule that parses them wants.
-func (c *Call) brokenFor(x Executor) bool {
+func (c *Call) brokenFor(x RunRule) bool {
 	switch c.Status() {
 	case Malformed:
 		return true
@@ -145,7 +145,7 @@ func (c *Call) brokenFor(x Executor) bool {
 
 // changedAfter reports whether the call had other arguments, as executor x sees them, when it ran
 // than it has now.
-func (c *Call) changedAfter(r run, x Executor) bool {
+func (c *Call) changedAfter(r ruleRunState, x RunRule) bool {
 	rest := c.args.s[r.bytes:]
 	if x == Repaired {
 		return !onlyCloses(rest[c.literalRest(int(r.bytes)):])
@@ -153,8 +153,8 @@ func (c *Call) changedAfter(r run, x Executor) bool {
 	return len(bytes.TrimSpace(rest)) > 0
 }
 
-// runWhole is the verdict on a run with all the arguments that ever came.
-func (c *Call) runWhole(r run, x Executor) Verdict {
+// fullArgsOutcome is the verdict on a run with all the arguments that ever came.
+func (c *Call) fullArgsOutcome(r ruleRunState, x RunRule) RunOutcome {
 	switch c.Status() {
 	case Malformed, NotObject:
 		return RunBroken
@@ -171,11 +171,11 @@ func (c *Call) runWhole(r run, x Executor) Verdict {
 // checkEarly reports arguments that parsed as an object before they were whole. It skips those that
 // a Rewrite has replaced: they are not there to be shown.
 func (c *Call) checkEarly(event int) {
-	r := c.Run(ParsableObject)
-	if r.Gone || r.Verdict != RunWrong && r.Verdict != RunTwice {
+	r := c.RuleRun(ParsableObject)
+	if r.Replaced || r.Outcome != RunWrong && r.Outcome != RunTwice {
 		return
 	}
-	c.find(EarlyWrong, event, r.Bytes,
+	c.reportFinding(EarlyWrong, event, r.Bytes,
 		"code that runs a call once its arguments parse as an object runs this one at delta %d with %s, and %s still to come",
 		c.DeltaAt(r.Bytes-1)+1, Clip(c.args.s[:r.Bytes], 0, 64), count.Were(len(c.args.s)-r.Bytes, "byte"))
 }
@@ -183,7 +183,7 @@ func (c *Call) checkEarly(event int) {
 // repairedRun is the run of a parser that repairs: at the delta in which the last key of the object
 // got the start of its value. Which keys the schema requires is not known here; the keys that came
 // stand for them. Of arguments that a Rewrite has replaced the fold has noted it.
-func (c *Call) repairedRun() (r run) {
+func (c *Call) repairedRun() (r ruleRunState) {
 	if c.lex.first != ObjectOpen || c.freeform {
 		return r
 	}
@@ -217,10 +217,10 @@ func (c *Call) repairedRun() (r run) {
 }
 
 // runAt is a run with what there was when the first byte of a token had come.
-func (c *Call) runAt(token int) run {
+func (c *Call) runAt(token int) ruleRunState {
 	d := c.DeltaAt(c.lex.Tokens().Start(token))
 	_, end := c.DeltaSpan(d)
-	return run{event: c.DeltaEvent(d), bytes: uint32(end), made: uint16(c.Rewrites)}
+	return ruleRunState{event: c.DeltaEvent(d), bytes: uint32(end), made: uint16(c.Rewrites)}
 }
 
 // literalRest is how many bytes of true, false or null follow off, 0 if off is not inside one. A

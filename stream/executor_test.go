@@ -9,10 +9,10 @@ import (
 
 // runsOf are what the executors do with a call of a turn: verdict and how many bytes there were.
 func runsOf(t *Turn, c *Call) (all []string) {
-	for x := range Executor(NumExecutors) {
-		r := t.Run(c, x)
-		line := fmt.Sprintf("%s: %s", x, r.Verdict)
-		if r.Gone {
+	for x := range RunRule(NumRunRules) {
+		r := t.RuleRun(c, x)
+		line := fmt.Sprintf("%s: %s", x, r.Outcome)
+		if r.Replaced {
 			line += " gone"
 		} else if r.Event > 0 {
 			line += fmt.Sprintf(" %q", c.Args()[:r.Bytes])
@@ -134,8 +134,8 @@ func TestSafeIsComplete(t *testing.T) {
 				open = custom(0, end.name)
 			}
 			call := fold(append([]Event{{Kind: TurnOpen}, open, args(0, c.args)}, append(end.events, finish(FinishDone, "tool_use"), closed(CloseEnd))...)...).Turn(0).Calls[0]
-			for x := range Executor(NumExecutors) {
-				if s := call.Status(); call.Run(x).Verdict == RunSafely && s != Complete && s != NoArguments {
+			for x := range RunRule(NumRunRules) {
+				if s := call.Status(); call.RuleRun(x).Outcome == RunSafely && s != Complete && s != NoArguments {
 					t.Errorf("%s: running a call that is %s is safe by the rule %q", c.args, s, x)
 				}
 			}

@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// fact is an event as it is kept. Its text is a part of the arguments of its call or of the text of
+// packedEvent is an event as it is kept. Its text is a part of the arguments of its call or of the text of
 // its turn, and its slot that of its call. What else it says, and what does not fit, is beside it:
 // see extra.
-type fact struct {
+type packedEvent struct {
 	turn, frame int32
 	at          uint32 // microseconds since the base of its block, plus zeroTime; or noTime
 	call        uint16 // the number of its call, 0 for none
@@ -19,20 +19,20 @@ type fact struct {
 
 // Bits of fact.kind.
 const (
-	hasExtra  EventKind = 0x80
-	hasOrigin EventKind = 0x40
+	hasPayload  EventKind = 0x80
+	hasWireForm EventKind = 0x40
 )
 
-// says is what the event says.
-func (f *fact) says() EventKind { return f.kind &^ (hasExtra | hasOrigin) }
+// kindAndCode is what the event says.
+func (f *packedEvent) kindAndCode() EventKind { return f.kind &^ (hasPayload | hasWireForm) }
 
 const (
 	zeroTime = 1 << 31
 	noTime   = 0
 )
 
-// extra is what an event says that has no room in its fact.
-type extra struct {
+// packedPayload is what an event says that has no room in its fact.
+type packedPayload struct {
 	event  int32
 	slot   int32
 	timed  bool // at counts, not the fact's
@@ -43,19 +43,19 @@ type extra struct {
 	reused Ref // see Session.reused
 }
 
-// factBlock is where some facts in a row are kept.
-type factBlock struct {
-	base  time.Duration // the first time there is among them, NoTime before
-	facts facts         // none once they were let go of
-	extra []extra       // in the order of the events
-	forms *origins
-	turns int32 // how many turns that were not dropped have facts among them
+// eventBlock is where some facts in a row are kept.
+type eventBlock struct {
+	base     time.Duration   // the first time there is among them, NoTime before
+	events   packedEvents    // none once they were let go of
+	payloads []packedPayload // in the order of the events
+	forms    *wireForms
+	turns    int32 // how many turns that were not dropped have facts among them
 }
 
-const blockFacts = 1024
+const blockEvents = 1024
 
-// clock is a time as a fact has it; false if none can.
-func (b *factBlock) clock(at time.Duration) (uint32, bool) {
+// packTime is a time as a fact has it; false if none can.
+func (b *eventBlock) packTime(at time.Duration) (uint32, bool) {
 	if at == NoTime {
 		return noTime, true
 	}
@@ -69,33 +69,33 @@ func (b *factBlock) clock(at time.Duration) (uint32, bool) {
 	return uint32(int64(since) + zeroTime), true
 }
 
-// time is what clock was given.
-func (b *factBlock) time(at uint32) time.Duration {
+// unpackTime is what clock was given.
+func (b *eventBlock) unpackTime(at uint32) time.Duration {
 	if at == noTime {
 		return NoTime
 	}
 	return b.base + time.Duration(int64(at)-zeroTime)*time.Microsecond
 }
 
-// room is the block that the next fact goes into.
-func (t *Timeline) room() *factBlock {
-	var spare []fact // at first it grows
+// openBlock is the block that the next fact goes into.
+func (t *Timeline) openBlock() *eventBlock {
+	var spare []packedEvent // at first it grows
 	if n := len(t.blocks); n > 0 {
 		last := &t.blocks[n-1]
-		if last.facts.n < blockFacts {
+		if last.events.n < blockEvents {
 			return last
 		}
-		spare = last.full()
+		spare = last.close()
 	}
-	t.blocks = append(t.blocks, factBlock{base: NoTime, facts: facts{open: spare}})
+	t.blocks = append(t.blocks, eventBlock{base: NoTime, events: packedEvents{open: spare}})
 	return &t.blocks[len(t.blocks)-1]
 }
 
-// keep keeps an event that was applied.
-func (t *Timeline) keep(e *Event) {
-	b, s := t.room(), &t.session
-	at, fits := b.clock(e.At)
-	f := fact{turn: e.Turn, frame: e.Frame, at: at, kind: e.Kind, code: e.Code}
+// storeEvent keeps an event that was applied.
+func (t *Timeline) storeEvent(e *Event) {
+	b, s := t.openBlock(), &t.session
+	at, fits := b.packTime(e.At)
+	f := packedEvent{turn: e.Turn, frame: e.Frame, at: at, kind: e.Kind, code: e.Code}
 	c := s.about
 	if c != nil && c.Number >= 1<<16 {
 		c = nil
@@ -109,21 +109,21 @@ func (t *Timeline) keep(e *Event) {
 	}
 	worded := e.Text != "" && !s.keepsText(e, c)
 	what := e.What
-	if from, ok := what.(*Origin); ok && from != nil {
-		b.keepForm(from.Wire, e.Text)
-		f.kind |= hasOrigin
+	if from, ok := what.(*WireForm); ok && from != nil {
+		b.storeForm(from.Wire, e.Text)
+		f.kind |= hasWireForm
 		what = nil
 	}
 	if !fits || worded || what != nil || reused != NoRef || e.Slot != 0 && e.Slot != slot {
-		f.kind |= hasExtra
-		x := extra{event: int32(s.events - 1), slot: e.Slot, at: e.At, what: what, reused: reused, timed: !fits, worded: worded}
+		f.kind |= hasPayload
+		x := packedPayload{event: int32(s.events - 1), slot: e.Slot, at: e.At, what: what, reused: reused, timed: !fits, worded: worded}
 		if worded {
 			x.text = strings.Clone(e.Text)
 		}
-		b.extra = append(b.extra, x)
+		b.payloads = append(b.payloads, x)
 	}
-	b.facts.add(f)
-	if on, last := s.on, int32(len(t.blocks)-1); on != nil && on.Kept != Dropped && (len(on.blocks) == 0 || on.blocks[len(on.blocks)-1] != last) {
+	b.events.add(f)
+	if on, last := s.on, int32(len(t.blocks)-1); on != nil && on.Retention != Dropped && (len(on.blocks) == 0 || on.blocks[len(on.blocks)-1] != last) {
 		on.blocks = append(on.blocks, last)
 		b.turns++
 	}
@@ -140,37 +140,37 @@ func (s *Session) keepsText(e *Event, c *Call) bool {
 	return stands && string(text) == e.Text && (c == nil || c.half == "")
 }
 
-// extraOf is what is beside event n, nil where that was let go of.
-func (b *factBlock) extraOf(n int) *extra {
-	i := sort.Search(len(b.extra), func(i int) bool { return int(b.extra[i].event) >= n })
-	if i == len(b.extra) || int(b.extra[i].event) != n {
+// packedPayloadOf is what is beside event n, nil where that was let go of.
+func (b *eventBlock) packedPayloadOf(n int) *packedPayload {
+	i := sort.Search(len(b.payloads), func(i int) bool { return int(b.payloads[i].event) >= n })
+	if i == len(b.payloads) || int(b.payloads[i].event) != n {
 		return nil
 	}
-	return &b.extra[i]
+	return &b.payloads[i]
 }
 
-// keepForm keeps the wire's own form of the next fact.
-func (b *factBlock) keepForm(wire, text string) {
+// storeForm keeps the wire's own form of the next fact.
+func (b *eventBlock) storeForm(wire, text string) {
 	if b.forms == nil {
-		b.forms = &origins{packed: make([]byte, 0, 2*blockFacts)}
+		b.forms = &wireForms{packed: make([]byte, 0, 2*blockEvents)}
 	}
-	b.forms.add(b.facts.n, wire, text)
+	b.forms.add(b.events.n, wire, text)
 }
 
-// full says that no fact is added any more. It returns room for those of the next block.
-func (b *factBlock) full() (spare []fact) {
+// close says that no fact is added any more. It returns room for those of the next block.
+func (b *eventBlock) close() (spare []packedEvent) {
 	if b.forms != nil {
-		b.forms.full()
+		b.forms.close()
 	}
-	spare = b.facts.pack()
-	b.letGo()
+	spare = b.events.packOpen()
+	b.evictIfUnused()
 	return spare
 }
 
-// letGo frees the block if it is full and nobody is kept of whom it tells.
-func (b *factBlock) letGo() {
-	if b.turns == 0 && b.facts.packed != nil {
-		b.facts, b.extra, b.forms = facts{}, nil, nil
+// evictIfUnused frees the block if it is full and nobody is kept of whom it tells.
+func (b *eventBlock) evictIfUnused() {
+	if b.turns == 0 && b.events.packed != nil {
+		b.events, b.payloads, b.forms = packedEvents{}, nil, nil
 	}
 }
 
@@ -180,9 +180,9 @@ func textOf(kind EventKind, on *Turn, c *Call, n int32, again *Session) (text []
 	switch {
 	case on == nil:
 	case kind == TextDelta:
-		return on.text.of(n)
+		return on.text.textOf(n)
 	case kind == ThinkDelta:
-		return on.thinking.of(n)
+		return on.thinking.textOf(n)
 	case c != nil && (kind == Args || kind == Rewrite):
 		guess := c.deltas.n - 1
 		if _, then := again.Find(c.Ref()); then != nil {
@@ -193,8 +193,8 @@ func textOf(kind EventKind, on *Turn, c *Call, n int32, again *Session) (text []
 	return nil, false
 }
 
-// of is what event n brought.
-func (s *said) of(n int32) (text []byte, found bool) {
+// textOf is what event n brought.
+func (s *eventText) textOf(n int32) (text []byte, found bool) {
 	i := deltaOf(&s.deltas, n, s.deltas.n-1)
 	if i < 0 {
 		return nil, false
@@ -212,9 +212,9 @@ func (c *Call) textOf(n int32, guess int) (text []byte, found bool) {
 	if i < 0 {
 		return nil, false
 	}
-	p := c.page()
+	p := c.argsState()
 	if i < p.from {
-		p = c.pages[sort.Search(len(c.pages), func(k int) bool { return c.pages[k].deltas.n > i })]
+		p = c.savedArgs[sort.Search(len(c.savedArgs), func(k int) bool { return c.savedArgs[k].deltas.n > i })]
 	}
 	start := uint32(0)
 	if i > p.from {

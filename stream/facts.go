@@ -2,55 +2,55 @@ package stream
 
 import "math/bits"
 
-// facts are some facts in a row. Once they are full, each stands there in as few bits as the ones
+// packedEvents are some facts in a row. Once they are full, each stands there in as few bits as the ones
 // of this list need: of every field what it is more than the least one.
-type facts struct {
-	open   []fact // until they are full
+type packedEvents struct {
+	open   []packedEvent // until they are full
 	n      int
 	packed []uint64
-	least  [factFields]uint32
-	wide   [factFields]uint8
+	least  [eventFields]uint32
+	wide   [eventFields]uint8
 	each   int // bits of a fact
 }
 
-const factFields = 6
+const eventFields = 6
 
-// fields are a fact as numbers. Those that may be -1 are counted from there.
-func (f *fact) fields() [factFields]uint32 {
+// fieldValues are a fact as numbers. Those that may be -1 are counted from there.
+func (f *packedEvent) fieldValues() [eventFields]uint32 {
 	return [...]uint32{uint32(f.turn + 1), uint32(f.frame + 1), f.at, uint32(f.call), uint32(f.kind), uint32(f.code)}
 }
 
-func (l *facts) add(f fact) {
+func (l *packedEvents) add(f packedEvent) {
 	l.open = append(l.open, f)
 	l.n++
 }
 
 // at is fact i, 0 ≤ i < n.
-func (l *facts) at(i int) fact {
+func (l *packedEvents) at(i int) packedEvent {
 	if l.packed == nil {
 		return l.open[i]
 	}
-	var v [factFields]uint32
+	var v [eventFields]uint32
 	at := i * l.each
 	for k, wide := range l.wide {
-		v[k] = l.least[k] + l.read(at, wide)
+		v[k] = l.least[k] + l.readBits(at, wide)
 		at += int(wide)
 	}
-	return fact{
+	return packedEvent{
 		turn: int32(v[0]) - 1, frame: int32(v[1]) - 1, at: v[2], call: uint16(v[3]), kind: EventKind(v[4]), code: Code(v[5]),
 	}
 }
 
-// turn is the turn of fact i.
-func (l *facts) turn(i int) int32 {
+// turnAt is the turn of fact i.
+func (l *packedEvents) turnAt(i int) int32 {
 	if l.packed == nil {
 		return l.open[i].turn
 	}
-	return int32(l.least[0]+l.read(i*l.each, l.wide[0])) - 1
+	return int32(l.least[0]+l.readBits(i*l.each, l.wide[0])) - 1
 }
 
-// read reads so many bits.
-func (l *facts) read(at int, wide uint8) uint32 {
+// readBits reads so many bits.
+func (l *packedEvents) readBits(at int, wide uint8) uint32 {
 	word, from := at/64, at%64
 	v := l.packed[word] >> from
 	if from+int(wide) > 64 {
@@ -59,13 +59,13 @@ func (l *facts) read(at int, wide uint8) uint32 {
 	return uint32(v & (1<<wide - 1))
 }
 
-// pack says that no fact is added any more. It returns the room that they had.
-func (l *facts) pack() (spare []fact) {
-	l.measure()
+// packOpen says that no fact is added any more. It returns the room that they had.
+func (l *packedEvents) packOpen() (spare []packedEvent) {
+	l.measureFields()
 	l.packed = make([]uint64, 0, l.n*l.each/64+1)
 	word, filled := uint64(0), 0
 	for i := range l.open {
-		for k, v := range l.open[i].fields() {
+		for k, v := range l.open[i].fieldValues() {
 			wide := int(l.wide[k])
 			more := uint64(v - l.least[k])
 			word |= more << filled
@@ -81,12 +81,12 @@ func (l *facts) pack() (spare []fact) {
 	return spare
 }
 
-// measure finds how many bits each field needs.
-func (l *facts) measure() {
-	l.least = l.open[0].fields()
+// measureFields finds how many bits each field needs.
+func (l *packedEvents) measureFields() {
+	l.least = l.open[0].fieldValues()
 	most := l.least
 	for i := range l.open {
-		for k, v := range l.open[i].fields() {
+		for k, v := range l.open[i].fieldValues() {
 			l.least[k], most[k] = min(l.least[k], v), max(most[k], v)
 		}
 	}

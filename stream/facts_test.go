@@ -7,28 +7,28 @@ import (
 )
 
 // factOf is a fact of any bytes.
-func factOf(p []byte) fact {
+func factOf(p []byte) packedEvent {
 	n := binary.LittleEndian
-	return fact{
+	return packedEvent{
 		turn: int32(n.Uint32(p)), frame: int32(n.Uint32(p[4:])), at: n.Uint32(p[8:]), call: n.Uint16(p[12:]),
 		kind: EventKind(p[14]), code: Code(p[15]),
 	}
 }
 
-func checkFacts(t *testing.T, all []fact) {
+func checkFacts(t *testing.T, all []packedEvent) {
 	t.Helper()
-	var l facts
+	var l packedEvents
 	for _, f := range all {
 		l.add(f)
 	}
 	for range 2 {
 		for i, want := range all {
-			if got := l.at(i); got != want || l.turn(i) != want.turn {
+			if got := l.at(i); got != want || l.turnAt(i) != want.turn {
 				t.Fatalf("fact %d of %d (packed: %t) is %+v, want %+v", i, len(all), l.packed != nil, got, want)
 			}
 		}
 		if l.packed == nil {
-			l.pack()
+			l.packOpen()
 		}
 	}
 }
@@ -44,8 +44,8 @@ func FuzzFacts(f *testing.F) {
 		f.Add(p)
 	}
 	f.Fuzz(func(t *testing.T, p []byte) {
-		var all []fact
-		for ; len(p) >= 16 && len(all) < blockFacts; p = p[16:] {
+		var all []packedEvent
+		for ; len(p) >= 16 && len(all) < blockEvents; p = p[16:] {
 			all = append(all, factOf(p))
 		}
 		if len(all) > 0 {
@@ -60,10 +60,10 @@ func TestFactsTakeLittle(t *testing.T) {
 	tl := manyTurns(50_000, 4<<10, 200)
 	size, n := 0, 0
 	for _, b := range tl.blocks[:len(tl.blocks)-1] {
-		size, n = size+8*cap(b.facts.packed), n+b.facts.n
+		size, n = size+8*cap(b.events.packed), n+b.events.n
 	}
 	if each := float64(size) / float64(n); each > 8 || n < 40_000 {
 		t.Errorf("%.1f bytes each of %d facts", each, n)
 	}
-	checkFacts(t, []fact{{turn: NoTurn, frame: -1}, {turn: 1<<31 - 1, frame: 1<<31 - 1, at: 1<<32 - 1, call: 1<<16 - 1, kind: 1<<8 - 1, code: 1<<8 - 1}})
+	checkFacts(t, []packedEvent{{turn: NoTurn, frame: -1}, {turn: 1<<31 - 1, frame: 1<<31 - 1, at: 1<<32 - 1, call: 1<<16 - 1, kind: 1<<8 - 1, code: 1<<8 - 1}})
 }

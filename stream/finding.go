@@ -17,60 +17,60 @@ const (
 
 func (s Severity) String() string { return [...]string{"info", "warn", "error"}[s] }
 
-// A Culprit is who caused what a finding tells.
-type Culprit uint8
+// A Party is who caused what a finding tells.
+type Party uint8
 
 const (
-	Model     Culprit = iota + 1 // wrote it so
-	Provider                     // runs the model and answers for it
-	Gateway                      // speaks a protocol that is not its own: a router, a compatible host
-	Client                       // sent it, left it out, or went away
-	Network                      // lost it between the two
-	Toolscope                    // this program, or how it got the bytes
-	Unnamed                      // somebody: the source does not tell who
-	Server                       // of MCP: runs tools for the client
+	Model        Party = iota + 1 // wrote it so
+	Provider                      // runs the model and answers for it
+	Gateway                       // speaks a protocol that is not its own: a router, a compatible host
+	Client                        // sent it, left it out, or went away
+	Network                       // lost it between the two
+	Toolscope                     // this program, or how it got the bytes
+	UnknownParty                  // somebody: the source does not tell who
+	Server                        // of MCP: runs tools for the client
 )
 
-// Culprits are all of them.
-var Culprits = []Culprit{Model, Provider, Gateway, Client, Network, Toolscope, Unnamed, Server}
+// Parties are all of them.
+var Parties = []Party{Model, Provider, Gateway, Client, Network, Toolscope, UnknownParty, Server}
 
-func (c Culprit) String() string {
+func (c Party) String() string {
 	return [...]string{"", "model", "provider", "gateway", "client", "network", "toolscope", "unknown", "server"}[c]
 }
 
 // A Diagnosis is one thing that can be found. Each is declared once, where it is made, and nobody
 // changes it: a Finding points at it.
 type Diagnosis struct {
-	Code     string
-	Severity Severity
-	Also     []Severity // grades As may give instead
-	By       Culprit
-	Short    string // what it is, in a few words, where the arguments are; "" where it is not of them
-	Means    string // what it means, in a sentence
-	Do       string // what to do about it, in a sentence
+	Code            string
+	Severity        Severity
+	OtherSeverities []Severity // grades As may give instead
+	By              Party
+	Short           string // what it is, in a few words, where the arguments are; "" where it is not of them
+	Meaning         string // what it means, in a sentence
+	Advice          string // what to do about it, in a sentence
 
 	declared *Diagnosis // of one that As or Blames made
 }
 
-// As is the diagnosis with another severity: its own, or one of Also.
-func (d *Diagnosis) As(s Severity) *Diagnosis {
-	if s != d.Severity && !slices.Contains(d.Also, s) {
+// WithSeverity is the diagnosis with another severity: its own, or one of Also.
+func (d *Diagnosis) WithSeverity(s Severity) *Diagnosis {
+	if s != d.Severity && !slices.Contains(d.OtherSeverities, s) {
 		panic(fmt.Sprintf("stream: %s is never %s", d.Code, s))
 	}
 	made := *d
-	made.declared, made.Severity = d.Declared(), s
+	made.declared, made.Severity = d.Base(), s
 	return &made
 }
 
-// Blames is the diagnosis with another culprit, where it is known who it was.
-func (d *Diagnosis) Blames(c Culprit) *Diagnosis {
+// WithCause is the diagnosis with another culprit, where it is known who it was.
+func (d *Diagnosis) WithCause(c Party) *Diagnosis {
 	made := *d
-	made.declared, made.By = d.Declared(), c
+	made.declared, made.By = d.Base(), c
 	return &made
 }
 
-// Declared is the diagnosis as it was declared, before As and Blames: the one to compare.
-func (d *Diagnosis) Declared() *Diagnosis {
+// Base is the diagnosis as it was declared, before As and Blames: the one to compare.
+func (d *Diagnosis) Base() *Diagnosis {
 	if d.declared != nil {
 		return d.declared
 	}
@@ -80,7 +80,7 @@ func (d *Diagnosis) Declared() *Diagnosis {
 // Finding is the diagnosis made: the message says, in a sentence, what happened and what goes wrong
 // because of it.
 func (d *Diagnosis) Finding(format string, args ...any) Finding {
-	return Finding{Diagnosis: d.Declared(), Severity: d.Severity, By: d.By, Message: fmt.Sprintf(format, args...), Offset: NoOffset}
+	return Finding{Diagnosis: d.Base(), Severity: d.Severity, By: d.By, Message: fmt.Sprintf(format, args...), Offset: NoOffset}
 }
 
 // NoOffset is the Offset of a finding that points at no argument byte.
@@ -91,53 +91,53 @@ const NoOffset = -1
 type Finding struct {
 	*Diagnosis // as declared; every finding of a Session has one
 	Severity   Severity
-	By         Culprit
+	By         Party
 	Message    string
-	Here       string // what it is in this place, in a few words; "" where the Diagnosis' Short says it all
+	Hint       string // what it is in this place, in a few words; "" where the Diagnosis' Short says it all
 	Event      int    // number of the event that showed it
 	Offset     int    // byte of the call's arguments it points at, or NoOffset
 }
 
-// InShort is what is wrong here, in a few words.
-func (f *Finding) InShort() string {
-	if f.Here != "" {
-		return f.Here
+// Brief is what is wrong here, in a few words.
+func (f *Finding) Brief() string {
+	if f.Hint != "" {
+		return f.Hint
 	}
-	return f.Diagnosis.InShort()
+	return f.Diagnosis.Brief()
 }
 
-// Who is who did it, in words. What code would do with the beginning of a call, nobody was seen to do.
-func (f *Finding) Who() string {
-	if f.Declared() == EarlyWrong {
+// CausedBy is who did it, in words. What code would do with the beginning of a call, nobody was seen to do.
+func (f *Finding) CausedBy() string {
+	if f.Base() == EarlyWrong {
 		return "code that runs so"
 	}
 	return f.By.String()
 }
 
-// InShort is what it is, in a few words.
-func (d *Diagnosis) InShort() string {
+// Brief is what it is, in a few words.
+func (d *Diagnosis) Brief() string {
 	if d.Short != "" {
 		return d.Short
 	}
 	return strings.ToLower(strings.ReplaceAll(d.Code, "_", " "))
 }
 
-// here is the finding with what it is in its place, in a few words.
-func (f Finding) here(words string) Finding {
-	f.Here = words
+// withHint is the finding with what it is in its place, in a few words.
+func (f Finding) withHint(words string) Finding {
+	f.Hint = words
 	return f
 }
 
-// words are the finding at the end of its event's line.
-func (f *Finding) words() string {
+// dumpText are the finding at the end of its event's line.
+func (f *Finding) dumpText() string {
 	if f.Diagnosis == nil {
 		return ""
 	}
 	return fmt.Sprintf(" %s (%s)", f.Code, f.Severity)
 }
 
-// at is the finding with its evidence: the event that showed it, and an argument byte or NoOffset.
-func (f Finding) at(event, offset int) Finding {
+// withEvidence is the finding with its evidence: the event that showed it, and an argument byte or NoOffset.
+func (f Finding) withEvidence(event, offset int) Finding {
 	f.Event, f.Offset = event, offset
 	return f
 }

@@ -103,7 +103,7 @@ var findingCases = []struct {
 	{"the connection was reset", []Event{opened(0, "id", "f"), args(0, `{"a`), closedBy(Network)}, []string{"call 1 ARGS_CUT error #2 @3", "turn CONNECTION_LOST error #2"}},
 	{"our own limit", []Event{opened(0, "id", ""), closedBy(Toolscope)}, []string{"call 1 ARGS_CUT warn #1 @0", "turn STOPPED_HERE warn #1"}},
 	{"no model ends a response", []Event{closedBy(Model)}, []string{"turn NO_TERMINATOR error #0"}},
-	{"nobody answered", []Event{{Kind: Failure, Text: "refused", What: &Failed{Code: "502", By: Network}}}, []string{"turn NO_ANSWER error #0"}},
+	{"nobody answered", []Event{{Kind: Failure, Text: "refused", What: &FailureInfo{Code: "502", By: Network}}}, []string{"turn NO_ANSWER error #0"}},
 	{"bytes were missed", []Event{opened(0, "id", "f"), sealed(0), opened(1, "id2", "g"), gap(9), args(1, `x`), args(2, `}`), sealed(1), closed(CloseUnseen)},
 		[]string{"call 2 RECORD_GAP warn #3", "call 3 RECORD_GAP warn #5", "turn RECORD_GAP warn #3"}},
 	{"bytes were missed twice", []Event{gap(9), opened(0, "id", "f"), args(0, `x`), gap(3), args(0, `y`)}, []string{"call 1 RECORD_GAP warn #1", "turn RECORD_GAP warn #0"}},
@@ -161,7 +161,7 @@ func TestFindingsAreCovered(t *testing.T) {
 
 // TestHiddenBy: a name is what the model wrote, an id what the provider made.
 func TestHiddenBy(t *testing.T) {
-	for want, open := range map[Culprit]Event{
+	for want, open := range map[Party]Event{
 		Model: opened(0, "id", "f\x1b"), Provider: opened(0, "id\u200b", "f"),
 	} {
 		found := fold(open).Turns[0].Calls[0].Findings

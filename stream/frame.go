@@ -15,21 +15,21 @@ const (
 //
 // Event and Data are borrowed: they are valid until the emit call returns.
 type Frame struct {
-	Kind  FrameKind
-	Event []byte // SSE event type, empty when the wire gave none
-	Data  []byte // payload without framing
-	End   int64  // stream offset just past the frame
-	Cut   bool   // the stream ended inside the frame
-	Named bool   // the framing has names for events; where Event is empty the sender left it out
-	Lines bool   // Data is several lines of the framing, joined
+	Kind      FrameKind
+	Event     []byte // SSE event type, empty when the wire gave none
+	Data      []byte // payload without framing
+	End       int64  // stream offset just past the frame
+	Truncated bool   // the stream ended inside the frame
+	Named     bool   // the framing has names for events; where Event is empty the sender left it out
+	Lines     bool   // Data is several lines of the framing, joined
 
 	Failed bool   // the framing itself says that this is an error, and Event is its type
 	Why    string // of residue: why the bytes belong to no frame
 }
 
-// emptied is a buffer to be filled again. One that a single frame has made larger than 1 MB is
+// resetBuffer is a buffer to be filled again. One that a single frame has made larger than 1 MB is
 // dropped: no other frame may need that much.
-func emptied(p []byte) []byte {
+func resetBuffer(p []byte) []byte {
 	if cap(p) > 1<<20 {
 		return nil
 	}

@@ -24,7 +24,7 @@ type framed struct {
 // Frame allows.
 func frames(f Framer, writes ...[]byte) (out []framed) {
 	emit := func(fr Frame) {
-		out = append(out, framed{fr.Kind, string(fr.Event), string(fr.Data), fr.End, fr.Cut, fr.Failed})
+		out = append(out, framed{fr.Kind, string(fr.Event), string(fr.Data), fr.End, fr.Truncated, fr.Failed})
 	}
 	for _, p := range writes {
 		p = bytes.Clone(p)
@@ -68,7 +68,7 @@ func promptFrames(t testing.TB, f Framer, wire []byte) (out []framed) {
 		if open && fr.End != at {
 			t.Fatalf("%.200q: the frame that ends at %d came after byte %d", wire, fr.End, at)
 		}
-		out = append(out, framed{fr.Kind, string(fr.Event), string(fr.Data), fr.End, fr.Cut, fr.Failed})
+		out = append(out, framed{fr.Kind, string(fr.Event), string(fr.Data), fr.End, fr.Truncated, fr.Failed})
 	}
 	for i := range wire {
 		at++

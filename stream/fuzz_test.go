@@ -93,13 +93,13 @@ func fuzzPayload(which byte, text string, what byte) Payload {
 	case which == 1 && what&0x40 != 0:
 		return &Usage{Input: Tokens(int64(what)), Tier: text}
 	case which == 2 && what&0x40 != 0:
-		return &Reason{text}
+		return &FinishMeaning{text}
 	case which == 3 && what&0x40 != 0:
-		return &Ending{Culprit(what % 7)}
+		return &Ending{Party(what % 7)}
 	case which == 4 && what&0x40 != 0:
 		return &CallInfo{Copies: int(what % 8)}
 	case which == 1 && what&0x20 != 0:
-		return &Origin{[...]string{"", text, "$.a " + text + "…", "$.a \"{" + text, "$.b" + text[:len(text)/2], "$.a[0] 1"}[what%6]}
+		return &WireForm{[...]string{"", text, "$.a " + text + "…", "$.a \"{" + text, "$.b" + text[:len(text)/2], "$.a[0] 1"}[what%6]}
 	}
 	f := Finding{Offset: NoOffset}
 	if what&0x20 != 0 {
@@ -107,8 +107,8 @@ func fuzzPayload(which byte, text string, what byte) Payload {
 	}
 	return [...]Payload{
 		&CallInfo{ID: text, Name: text, Choice: int32(what % 3), Freeform: what&0x40 != 0},
-		&CallInfo{}, &Opening{ID: text, Dialect: text}, &Answered{ID: text, Name: text}, &f, &Resent{ID: text, Finding: f},
-		&Missed{int64(what)}, (*Failed)(nil),
+		&CallInfo{}, &Opening{ID: text, Dialect: text}, &ResultFor{ID: text, Name: text}, &f, &SentBackReport{ID: text, Finding: f},
+		&BytesMissed{int64(what)}, (*FailureInfo)(nil),
 	}[which]
 }
 

@@ -11,51 +11,51 @@ import (
 // warning, not an error: the response itself may be as it should be.
 var RecordGap = &Diagnosis{
 	Code: "RECORD_GAP", Severity: Warn, By: Toolscope,
-	Means: "Toolscope could not keep up, or a recording lacks bytes: they passed unseen, and what was not sealed before them is not known.",
-	Do:    "Record again if this call matters, and see what held toolscope up; nothing is said of the model or the provider.",
+	Meaning: "Toolscope could not keep up, or a recording lacks bytes: they passed unseen, and what was not sealed before them is not known.",
+	Advice:  "Record again if this call matters, and see what held toolscope up; nothing is said of the model or the provider.",
 }
 
-// gap says that bytes of the turn were not seen. Calls that were sealed before them stay as they
+// applyGap says that bytes of the turn were not seen. Calls that were sealed before them stay as they
 // are; of all others nothing can be said any more.
-func (t *Turn) gap(e Event, n int) {
+func (t *Turn) applyGap(e Event, n int) {
 	t.keepBase()
-	missed := PayloadOf[Missed](e).Bytes
+	missed := PayloadOf[BytesMissed](e).Bytes
 	t.Missed += max(0, missed)
 	t.blind = t.blind || !t.closed
 	if t.gaps++; t.gaps == 1 {
-		t.find(RecordGap, n, "%s", e.Text)
+		t.reportFinding(RecordGap, n, "%s", e.Text)
 	} else { // one finding, however many gaps
 		t.Findings = slices.Clone(t.Findings) // the past has it as it was
 		i := slices.IndexFunc(t.Findings, func(f Finding) bool { return f.Diagnosis == RecordGap })
 		t.Findings[i].Message = fmt.Sprintf("%s, in %s, passed and were not recorded: of what was not sealed before them nothing is known", count.Of(t.Missed, "byte"), count.Of(t.gaps, "place"))
 	}
-	t.reach(sweepGap, AllChoices, func(c *Call) {
+	t.sendBroadcast(broadcastGap, AllChoices, func(c *Call) {
 		if c.phase <= PhaseOpen {
-			c.miss(n, missed)
+			c.markUnseen(n, missed)
 		}
 		c.frozen = true
 	})
 }
 
-// Unseen reports whether bytes of the turn were not seen.
-func (t *Turn) Unseen() bool { return t.gaps > 0 }
+// HasGap reports whether bytes of the turn were not seen.
+func (t *Turn) HasGap() bool { return t.gaps > 0 }
 
-// miss makes the call Unseen: bytes of it may be missing, so nothing can be said of it.
-func (c *Call) miss(event int, bytes int64) {
+// markUnseen makes the call Unseen: bytes of it may be missing, so nothing can be said of it.
+func (c *Call) markUnseen(event int, bytes int64) {
 	c.phase, c.settled, c.frozen = PhaseUnseen, true, true
 	c.lex.Close()
 	where := "before the first byte of its arguments"
 	if len(c.args.s) > 0 {
 		where = "after " + count.Of(len(c.args.s), "byte") + " of its arguments"
 	}
-	c.findOnce(RecordGap, event, "%s were not seen, %s: whether it is whole is not known", unseenBytes(bytes), where)
+	c.reportOnce(RecordGap, event, "%s were not seen, %s: whether it is whole is not known", unseenBytes(bytes), where)
 }
 
 // openUnseen makes a call that begins behind a gap Unseen: what looks like its beginning may be its
 // middle.
 func (c *Call) openUnseen(event int, bytes int64) {
 	c.phase, c.settled = PhaseUnseen, true
-	c.findOnce(RecordGap, event, "it begins behind %s that were not seen: it may have begun in them", unseenBytes(bytes))
+	c.reportOnce(RecordGap, event, "it begins behind %s that were not seen: it may have begun in them", unseenBytes(bytes))
 }
 
 // unseenBytes is how many bytes, in words. Where nobody knows how many a gap has, it has one.
@@ -76,18 +76,18 @@ func (s *Session) applyBehindGap(t *Turn, e Event, n int) {
 		c = newCall(len(t.Calls)+1, t.Number, e.Slot, info)
 		c.OpenedAt, c.OpenedBy = e.At, int32(n)
 		c.openUnseen(n, t.Missed)
-		t.place(c)
+		t.placeCall(c)
 	case c == nil || c.frozen:
 		return
 	default:
-		c = t.edit(c)
+		c = t.editCall(c)
 	}
-	t.touch(c)
+	t.markChanged(c)
 	switch e.Kind {
 	case CallOpen, CallMeta:
-		c.meta(info, n)
-		t.named(c, info)
+		c.updateInfo(info, n)
+		t.updateLookups(c, info)
 	case Args:
-		c.feed(e.Text, int32(n))
+		c.appendDelta(e.Text, int32(n))
 	}
 }

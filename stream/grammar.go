@@ -1,17 +1,17 @@
 package stream
 
-// between handles p[i] where no scalar is open.
-func (l *Lexer) between(p []byte, i int) int {
+// lexOutside handles p[i] where no scalar is open.
+func (l *Lexer) lexOutside(p []byte, i int) int {
 	c := p[i]
 	switch c {
 	case ' ', '\t', '\n', '\r':
 		if !l.some || l.last != Space {
-			l.begin(Space, i)
+			l.beginToken(Space, i)
 		}
 		return i + 1
 	case ',':
 		if l.mode == wantMore {
-			l.begin(Comma, i)
+			l.beginToken(Comma, i)
 			l.mode = wantValue
 			if l.isObject(l.depth) {
 				l.mode = wantKey
@@ -20,59 +20,59 @@ func (l *Lexer) between(p []byte, i int) int {
 		}
 	case ':':
 		if l.mode == wantColon {
-			l.begin(Colon, i)
+			l.beginToken(Colon, i)
 			l.mode = wantValue
 			return i + 1
 		}
 	case '"':
-		return l.quote(p, i)
+		return l.openQuoted(p, i)
 	case '}', ']':
-		return l.shut(p, i)
+		return l.closeContainer(p, i)
 	}
-	return l.value(p, i)
+	return l.openValue(p, i)
 }
 
-// quote opens a key or a string value.
-func (l *Lexer) quote(p []byte, i int) int {
+// openQuoted opens a key or a string value.
+func (l *Lexer) openQuoted(p []byte, i int) int {
 	switch l.mode {
 	case wantName, wantKey:
-		l.begin(Key, i)
+		l.beginToken(Key, i)
 	case wantValue, wantElement:
 		l.beginValue(String, i)
 	default:
-		return l.fail(p, i, l.expected())
+		return l.failAt(p, i, l.expectedText())
 	}
 	l.mode = inString
 	return l.inString(p, i+1)
 }
 
-// shut closes the innermost container.
-func (l *Lexer) shut(p []byte, i int) int {
+// closeContainer closes the innermost container.
+func (l *Lexer) closeContainer(p []byte, i int) int {
 	kind, wanted := ObjectClose, wantName
 	if p[i] == ']' {
 		kind, wanted = ArrayClose, wantElement
 	}
 	if l.mode != wanted && (l.mode != wantMore || l.Closer(l.depth) != p[i]) {
-		return l.fail(p, i, l.expected())
+		return l.failAt(p, i, l.expectedText())
 	}
-	l.begin(kind, i)
+	l.beginToken(kind, i)
 	l.depth--
 	l.endValue()
 	return i + 1
 }
 
-// value opens a container, number or literal.
-func (l *Lexer) value(p []byte, i int) int {
+// openValue opens a container, number or literal.
+func (l *Lexer) openValue(p []byte, i int) int {
 	c := p[i]
 	if l.mode == wantEnd && c == '{' && l.first == ObjectOpen {
 		l.mode = wantValue // one object after another: merged calls
 	}
 	if l.mode != wantValue && l.mode != wantElement {
-		return l.fail(p, i, l.expected())
+		return l.failAt(p, i, l.expectedText())
 	}
 	switch {
 	case c == '{' || c == '[':
-		return l.nest(p, i)
+		return l.openContainer(p, i)
 	case c == '-':
 		l.beginValue(Number, i)
 		l.mode = numSign
@@ -92,7 +92,7 @@ func (l *Lexer) value(p []byte, i int) int {
 		l.beginValue(Null, i)
 		l.mode, l.word = inWord, "ull"
 	default:
-		return l.fail(p, i, l.expected())
+		return l.failAt(p, i, l.expectedText())
 	}
 	return i + 1
 }
@@ -101,12 +101,12 @@ func (l *Lexer) beginValue(k TokenKind, i int) {
 	if l.depth == 0 && l.docs == 0 {
 		l.first = k
 	}
-	l.begin(k, i)
+	l.beginToken(k, i)
 }
 
-func (l *Lexer) nest(p []byte, i int) int {
+func (l *Lexer) openContainer(p []byte, i int) int {
 	if l.depth == MaxDepth {
-		return l.fail(p, i, "at most 10000 levels of nesting")
+		return l.failAt(p, i, "at most 10000 levels of nesting")
 	}
 	word, bit := l.depth/64, uint64(1)<<(l.depth%64)
 	if word == len(l.object) {

@@ -14,12 +14,12 @@ func TestLetGoOf(t *testing.T) {
 		var w Wire
 		var all []byte
 		for range 40 {
-			p := make([]byte, rng.IntN(3*smallData))
+			p := make([]byte, rng.IntN(3*minOwnedBytes))
 			for i := range p {
 				p[i] = byte(rng.Uint32())
 			}
 			all = append(all, p...)
-			if w.Give(p, NoTime); rng.IntN(2) == 0 {
+			if w.AppendOwned(p, NoTime); rng.IntN(2) == 0 {
 				w.EndFrame(w.Size())
 			}
 		}
@@ -33,11 +33,11 @@ func TestLetGoOf(t *testing.T) {
 			i := rng.IntN(len(gone))
 			start, end := cuts[i], cuts[i+1]
 			if gone[i] {
-				if w.Have(start, all[start:end-1]) || !w.Have(start, bytes.Clone(all[start:end])) {
+				if w.Restore(start, all[start:end-1]) || !w.Restore(start, bytes.Clone(all[start:end])) {
 					t.Fatal("what is had again is not what was let go of")
 				}
 			} else {
-				w.LetGoOf(start, end)
+				w.Evict(start, end)
 			}
 			gone[i] = !gone[i]
 			for k := range gone {
@@ -49,7 +49,7 @@ func TestLetGoOf(t *testing.T) {
 		}
 		for k := range gone {
 			if !gone[k] {
-				w.LetGoOf(cuts[k], cuts[k+1])
+				w.Evict(cuts[k], cuts[k+1])
 			}
 		}
 		for i, b := range w.blocks[:len(w.blocks)-1] {
@@ -57,7 +57,7 @@ func TestLetGoOf(t *testing.T) {
 				t.Errorf("block %d of %d has %d bytes", i, len(w.blocks), len(b.data))
 			}
 		}
-		if w.Give([]byte("more"), NoTime); string(w.Bytes(w.Size()-4, w.Size())) != "more" {
+		if w.AppendOwned([]byte("more"), NoTime); string(w.Bytes(w.Size()-4, w.Size())) != "more" {
 			t.Error("what comes after that is not there")
 		}
 	}
@@ -71,7 +71,7 @@ func TestLetGoOfFrames(t *testing.T) {
 		w.EndFrame(int64(2 * (n + 1)))
 	}
 	const from = 3*listBlock + 7
-	w.LetGoOfFrames(from)
+	w.EvictFrames(from)
 	for n := range int32(w.Frames()) {
 		start, end := w.FrameSpan(n)
 		if n >= from && (start != int64(2*n) || end != start+2) || n < 2*listBlock && end != 0 {

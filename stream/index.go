@@ -5,16 +5,16 @@ import (
 	"slices"
 )
 
-// index knows where turns stand among all that ever began. Turns are numbered in the order they
+// turnIndex knows where turns stand among all that ever began. Turns are numbered in the order they
 // begin: those that are not are odd. A past session shares the index of the live one, whose turns
 // begin with the past one's. The zero value is ready.
-type index struct {
+type turnIndex struct {
 	odd map[int32]int
 	all int
 }
 
 // add says that a turn is the one at place i. A past session adds what is there already.
-func (x *index) add(number int32, i int) {
+func (x *turnIndex) add(number int32, i int) {
 	if i < x.all {
 		return
 	}
@@ -27,8 +27,8 @@ func (x *index) add(number int32, i int) {
 	}
 }
 
-// of is where the turn of that number stands, if there is one.
-func (x *index) of(number int32) int {
+// positionOf is where the turn of that number stands, if there is one.
+func (x *turnIndex) positionOf(number int32) int {
 	if x == nil {
 		return -1
 	}
@@ -38,47 +38,47 @@ func (x *index) of(number int32) int {
 	return int(number)
 }
 
-// remembered is how many ids are known. The oldest is forgotten first: by then nobody sends its
+// maxIDs is how many ids are known. The oldest is forgotten first: by then nobody sends its
 // call back.
-const remembered = 1 << 16
+const maxIDs = 1 << 16
 
-// ids are the latest call of each id.
-type ids struct {
+// callIDs are the latest call of each id.
+type callIDs struct {
 	calls map[string]Ref
 	order []string // that they came in, a ring once it is full
 	next  int
 }
 
-// use says that a call has an id. It returns the call that had it before, NoRef if none is known.
-func (x *ids) use(id string, by Ref) Ref {
+// assignID says that a call has an id. It returns the call that had it before, NoRef if none is known.
+func (x *callIDs) assignID(id string, by Ref) Ref {
 	before, known := x.calls[id]
 	if !known {
-		x.remember(id)
+		x.rememberID(id)
 		before = NoRef
 	}
 	x.calls[id] = by
 	return before
 }
 
-func (x *ids) remember(id string) {
+func (x *callIDs) rememberID(id string) {
 	if x.calls == nil {
 		x.calls = map[string]Ref{}
 	}
-	if len(x.order) < remembered {
+	if len(x.order) < maxIDs {
 		x.order = append(x.order, id)
 		return
 	}
 	delete(x.calls, x.order[x.next])
 	x.order[x.next] = id
-	x.next = (x.next + 1) % remembered
+	x.next = (x.next + 1) % maxIDs
 }
 
-// slots are the calls of a turn by slot: the latest call of each, in the order of the slots.
-type slots []slot
+// slotTable are the calls of a turn by slot: the latest call of each, in the order of the slots.
+type slotTable []slotEntry
 
-type slot struct{ key, call int32 }
+type slotEntry struct{ key, call int32 }
 
-func (s slots) search(key int32) (at int, found bool) {
+func (s slotTable) findSlot(key int32) (at int, found bool) {
 	n := len(s)
 	switch {
 	case n == 0 || s[n-1].key < key:
@@ -86,14 +86,14 @@ func (s slots) search(key int32) (at int, found bool) {
 	case s[n-1].key == key:
 		return n - 1, true
 	}
-	return slices.BinarySearchFunc(s, key, func(a slot, key int32) int { return cmp.Compare(a.key, key) })
+	return slices.BinarySearchFunc(s, key, func(a slotEntry, key int32) int { return cmp.Compare(a.key, key) })
 }
 
 // set says that a call has a slot now.
-func (s *slots) set(key, call int32) {
-	at, found := s.search(key)
+func (s *slotTable) set(key, call int32) {
+	at, found := s.findSlot(key)
 	if !found {
-		*s = slices.Insert(*s, at, slot{key: key})
+		*s = slices.Insert(*s, at, slotEntry{key: key})
 	}
 	(*s)[at].call = call
 }

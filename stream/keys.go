@@ -30,7 +30,7 @@ func (c *Call) checkKeys(event int) {
 			buf = jsonbytes.AppendUnquoted(buf[:0], c.args.s[from:to])
 			hash := hashOf(buf)
 			if old, ok := sets[depth-1][hash]; ok && bytes.Equal(jsonbytes.AppendUnquoted(nil, c.args.s[old[0]:old[1]]), buf) {
-				c.find(DupKeys, event, start,
+				c.reportFinding(DupKeys, event, start,
 					"the key %q comes twice in one object: most parsers keep the last value, some the first", Clip(buf, 0, 64))
 				return
 			}

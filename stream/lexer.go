@@ -15,29 +15,29 @@ const MaxDepth = 10_000
 // because merged calls look like that. Strings are not checked for UTF-8 or paired surrogates.
 // Texts beyond 4 GiB are not supported.
 type Lexer struct {
-	toks   trail[Token] // those that have ended: all but the last
-	last   TokenKind    // of the last token
-	some   bool         // there is one
-	pos    int          // bytes lexed
-	mode   mode         // what may come next
-	depth  int          // containers open
-	object []uint64     // bit d: the container at depth d+1 is an object
-	hex    uint8        // hex digits of \u still to come
-	word   string       // what is left of a literal
-	docs   int          // complete texts so far
+	toks   appendList[Token] // those that have ended: all but the last
+	last   TokenKind         // of the last token
+	some   bool              // there is one
+	pos    int               // bytes lexed
+	mode   lexerState        // what may come next
+	depth  int               // containers open
+	object []uint64          // bit d: the container at depth d+1 is an object
+	hex    uint8             // hex digits of \u still to come
+	word   string            // what is left of a literal
+	docs   int               // complete texts so far
 	first  TokenKind
 	closed bool // no more bytes are expected: a number has ended
 	err    *SyntaxError
 }
 
-// mode is the state of the machine, named after what it expects.
-type mode uint8
+// lexerState is the state of the machine, named after what it expects.
+type lexerState uint8
 
 const (
-	wantValue   mode = iota // the zero value: a text begins with a value
-	wantElement             // after [: a value or ]
-	wantName                // after {: a key or }
-	wantKey                 // after a comma in an object
+	wantValue   lexerState = iota // the zero value: a text begins with a value
+	wantElement                   // after [: a value or ]
+	wantName                      // after {: a key or }
+	wantKey                       // after a comma in an object
 	wantColon
 	wantMore // after a value in a container: a comma or the closer
 	wantEnd  // the text is complete
@@ -141,30 +141,30 @@ func (l *Lexer) Write(p []byte) {
 			if l.mode >= numSign {
 				i = l.inNumber(p, i)
 			} else {
-				i = l.between(p, i)
+				i = l.lexOutside(p, i)
 			}
 		}
 	}
 	l.pos += len(p)
 }
 
-// begin starts a token at p[i], which ends the one before.
-func (l *Lexer) begin(k TokenKind, i int) {
+// beginToken starts a token at p[i], which ends the one before.
+func (l *Lexer) beginToken(k TokenKind, i int) {
 	if l.some {
 		l.toks.add(Token{uint32(l.pos + i), l.last})
 	}
 	l.last, l.some = k, true
 }
 
-// fail marks p[i] as the first wrong byte: all from here is junk.
-func (l *Lexer) fail(p []byte, i int, expected string) int {
+// failAt marks p[i] as the first wrong byte: all from here is junk.
+func (l *Lexer) failAt(p []byte, i int, expected string) int {
 	l.err = &SyntaxError{Offset: l.pos + i, Got: p[i], Expected: expected}
-	l.begin(Junk, i)
+	l.beginToken(Junk, i)
 	l.mode = inJunk
 	return len(p)
 }
 
-func (l *Lexer) expected() string {
+func (l *Lexer) expectedText() string {
 	if l.mode == wantMore {
 		return "a comma or " + string(l.Closer(l.depth))
 	}

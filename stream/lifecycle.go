@@ -7,8 +7,8 @@ import (
 	"toolscope/stream/count"
 )
 
-// meta takes news of the call; n is the number of the event that brings it.
-func (c *Call) meta(d CallInfo, n int) {
+// updateInfo takes news of the call; n is the number of the event that brings it.
+func (c *Call) updateInfo(d CallInfo, n int) {
 	if d != (CallInfo{Copies: d.Copies}) {
 		c.keepBase()
 	}
@@ -21,8 +21,8 @@ func (c *Call) meta(d CallInfo, n int) {
 	if d.Item != "" {
 		c.Item = d.Item
 	}
-	if d.Space != "" {
-		c.Space = d.Space
+	if d.Namespace != "" {
+		c.Namespace = d.Namespace
 	}
 	if d.Signature != "" {
 		c.Signature = d.Signature
@@ -35,18 +35,18 @@ func (c *Call) meta(d CallInfo, n int) {
 	}
 	if c.Name != "" && c.phase == PhaseAnnounced {
 		c.phase = PhaseOpen
-		c.fireOnArgs(n)
+		c.noteArgsRuns(n)
 	}
 	const words = "the name or id holds characters that a terminal hides or obeys"
 	switch {
-	case hidden(c.Name):
-		c.findOnce(HiddenCharacters, n, words)
-	case hidden(c.ID): // no model makes ids
-		c.findOnce(HiddenCharacters.Blames(Provider), n, words)
+	case hasUnprintable(c.Name):
+		c.reportOnce(HiddenCharacters, n, words)
+	case hasUnprintable(c.ID): // no model makes ids
+		c.reportOnce(HiddenCharacters.WithCause(Provider), n, words)
 	}
 }
 
-func hidden(s string) bool {
+func hasUnprintable(s string) bool {
 	for _, r := range s {
 		if !unicode.IsPrint(r) {
 			return true
@@ -55,10 +55,10 @@ func hidden(s string) bool {
 	return false
 }
 
-// seal makes the arguments final. A second seal changes nothing; a refusal overrules a seal.
-func (c *Call) seal(e Event, n int) {
+// sealArgs makes the arguments final. A second seal changes nothing; a refusal overrules a seal.
+func (c *Call) sealArgs(e Event, n int) {
 	if e.Code == SealRejected && c.phase <= PhaseSealed {
-		c.conclude(PhaseRejected, n, ArgsCut, "the call was refused: "+e.Text, "refused")
+		c.endUnsealed(PhaseRejected, n, ArgsCut, "the call was refused: "+e.Text, "refused")
 		return
 	}
 	if c.phase > PhaseOpen {
@@ -69,14 +69,14 @@ func (c *Call) seal(e Event, n int) {
 		// The frame that brought the last delta also seals: whoever has read that delta has the seal.
 		c.sealEvent = c.argsFrom
 	}
-	c.settle(n)
-	c.fire(AtSeal, n)
+	c.checkFinalArgs(n)
+	c.noteRuleRun(AtSeal, n)
 }
 
-// truncate says of one call that a limit cut the response. A call that was sealed with a whole
+// endByLimit says of one call that a limit cut the response. A call that was sealed with a whole
 // object stays as it is. So does an empty or free text, but only if something before this finish
 // sealed it: such a text looks whole wherever it is cut.
-func (c *Call) truncate(e Event, n int) {
+func (c *Call) endByLimit(e Event, n int) {
 	syntax := c.Syntax()
 	switch {
 	case c.phase == PhaseSealed && syntax == SyntaxObject,
@@ -84,7 +84,7 @@ func (c *Call) truncate(e Event, n int) {
 		c.phase > PhaseSealed:
 		return
 	}
-	c.conclude(PhaseTruncated, n, ArgsCut, "the provider's limit cut the response: "+e.Text, cutWords(e.Text))
+	c.endUnsealed(PhaseTruncated, n, ArgsCut, "the provider's limit cut the response: "+e.Text, cutWords(e.Text))
 }
 
 // cutWords is what cut a response, in a few words, by the provider's own for it.
@@ -96,11 +96,11 @@ func cutWords(reason string) string {
 	return "cut: " + reason
 }
 
-// conclude ends a call that was not sealed, or whose seal is overruled. If its arguments were cut,
+// endUnsealed ends a call that was not sealed, or whose seal is overruled. If its arguments were cut,
 // found is the finding that is made, why its reason, and here that in a few words.
-func (c *Call) conclude(p Phase, event int, found *Diagnosis, why, here string) {
+func (c *Call) endUnsealed(p Phase, event int, found *Diagnosis, why, here string) {
 	c.phase = p
-	c.settle(event)
+	c.checkFinalArgs(event)
 	where := "before the first byte"
 	if n := len(c.args.s); n > 0 {
 		where = "after " + count.Of(n, "byte")
@@ -109,9 +109,9 @@ func (c *Call) conclude(p Phase, event int, found *Diagnosis, why, here string) 
 		}
 	}
 	s := c.Syntax()
-	if cut := p == PhaseTruncated || p == PhaseAborted && s != SyntaxObject || s == SyntaxPrefix; cut && !c.found(ArgsCut) {
+	if cut := p == PhaseTruncated || p == PhaseAborted && s != SyntaxObject || s == SyntaxPrefix; cut && !c.hasFinding(ArgsCut) {
 		stop := found.Finding("the arguments stop %s: %s", where, why)
-		c.addFinding(stop.here(here).at(event, len(c.args.s)))
+		c.addFinding(stop.withHint(here).withEvidence(event, len(c.args.s)))
 	}
 }
 

@@ -6,7 +6,7 @@ import "bytes"
 // dropped. The zero value is ready.
 type Lines struct {
 	pos  int64
-	line pieces
+	line chunkBuffer
 	any  bool
 }
 
@@ -20,21 +20,21 @@ func (l *Lines) Write(p []byte, emit func(Frame)) {
 			return
 		}
 		line := p[:i]
-		if !l.line.empty() {
+		if !l.line.isEmpty() {
 			l.line.add(line)
-			line = l.line.whole()
+			line = l.line.joinBytes()
 		}
 		l.pos += int64(i + 1)
 		l.emit(line, false, emit)
-		l.line.clear()
+		l.line.reset()
 		p = p[i+1:]
 	}
 }
 
 // Close emits the unterminated last line, marked Cut.
 func (l *Lines) Close(emit func(Frame)) {
-	l.emit(l.line.whole(), true, emit)
-	l.line.clear()
+	l.emit(l.line.joinBytes(), true, emit)
+	l.line.reset()
 }
 
 func (l *Lines) emit(line []byte, cut bool, emit func(Frame)) {
@@ -43,6 +43,6 @@ func (l *Lines) emit(line []byte, cut bool, emit func(Frame)) {
 	}
 	l.any = true
 	if line = bytes.TrimSpace(line); len(line) > 0 {
-		emit(Frame{Data: line, End: l.pos, Cut: cut})
+		emit(Frame{Data: line, End: l.pos, Truncated: cut})
 	}
 }

@@ -2,16 +2,16 @@ package stream
 
 import "slices"
 
-// list is a list that is only appended to and may get long. It grows block by block: its elements
+// blockList is a list that is only appended to and may get long. It grows block by block: its elements
 // stay where they are, and little room is left unused. The zero value is ready.
-type list[T any] struct {
+type blockList[T any] struct {
 	blocks [][]T
 	n      int
 }
 
-// roomFor is s with room for n more. A long one doubles, where append adds a quarter: that copies,
+// withRoomFor is s with room for n more. A long one doubles, where append adds a quarter: that copies,
 // and asks for fresh memory, once a byte and not four times.
-func roomFor[T any](s []T, n int) []T {
+func withRoomFor[T any](s []T, n int) []T {
 	if len(s)+n > cap(s) && len(s) > 1<<14 {
 		return slices.Grow(s, max(n, len(s)))
 	}
@@ -20,7 +20,7 @@ func roomFor[T any](s []T, n int) []T {
 
 const listBlock = 1024 // elements of a block
 
-func (l *list[T]) add(v T) {
+func (l *blockList[T]) add(v T) {
 	b := len(l.blocks) - 1
 	if l.n == listBlock*len(l.blocks) {
 		l.blocks = append(l.blocks, make([]T, 0, min(max(l.n, 32), listBlock))) // the first one grows
@@ -33,8 +33,8 @@ func (l *list[T]) add(v T) {
 	l.n++
 }
 
-// clear empties the list, and keeps the room of its first block.
-func (l *list[T]) clear() {
+// reset empties the list, and keeps the room of its first block.
+func (l *blockList[T]) reset() {
 	if l.n == 0 {
 		return
 	}
@@ -43,12 +43,12 @@ func (l *list[T]) clear() {
 	l.blocks[0] = l.blocks[0][:0]
 }
 
-// trim gives back room that is not needed once no more is expected.
-func (l *list[T]) trim() {
+// freeSpare gives back room that is not needed once no more is expected.
+func (l *blockList[T]) freeSpare() {
 	if b := len(l.blocks) - 1; b >= 0 && cap(l.blocks[b])-len(l.blocks[b]) > len(l.blocks[b])/8 {
 		l.blocks[b] = slices.Clone(l.blocks[b])
 	}
 }
 
 // at is element i, 0 ≤ i < n.
-func (l *list[T]) at(i int) *T { return &l.blocks[i/listBlock][i%listBlock] }
+func (l *blockList[T]) at(i int) *T { return &l.blocks[i/listBlock][i%listBlock] }

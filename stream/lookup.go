@@ -6,22 +6,22 @@ import (
 	"sort"
 )
 
-// About is of what kind event n is and what it is about: a call, where one is known, or a turn, or
+// Subject is of what kind event n is and what it is about: a call, where one is known, or a turn, or
 // nothing that is kept. It takes less than Event, which makes the text.
-func (t *Timeline) About(n int) (EventKind, Ref) {
-	b := &t.blocks[n/blockFacts]
-	if b.facts.n == 0 {
+func (t *Timeline) Subject(n int) (EventKind, Ref) {
+	b := &t.blocks[n/blockEvents]
+	if b.events.n == 0 {
 		return 0, NoRef
 	}
-	f := b.facts.at(n % blockFacts)
-	return f.says(), Ref{f.turn, int32(f.call)}
+	f := b.events.at(n % blockEvents)
+	return f.kindAndCode(), Ref{f.turn, int32(f.call)}
 }
 
-// Begin is event n with so many bytes of its text at most: one event may bring megabytes.
-func (t *Timeline) Begin(n, most int) Event {
-	e, text, _, _ := t.told(n, nil)
+// EventPrefix is event n with so many bytes of its text at most: one event may bring megabytes.
+func (t *Timeline) EventPrefix(n, most int) Event {
+	e, text, _, _ := t.eventWithKeptText(n, nil)
 	if most > 0 {
-		t.origin(&e, n, text)
+		t.wireFormOf(&e, n, text)
 	}
 	if e.Text = e.Text[:min(len(e.Text), most)]; len(text) > 0 && most > 0 {
 		e.Text = string(text[:min(len(text), most)])
@@ -33,11 +33,11 @@ func (t *Timeline) Begin(n, most int) Event {
 // meanwhile is passed over by the block.
 func (t *Timeline) EventsOf(turn *Turn, from int) iter.Seq[int] {
 	return func(yield func(n int) bool) {
-		first, _ := slices.BinarySearch(turn.blocks, int32(from/blockFacts))
+		first, _ := slices.BinarySearch(turn.blocks, int32(from/blockEvents))
 		for _, b := range turn.blocks[first:] {
-			list := &t.blocks[b].facts
+			list := &t.blocks[b].events
 			for i := range list.n {
-				if n := int(b)*blockFacts + i; list.turn(i) == turn.Number && n >= from && !yield(n) {
+				if n := int(b)*blockEvents + i; list.turnAt(i) == turn.Number && n >= from && !yield(n) {
 					return
 				}
 			}
@@ -48,11 +48,11 @@ func (t *Timeline) EventsOf(turn *Turn, from int) iter.Seq[int] {
 // EventsBefore are the numbers of the events about a turn before that number, the latest first.
 func (t *Timeline) EventsBefore(turn *Turn, before int) iter.Seq[int] {
 	return func(yield func(n int) bool) {
-		end := sort.Search(len(turn.blocks), func(i int) bool { return int(turn.blocks[i])*blockFacts >= before })
+		end := sort.Search(len(turn.blocks), func(i int) bool { return int(turn.blocks[i])*blockEvents >= before })
 		for _, b := range slices.Backward(turn.blocks[:end]) {
-			list := &t.blocks[b].facts
+			list := &t.blocks[b].events
 			for i := list.n - 1; i >= 0; i-- {
-				if n := int(b)*blockFacts + i; n < before && list.turn(i) == turn.Number && !yield(n) {
+				if n := int(b)*blockEvents + i; n < before && list.turnAt(i) == turn.Number && !yield(n) {
 					return
 				}
 			}

@@ -20,14 +20,14 @@ func TestLookup(t *testing.T) {
 	want := map[int32][]int{}
 	for n := range line.Len() {
 		e, _ := line.Event(n)
-		kind, of := line.About(n)
+		kind, of := line.Subject(n)
 		if _, c := line.Session().Find(of); kind != e.Kind || of.Turn != e.Turn || e.Kind == Args && (c == nil || c.Slot != e.Slot) {
 			t.Fatalf("event %d is %v of %v, and About says %v of %v", n, e.Kind, e.Turn, kind, of)
 		}
 		for _, most := range []int{0, 1, 3, 100} {
 			short := e
 			short.Text = e.Text[:min(len(e.Text), most)]
-			if got := line.Begin(n, most); !reflect.DeepEqual(got, short) {
+			if got := line.EventPrefix(n, most); !reflect.DeepEqual(got, short) {
 				t.Fatalf("event %d begins with %+v, want %+v", n, got, short)
 			}
 		}

@@ -7,18 +7,18 @@ import (
 	"strings"
 )
 
-// origins are the wire's own forms of some events of a block, see Origin, in their order. Such a
+// wireForms are the wire's own forms of some events of a block, see Origin, in their order. Such a
 // form mostly holds the text of its event, and what stands before and behind that is what stood
 // there in the form before. So only what differs is kept: a byte or two of most.
-type origins struct {
+type wireForms struct {
 	packed     []byte
-	runs       [blockFacts / originRun]uint32 // where in packed each run of facts begins
-	last       int                            // the last run that has a form, counted from 1
-	head, tail []byte                         // of its last form
+	runs       [blockEvents / formRun]uint32 // where in packed each run of facts begins
+	last       int                           // the last run that has a form, counted from 1
+	head, tail []byte                        // of its last form
 }
 
-// originRun is how many facts are a run. A form is read from the beginning of its run.
-const originRun = 16
+// formRun is how many facts are a run. A form is read from the beginning of its run.
+const formRun = 16
 
 // What is said of a form, before its parts that are not as in the form before.
 const (
@@ -28,12 +28,12 @@ const (
 )
 
 // add keeps the form of fact i of its block.
-func (o *origins) add(i int, wire, text string) {
-	if run := i / originRun; o.last != run+1 {
+func (o *wireForms) add(i int, wire, text string) {
+	if run := i / formRun; o.last != run+1 {
 		o.last, o.runs[run] = run+1, uint32(len(o.packed))
 		o.head, o.tail = o.head[:0], o.tail[:0]
 	}
-	at, from, n := held(wire, text)
+	at, from, n := locateText(wire, text)
 	head, tail := wire[:at], wire[at+n:]
 	says := len(o.packed)
 	o.packed = append(o.packed, 0)
@@ -45,13 +45,13 @@ func (o *origins) add(i int, wire, text string) {
 			same++
 		}
 		o.packed = binary.AppendUvarint(o.packed, uint64(same))
-		o.put(head[same:])
+		o.appendPart(head[same:])
 		o.head = append(o.head[:0], head...)
 	}
 	if tail == string(o.tail) {
 		o.packed[says] |= sameTail
 	} else {
-		o.put(tail)
+		o.appendPart(tail)
 		o.tail = append(o.tail[:0], tail...)
 	}
 	if n == len(text) {
@@ -61,16 +61,16 @@ func (o *origins) add(i int, wire, text string) {
 	}
 }
 
-// full says that no form is added any more.
-func (o *origins) full() { o.packed, o.head, o.tail = bytes.Clone(o.packed), nil, nil }
+// close says that no form is added any more.
+func (o *wireForms) close() { o.packed, o.head, o.tail = bytes.Clone(o.packed), nil, nil }
 
-func (o *origins) put(s string) {
+func (o *wireForms) appendPart(s string) {
 	o.packed = append(binary.AppendUvarint(o.packed, uint64(len(s))), s...)
 }
 
-// held is where a form has n bytes of the text, and from where in that: all of it, or the end or
+// locateText is where a form has n bytes of the text, and from where in that: all of it, or the end or
 // the beginning if they are worth it.
-func held(wire, text string) (at, from, n int) {
+func locateText(wire, text string) (at, from, n int) {
 	const least = 4
 	if at = strings.LastIndex(wire, text); at >= 0 {
 		return at, 0, len(text)
@@ -97,19 +97,19 @@ func held(wire, text string) (at, from, n int) {
 	return max(at, 0), from, n
 }
 
-// form is a form that was kept: text[from:from+n] stands between head and tail, or with n < 0 all
+// storedForm is a form that was kept: text[from:from+n] stands between head and tail, or with n < 0 all
 // of the text.
-type form struct {
+type storedForm struct {
 	head, tail []byte
 	from, n    int
 }
 
-// of is the form of fact i, which has one, and that text.
-func (o *origins) of(list *facts, i int, text []byte) string {
-	first, rest := i-i%originRun, o.packed[o.runs[i/originRun]:]
-	var f form
+// formOf is the form of fact i, which has one, and that text.
+func (o *wireForms) formOf(list *packedEvents, i int, text []byte) string {
+	first, rest := i-i%formRun, o.packed[o.runs[i/formRun]:]
+	var f storedForm
 	for k := first; k <= i; k++ {
-		if list.at(k).kind&hasOrigin != 0 {
+		if list.at(k).kind&hasWireForm != 0 {
 			rest = f.read(rest)
 		}
 	}
@@ -120,7 +120,7 @@ func (o *origins) of(list *facts, i int, text []byte) string {
 }
 
 // read makes f the next form of p. It was the one before.
-func (f *form) read(p []byte) (rest []byte) {
+func (f *storedForm) read(p []byte) (rest []byte) {
 	says := p[0]
 	p = p[1:]
 	if says&sameHead == 0 {

@@ -17,17 +17,17 @@ func TestOrigins(t *testing.T) {
 	for turn := range int32(3) {
 		events = append(events, inTurn(turn, opened(0, "id", "f")))
 	}
-	for i := range 3 * blockFacts {
+	for i := range 3 * blockEvents {
 		e := inTurn(rng.Int32N(3), args(0, texts[rng.IntN(len(texts))]))
 		path := fmt.Sprintf("$.a[%d]", i/100)
 		switch rng.IntN(6) {
 		case 0:
 		case 1:
-			e.What = &Origin{path + " " + texts[rng.IntN(len(texts))]}
+			e.What = &WireForm{path + " " + texts[rng.IntN(len(texts))]}
 		case 2:
-			e.What = &Origin{"…" + e.Text[len(e.Text)/2:] + path}
+			e.What = &WireForm{"…" + e.Text[len(e.Text)/2:] + path}
 		default:
-			e.What = &Origin{path + ` "` + e.Text + `"…`}
+			e.What = &WireForm{path + ` "` + e.Text + `"…`}
 		}
 		events = append(events, e)
 	}
@@ -37,7 +37,7 @@ func TestOrigins(t *testing.T) {
 			t.Fatalf("event %d is %v, not %v", i, got, e)
 		}
 	}
-	if e := tl.Begin(len(events)-1, 1000); !sameEvent(e, events[len(events)-1]) {
+	if e := tl.EventPrefix(len(events)-1, 1000); !sameEvent(e, events[len(events)-1]) {
 		t.Errorf("the last event begins %v", e)
 	}
 	tl.Drop(1)
@@ -52,20 +52,20 @@ func TestOrigins(t *testing.T) {
 func TestOriginsAreSmall(t *testing.T) {
 	var tl Timeline
 	tl.Append(opened(0, "id", "f"))
-	for i := range 4 * blockFacts {
+	for i := range 4 * blockEvents {
 		text := fmt.Sprintf("%d bottles", i)
 		if i%8 == 0 {
 			text += ` \u003d ` // the wire may spell it another way
 		}
 		e := args(0, strings.ReplaceAll(text, `\u003d`, "="))
-		e.What = &Origin{`$.content "` + text + `"…`}
+		e.What = &WireForm{`$.content "` + text + `"…`}
 		tl.Append(e)
 	}
 	size, forms := 0, 0
 	for _, b := range tl.blocks[:4] {
-		size, forms = size+cap(b.forms.packed), forms+b.facts.n
-		if len(b.extra) > 1 {
-			t.Errorf("%d events have something beside them", len(b.extra))
+		size, forms = size+cap(b.forms.packed), forms+b.events.n
+		if len(b.payloads) > 1 {
+			t.Errorf("%d events have something beside them", len(b.payloads))
 		}
 	}
 	if each := float64(size) / float64(forms); each > 6 {

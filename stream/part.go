@@ -12,15 +12,15 @@ const (
 // A Part is a run of a turn's text or reasoning, or one of its calls. Runs of one kind tile the
 // turn's Text or Thinking: each begins where the one before ended.
 type Part struct {
-	Kind      PartKind
-	End       int    // offset in Text or Thinking; of a call, its Number
-	ID        string // of the item it came in, where that has one
-	Signature string // must come back with it, unchanged
-	Hidden    bool   // reasoning of which nothing is there but the signature
+	Kind          PartKind
+	End           int    // offset in Text or Thinking; of a call, its Number
+	ID            string // of the item it came in, where that has one
+	Signature     string // must come back with it, unchanged
+	SignatureOnly bool   // reasoning of which nothing is there but the signature
 }
 
-// grow says that the text or reasoning now ends at the offset end.
-func (t *Turn) grow(kind PartKind, end int) {
+// extendPart says that the text or reasoning now ends at the offset end.
+func (t *Turn) extendPart(kind PartKind, end int) {
 	if n := len(t.Parts) - 1; n >= 0 && t.Parts[n].Kind == kind && t.Parts[n].Signature == "" {
 		t.Parts[n].End = end
 		return
@@ -28,30 +28,30 @@ func (t *Turn) grow(kind PartKind, end int) {
 	t.Parts = append(t.Parts, Part{Kind: kind, End: end})
 }
 
-// sign takes the signature of the run that came last. If none came, or it is signed already, the
+// attachSignature takes the signature of the run that came last. If none came, or it is signed already, the
 // signature is of reasoning that was not shown.
-func (t *Turn) sign(e Event) {
+func (t *Turn) attachSignature(e Event) {
 	n := len(t.Parts) - 1
 	if e.Code == SignedHidden || n < 0 || t.Parts[n].Kind == PartCall || t.Parts[n].Signature != "" {
-		t.Parts = append(t.Parts, Part{Kind: PartThinking, End: len(t.Thinking), Hidden: e.Code == SignedHidden})
+		t.Parts = append(t.Parts, Part{Kind: PartThinking, End: len(t.Thinking), SignatureOnly: e.Code == SignedHidden})
 		n++
 	}
 	t.Parts[n].Signature, t.Parts[n].ID = e.Text, PayloadOf[Signature](e).Item
 }
 
-// sentBack notes how a later request has one of the turn's calls in its history.
-func (t *Turn) sentBack(e Event, n int) {
-	r := PayloadOf[Resent](e)
-	if !t.Returned {
-		t.Next, t.Returned = r.Exchange, true
+// applySentBack notes how a later request has one of the turn's calls in its history.
+func (t *Turn) applySentBack(e Event, n int) {
+	r := PayloadOf[SentBackReport](e)
+	if !t.SentBack {
+		t.SentBackIn, t.SentBack = r.Exchange, true
 	}
 	if e.Slot < 1 || int(e.Slot) > len(t.Calls) {
 		return
 	}
-	c := t.edit(t.Calls[e.Slot-1])
-	c.SentBack = append(c.SentBack, Return{r.Exchange, r.ID, e.Text, r.Policies, e.Code, n, r.Kept, r.Gave})
+	c := t.editCall(t.Calls[e.Slot-1])
+	c.SentBack = append(c.SentBack, SentBackCall{r.Exchange, r.ID, e.Text, r.Policies, e.Code, n, r.KeptByProvider, r.Result})
 	if e.Code != 0 {
-		c.Answered = e.Code
+		c.ResultCode = e.Code
 	}
 	if f := r.Finding; f.Diagnosis != nil {
 		f.Event = n
@@ -59,14 +59,14 @@ func (t *Turn) sentBack(e Event, n int) {
 	}
 }
 
-// ran notes what was seen of who ran one of the turn's calls.
-func (t *Turn) ran(e Event, n int) {
+// applyToolRun notes what was seen of who ran one of the turn's calls.
+func (t *Turn) applyToolRun(e Event, n int) {
 	if e.Slot < 1 || int(e.Slot) > len(t.Calls) {
 		return
 	}
-	c, ran := t.edit(t.Calls[e.Slot-1]), PayloadOf[Execution](e)
+	c, ran := t.editCall(t.Calls[e.Slot-1]), PayloadOf[ToolExecution](e)
 	if ran.Join != 0 {
-		c.Got = append(c.Got, Got{ran.Request, ran.Join, ran.Of, n})
+		c.Runs = append(c.Runs, ToolRun{ran.Request, ran.Join, ran.Of, n})
 	}
 	if f := ran.Finding; f.Diagnosis != nil {
 		f.Event = n

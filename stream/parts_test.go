@@ -25,7 +25,7 @@ func TestParts(t *testing.T) {
 		{"signed", []Event{thought("a"), signed, thought("b")}, []Part{{Kind: PartThinking, End: 1, ID: "rs_1", Signature: "sig"}, {Kind: PartThinking, End: 2}}},
 		{"signed twice", []Event{thought("a"), signed, signed}, []Part{{Kind: PartThinking, End: 1, ID: "rs_1", Signature: "sig"}, {Kind: PartThinking, End: 1, ID: "rs_1", Signature: "sig"}}},
 		{"signed behind a call", []Event{opened(0, "1", "f"), signed}, []Part{{Kind: PartCall, End: 1}, {Kind: PartThinking, ID: "rs_1", Signature: "sig"}}},
-		{"hidden", []Event{thought("a"), hidden}, []Part{{Kind: PartThinking, End: 1}, {Kind: PartThinking, End: 1, Signature: "enc", Hidden: true}}},
+		{"hidden", []Event{thought("a"), hidden}, []Part{{Kind: PartThinking, End: 1}, {Kind: PartThinking, End: 1, Signature: "enc", SignatureOnly: true}}},
 	} {
 		if diff := cmp.Diff(c.want, fold(c.events...).Turns[0].Parts); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.name, diff)
@@ -39,22 +39,22 @@ func TestSentBack(t *testing.T) {
 	lost := &Diagnosis{Code: "LOST", By: Client}
 	back := func(slot int32, exchange int, code Code, found Finding) Event {
 		return Event{Kind: SentBack, Slot: slot, Text: "emptied", Code: code,
-			What: &Resent{Exchange: exchange, ID: "x", Policies: "empty", Finding: found}}
+			What: &SentBackReport{Exchange: exchange, ID: "x", Policies: "empty", Finding: found}}
 	}
 	s := fold(opened(0, "a", "f"), opened(1, "b", "g"), sealed(0), sealed(1),
-		back(2, 7, 0, Finding{}), back(2, 8, AnswerFailed, lost.Finding("gone")), back(1, 9, 0, Finding{}),
-		back(0, 9, AnswerOK, Finding{}), back(3, 9, AnswerOK, Finding{}))
+		back(2, 7, 0, Finding{}), back(2, 8, ResultFailed, lost.Finding("gone")), back(1, 9, 0, Finding{}),
+		back(0, 9, ResultOK, Finding{}), back(3, 9, ResultOK, Finding{}))
 	turn := s.Turns[0]
-	if turn.Next != 7 || !turn.Returned {
-		t.Errorf("first brought back by %d, %v", turn.Next, turn.Returned)
+	if turn.SentBackIn != 7 || !turn.SentBack {
+		t.Errorf("first brought back by %d, %v", turn.SentBackIn, turn.SentBack)
 	}
 	first, second := turn.Calls[0], turn.Calls[1]
-	want := []Return{{Exchange: 7, ID: "x", As: "emptied", Policies: "empty", Event: 4}, {Exchange: 8, ID: "x", As: "emptied", Policies: "empty", Result: AnswerFailed, Event: 5}}
-	if !slices.Equal(second.SentBack, want) || second.Answered != AnswerFailed || len(second.Findings) != 1 || second.Findings[0].Event != 5 {
-		t.Errorf("%+v, answered %d, %v", second.SentBack, second.Answered, second.Findings)
+	want := []SentBackCall{{Exchange: 7, ID: "x", Outcome: "emptied", Policies: "empty", Event: 4}, {Exchange: 8, ID: "x", Outcome: "emptied", Policies: "empty", ResultCode: ResultFailed, Event: 5}}
+	if !slices.Equal(second.SentBack, want) || second.ResultCode != ResultFailed || len(second.Findings) != 1 || second.Findings[0].Event != 5 {
+		t.Errorf("%+v, answered %d, %v", second.SentBack, second.ResultCode, second.Findings)
 	}
-	if len(first.SentBack) != 1 || first.Answered != 0 || len(first.Findings) != 0 {
-		t.Errorf("%+v, answered %d, %v", first.SentBack, first.Answered, first.Findings)
+	if len(first.SentBack) != 1 || first.ResultCode != 0 || len(first.Findings) != 0 {
+		t.Errorf("%+v, answered %d, %v", first.SentBack, first.ResultCode, first.Findings)
 	}
 }
 

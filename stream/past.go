@@ -16,81 +16,81 @@ import (
 //   - Who changes of one what is not in its version (pastTurn, pastCall) calls keepBase before.
 //   - Elements of what grows never change. Where one must, the list is replaced (see page).
 
-// live is what a session knows of its past.
-type live struct {
-	isPast  bool
-	era     int32 // how many checkpoints were made
-	lent    int32 // how many events there were when a past session was made last; of a past one, when it was
-	letGone int32 // of a past one: how often turns had been let go of, or had come back
-	aside   int   // bytes set aside since the last checkpoint
+// sessionPast is what a session knows of its past.
+type sessionPast struct {
+	isPast           bool
+	era              int32 // how many checkpoints were made
+	lent             int32 // how many events there were when a past session was made last; of a past one, when it was
+	retentionChanges int32 // of a past one: how often turns had been let go of, or had come back
+	snapshotBytes    int   // bytes set aside since the last checkpoint
 }
 
 // ofPast is what a past session knows: nothing, because nobody changes it.
-var ofPast = live{isPast: true}
+var ofPast = sessionPast{isPast: true}
 
-// edited is when a turn or call changed last.
-type edited struct {
+// changeStamp is when a turn or call changed last.
+type changeStamp struct {
 	changed int32 // how many events there were then
 	era     int32 // how many checkpoints
 }
 
-func (s *Session) now() edited { return edited{int32(s.events), s.era} }
+func (s *Session) currentStamp() changeStamp { return changeStamp{int32(s.events), s.era} }
 
-// edit is a turn of the session, to be changed.
-func (s *Session) edit(t *Turn) *Turn {
+// editTurn is a turn of the session, to be changed.
+func (s *Session) editTurn(t *Turn) *Turn {
 	if s.isPast {
 		return t
 	}
-	t = s.own(t)
-	if t.whole < s.era {
-		t.before = t.setAside(s.era)
-		s.aside += t.before.bytes()
-		t.whole = s.era
+	t = s.ownTurn(t)
+	if t.snapshotEra < s.era {
+		t.before = t.takeSnapshot(s.era)
+		s.snapshotBytes += t.before.storedSize()
+		t.snapshotEra = s.era
 	}
-	t.edited = s.now()
+	t.changeStamp = s.currentStamp()
 	return t
 }
 
-// own is the turn, or a copy in its place if a past session may share it.
-func (s *Session) own(t *Turn) *Turn {
+// ownTurn is the turn, or a copy in its place if a past session may share it.
+func (s *Session) ownTurn(t *Turn) *Turn {
 	if t.changed <= s.lent && s.lent > 0 {
 		t = t.copy()
-		s.Turns[s.index.of(t.Number)-s.gone] = t
+		s.Turns[s.index.positionOf(t.Number)-s.trimmedTurns] = t
 	}
 	return t
 }
 
-// pulse is what changes of a turn with each delta of arguments.
-type pulse struct {
+// deltaState is what changes of a turn with each delta of arguments.
+type deltaState struct {
 	at, era               int32 // set aside at that checkpoint, and changed last after that one
 	lastFrame, lastCalled int32
 	events                int
 }
 
-// beats reports whether an event changes no more of a turn than its pulse.
-func (t *Turn) beats(e *Event) bool {
-	if e.Kind != Args || t.Unseen() {
+// changesOnlyDeltaState reports whether an event changes no more of a turn than its pulse.
+func (t *Turn) changesOnlyDeltaState(e *Event) bool {
+	if e.Kind != Args || t.HasGap() {
 		return false
 	}
 	c := t.inSlot(e.Slot)
-	return c != nil && c.reached == 0
+	return c != nil && c.visitedBy == 0
 }
 
-// beat is edit for such an event.
-func (s *Session) beat(t *Turn) *Turn {
+// editForDelta is edit for such an event.
+func (s *Session) editForDelta(t *Turn) *Turn {
 	if s.isPast {
 		return t
 	}
-	if t = s.own(t); t.era < s.era {
-		t.pulses = append(t.pulses, pulse{s.era, t.era, t.LastFrame, t.lastArgs, t.Events})
-		s.aside += pulseSize
+	if t = s.ownTurn(t); t.era < s.era {
+		t.deltaStates = append(t.deltaStates, deltaState{s.era, t.era, t.LastFrame, t.lastArgs, t.Events})
+		s.snapshotBytes += deltaStateSize
 	}
-	t.edited = s.now()
+	t.changeStamp = s.currentStamp()
 	return t
 }
 
-// edit is a call of the turn, to be changed.
-func (t *Turn) edit(c *Call) *Call {
+// editCall is a call of the turn, to be changed.
+func (t *Turn) editCall(c *Call) *Call {
 	s := t.session
 	if s.isPast {
 		return c
@@ -100,10 +100,10 @@ func (t *Turn) edit(c *Call) *Call {
 		t.Calls[c.Number-1] = c
 	}
 	if c.era < s.era {
-		c.before = c.setAside(s.era)
-		s.aside += c.before.bytes()
+		c.before = c.takeSnapshot(s.era)
+		s.snapshotBytes += c.before.storedSize()
 	}
-	c.edited = s.now()
+	c.changeStamp = s.currentStamp()
 	return c
 }
 
@@ -111,11 +111,11 @@ func (t *Turn) edit(c *Call) *Call {
 func (t *Turn) copy() *Turn {
 	c := *t
 	c.Calls = slices.Clone(t.Calls)
-	if t.content.shared {
+	if t.turnContent.shared {
 		return &c
 	}
-	own := *t.content
-	c.content = &own
+	own := *t.turnContent
+	c.turnContent = &own
 	c.Parts = slices.Clone(t.Parts)
 	c.slots, c.choices = slices.Clone(t.slots), slices.Clone(t.choices)
 	c.byID, c.waiting = maps.Clone(t.byID), maps.Clone(t.waiting)
@@ -124,11 +124,11 @@ func (t *Turn) copy() *Turn {
 
 func (c *Call) copy() *Call {
 	d := *c
-	if c.writing.shared {
+	if c.callContent.shared {
 		return &d
 	}
-	own := *c.writing
-	d.writing = &own
+	own := *c.callContent
+	d.callContent = &own
 	d.lex.object = slices.Clone(c.lex.object)
 	return &d
 }

@@ -5,82 +5,82 @@ import (
 	"time"
 )
 
-// trim gives back room that no more is expected for.
-func (c *Call) trim() {
-	c.args.trim()
-	c.deltas.trim()
-	c.lex.toks.trim()
+// freeSpare gives back room that no more is expected for.
+func (c *Call) freeSpare() {
+	c.args.freeSpare()
+	c.deltas.freeSpare()
+	c.lex.toks.freeSpare()
 }
 
-// page is what grows with the arguments of a call.
-type page struct {
-	args   growing
-	deltas trail[Delta]
-	toks   trail[Token]
+// argsState is what grows with the arguments of a call.
+type argsState struct {
+	args   appendText
+	deltas appendList[Delta]
+	toks   appendList[Token]
 	from   int
 }
 
-func (c *Call) page() page { return page{c.args, c.deltas, c.lex.toks, c.from} }
+func (c *Call) argsState() argsState { return argsState{c.args, c.deltas, c.lex.toks, c.from} }
 
-// turnPage keeps what is there now, which is going to be replaced: the past still needs it.
-func (c *Call) turnPage() {
+// saveArgsState keeps what is there now, which is going to be replaced: the past still needs it.
+func (c *Call) saveArgsState() {
 	c.keepBase()
-	c.pages = append(c.pages, c.page())
+	c.savedArgs = append(c.savedArgs, c.argsState())
 }
 
-// pastCall is a call as it was at the checkpoints after era, up to at.
-type pastCall struct {
+// callSnapshot is a call as it was at the checkpoints after era, up to at.
+type callSnapshot struct {
 	base   *Call // the call with all the rest, if that changed before the next version
-	before *pastCall
+	before *callSnapshot
 	half   string
-	lex    lexed
+	lex    lexerSnapshot
 
 	firstArgAt, sealedAt, lastArgAt          time.Duration
 	at, era                                  int32
-	args, deltas, turned                     uint32 // turned: pages
-	findings, told, sentBack, got            uint32
+	args, deltas, savedArgs                  uint32 // turned: pages
+	findings, diagnoses, sentBack, got       uint32
 	closedBy, copies, repeated               int32
 	sealedBy, sealEvent                      int32
 	argsFrame, argsFrom                      int32
-	reached                                  uint16
+	visitedBy                                uint16
 	phase                                    Phase
 	answered                                 Code
 	countedAs                                Status
 	counted, stopped, frozen, settled, wrong bool
 }
 
-func (c *Call) setAside(at int32) *pastCall {
-	return &pastCall{
-		before: c.before, half: c.half, lex: c.lex.setAside(), firstArgAt: c.FirstArgAt, sealedAt: c.SealedAt, lastArgAt: c.LastArgAt,
-		at: at, era: c.era, args: uint32(len(c.args.s)), deltas: uint32(c.deltas.n), turned: uint32(len(c.pages)),
-		findings: uint32(len(c.Findings)), told: uint32(len(c.told)), sentBack: uint32(len(c.SentBack)), got: uint32(len(c.Got)),
+func (c *Call) takeSnapshot(at int32) *callSnapshot {
+	return &callSnapshot{
+		before: c.before, half: c.half, lex: c.lex.takeSnapshot(), firstArgAt: c.FirstArgAt, sealedAt: c.SealedAt, lastArgAt: c.LastArgAt,
+		at: at, era: c.era, args: uint32(len(c.args.s)), deltas: uint32(c.deltas.n), savedArgs: uint32(len(c.savedArgs)),
+		findings: uint32(len(c.Findings)), diagnoses: uint32(len(c.diagnoses)), sentBack: uint32(len(c.SentBack)), got: uint32(len(c.Runs)),
 		closedBy: c.ClosedBy, copies: int32(c.Copies), repeated: c.repeated, sealedBy: c.sealedBy, sealEvent: c.sealEvent,
-		argsFrame: c.argsFrame, argsFrom: c.argsFrom, reached: c.reached, phase: c.phase, answered: c.Answered,
+		argsFrame: c.argsFrame, argsFrom: c.argsFrom, visitedBy: c.visitedBy, phase: c.phase, answered: c.ResultCode,
 		countedAs: c.countedAs, counted: c.counted, stopped: c.stopped, frozen: c.frozen, settled: c.settled, wrong: c.broken,
 	}
 }
 
-func (p *pastCall) bytes() int {
+func (p *callSnapshot) storedSize() int {
 	if p.before != nil && p.before.base != nil {
-		return oldCallSize + callSize
+		return callSnapshotSize + callSize
 	}
-	return oldCallSize
+	return callSnapshotSize
 }
 
 // keepBase says that something of the call is about to change that its versions do not have.
 func (c *Call) keepBase() {
 	if p := c.before; p != nil && p.base == nil {
 		base := *c
-		own := *c.writing
-		own.args, own.deltas, own.pages, own.lex = growing{}, trail[Delta]{}, nil, Lexer{err: c.lex.err}
-		base.writing = &own
+		own := *c.callContent
+		own.args, own.deltas, own.savedArgs, own.lex = appendText{}, appendList[Delta]{}, nil, Lexer{err: c.lex.err}
+		base.callContent = &own
 		base.before = nil
 		p.base = &base
 	}
 }
 
-// asOf is the call as it was at a checkpoint, after n events.
-func (c *Call) asOf(era int32, n int) *Call {
+// atCheckpoint is the call as it was at a checkpoint, after n events.
+func (c *Call) atCheckpoint(era int32, n int) *Call {
 	if c.era < era {
 		return c
 	}
@@ -93,49 +93,49 @@ func (c *Call) asOf(era int32, n int) *Call {
 			break
 		}
 	}
-	then, own, at := *base, *base.writing, c.page()
-	then.writing = &own
-	if int(p.turned) < len(c.pages) {
-		at = c.pages[p.turned]
+	then, own, at := *base, *base.callContent, c.argsState()
+	then.callContent = &own
+	if int(p.savedArgs) < len(c.savedArgs) {
+		at = c.savedArgs[p.savedArgs]
 	}
 	then.before = nil
-	then.args, then.deltas, then.from = at.args.upto(int(p.args)), trail[Delta]{at.deltas.of, int(p.deltas)}, at.from
-	then.pages = slices.Clip(c.pages[:p.turned])
-	then.lex = p.lex.on(at.toks, &base.lex, int(p.args), c.freeform)
-	p.over(&then)
-	then.Findings, then.told = base.Findings[:p.findings:p.findings], base.told[:p.told:p.told]
-	then.SentBack, then.Got = c.SentBack[:p.sentBack:p.sentBack], c.Got[:p.got:p.got]
+	then.args, then.deltas, then.from = at.args.prefixTo(int(p.args)), appendList[Delta]{at.deltas.of, int(p.deltas)}, at.from
+	then.savedArgs = slices.Clip(c.savedArgs[:p.savedArgs])
+	then.lex = p.lex.restoreLexer(at.toks, &base.lex, int(p.args), c.freeform)
+	p.applyTo(&then)
+	then.Findings, then.diagnoses = base.Findings[:p.findings:p.findings], base.diagnoses[:p.diagnoses:p.diagnoses]
+	then.SentBack, then.Runs = c.SentBack[:p.sentBack:p.sentBack], c.Runs[:p.got:p.got]
 	for i := range then.runs {
 		if int(then.runs[i].event) >= n {
-			then.runs[i] = run{}
+			then.runs[i] = ruleRunState{}
 		}
 	}
 	return &then
 }
 
-// over sets what the version says.
-func (p *pastCall) over(c *Call) {
+// applyTo sets what the version says.
+func (p *callSnapshot) applyTo(c *Call) {
 	c.half, c.FirstArgAt, c.SealedAt, c.LastArgAt = p.half, p.firstArgAt, p.sealedAt, p.lastArgAt
 	c.ClosedBy, c.Copies, c.repeated, c.sealedBy, c.sealEvent = p.closedBy, int(p.copies), p.repeated, p.sealedBy, p.sealEvent
-	c.argsFrame, c.argsFrom, c.reached, c.phase, c.Answered = p.argsFrame, p.argsFrom, p.reached, p.phase, p.answered
+	c.argsFrame, c.argsFrom, c.visitedBy, c.phase, c.ResultCode = p.argsFrame, p.argsFrom, p.visitedBy, p.phase, p.answered
 	c.countedAs, c.counted, c.stopped, c.frozen, c.settled, c.broken = p.countedAs, p.counted, p.stopped, p.frozen, p.settled, p.wrong
 }
 
-// lexed is what a lexer was.
-type lexed struct {
+// lexerSnapshot is what a lexer was.
+type lexerSnapshot struct {
 	deep         []uint64 // Lexer.object, where that is more than a word
 	object       uint64
 	toks         uint32
 	docs         int32
 	depth        uint16
 	last, first  TokenKind
-	mode         mode
+	mode         lexerState
 	hex, left    uint8 // left: of the word
 	some, closed bool
 }
 
-func (l *Lexer) setAside() lexed {
-	x := lexed{
+func (l *Lexer) takeSnapshot() lexerSnapshot {
+	x := lexerSnapshot{
 		toks: uint32(l.toks.n), docs: int32(l.docs), depth: uint16(l.depth), last: l.last, first: l.first, mode: l.mode,
 		hex: l.hex, left: uint8(len(l.word)), some: l.some, closed: l.closed,
 	}
@@ -148,11 +148,11 @@ func (l *Lexer) setAside() lexed {
 	return x
 }
 
-// on is that lexer, of a text of so many bytes. Its tokens are the first of toks; since is what it
+// restoreLexer is that lexer, of a text of so many bytes. Its tokens are the first of toks; since is what it
 // has become.
-func (x *lexed) on(toks trail[Token], since *Lexer, size int, unread bool) Lexer {
+func (x *lexerSnapshot) restoreLexer(toks appendList[Token], since *Lexer, size int, unread bool) Lexer {
 	l := Lexer{
-		toks: trail[Token]{toks.of, int(x.toks)}, last: x.last, some: x.some, pos: size, mode: x.mode, depth: int(x.depth),
+		toks: appendList[Token]{toks.of, int(x.toks)}, last: x.last, some: x.some, pos: size, mode: x.mode, depth: int(x.depth),
 		hex: x.hex, docs: int(x.docs), first: x.first, closed: x.closed,
 	}
 	switch {

@@ -9,30 +9,30 @@ import (
 // TestPieces: what was added comes back as one, whatever its size and however it came, also when
 // more is added to what was wanted before.
 func TestPieces(t *testing.T) {
-	for _, size := range []int{0, 1, smallSize - 1, smallSize, smallSize + 1, smallSize + pieceBlock, smallSize + 3*pieceBlock + 7} {
-		for _, step := range []int{1, 999, pieceBlock, pieceBlock + 1, 1 << 24} {
-			var p pieces
+	for _, size := range []int{0, 1, maxSmallBytes - 1, maxSmallBytes, maxSmallBytes + 1, maxSmallBytes + chunkBlock, maxSmallBytes + 3*chunkBlock + 7} {
+		for _, step := range []int{1, 999, chunkBlock, chunkBlock + 1, 1 << 24} {
+			var p chunkBuffer
 			var want []byte
 			for len(want) < size {
 				n := min(step, size-len(want))
 				piece := bytes.Repeat([]byte{byte(len(want) / 1000)}, n)
 				if n == 1 {
-					p.push(piece[0])
+					p.appendByte(piece[0])
 				} else {
 					p.add(piece)
 				}
 				want = append(want, piece...)
 			}
-			if p.empty() != (size == 0) || !bytes.Equal(p.whole(), want) {
+			if p.isEmpty() != (size == 0) || !bytes.Equal(p.joinBytes(), want) {
 				t.Fatalf("%d bytes in steps of %d are not what they were", size, step)
 			}
-			p.push('x')
+			p.appendByte('x')
 			p.add([]byte("yz"))
-			if !bytes.Equal(p.whole(), append(want, "xyz"...)) {
+			if !bytes.Equal(p.joinBytes(), append(want, "xyz"...)) {
 				t.Fatalf("%d bytes in steps of %d, and three more, are not what they were", size, step)
 			}
-			if p.clear(); !p.empty() || len(p.whole()) > 0 || cap(p.small) > smallSize {
-				t.Fatalf("%d bytes in steps of %d: %d are left, with room for %d", size, step, len(p.whole()), cap(p.small))
+			if p.reset(); !p.isEmpty() || len(p.joinBytes()) > 0 || cap(p.small) > maxSmallBytes {
+				t.Fatalf("%d bytes in steps of %d: %d are left, with room for %d", size, step, len(p.joinBytes()), cap(p.small))
 			}
 		}
 	}
@@ -61,7 +61,7 @@ func TestLongFrames(t *testing.T) {
 		f.Write([]byte(f.end), emit)
 		f.Close(emit)
 		runtime.ReadMemStats(&after)
-		if made := after.TotalAlloc - before.TotalAlloc; got < size || made > 2*size+8*smallSize {
+		if made := after.TotalAlloc - before.TotalAlloc; got < size || made > 2*size+8*maxSmallBytes {
 			t.Errorf("%s: %d bytes allocated for a frame of %d", name, made, got)
 		}
 	}

@@ -16,24 +16,24 @@ type Record struct {
 	After    []byte        // and behind it
 	Lost     int64         // bytes of this side, before Data, that passed unseen: toolscope's own gap
 	Note     string        // about the exchange; in a record that has nothing else, about the source itself
-	From     Place         // where it can be read again
+	Location Location      // where it can be read again
 
 	Others     int64    // lines of the source that are of no exchange, and came since that was told last
 	OtherLines [][]byte // the last of them
 
-	Pieces []Piece // what Data is made of, where all of it did not come at once
+	Chunks []DataChunk // what Data is made of, where all of it did not come at once
 }
 
-// A Piece is a part of a record's bytes that came at a time of its own. The first one begins where the
+// A DataChunk is a part of a record's bytes that came at a time of its own. The first one begins where the
 // bytes do, each other one where the one before it ends.
-type Piece = struct {
+type DataChunk = struct {
 	End int
 	At  time.Duration
 }
 
-// A Place is where a record stands in what it was read from. The zero Place is nowhere: the record
+// A Location is where a record stands in what it was read from. The zero Place is nowhere: the record
 // cannot be read again.
-type Place struct {
+type Location struct {
 	Source     Source
 	Start, End int64
 }
@@ -46,9 +46,9 @@ type Source interface {
 	Again(exchange int, start, end int64, to func(Record)) error
 }
 
-// Verbatim is a Source in which the bytes of its only response stand as they came, from the place of
+// VerbatimSource is a Source in which the bytes of its only response stand as they came, from the place of
 // the first record on.
-type Verbatim interface {
+type VerbatimSource interface {
 	Source
 	// Bytes are those that stand in [start,end). The error is as that of Again.
 	Bytes(start, end int64) ([]byte, error)
@@ -60,19 +60,19 @@ type Machine struct{ Host, Agent string }
 
 // A Head is what is known of an exchange from outside its bytes.
 type Head struct {
-	File        string   // where it was read from
-	Origin      *Machine // the machine that it comes from, nil for this one
-	Run         string   // what is of another one has another clock, and nothing to do with this
-	Method, URL string
-	Status      int
-	Header      map[string][]string // canonical names
-	Start       time.Time           // when this side began, by the wall clock; zero where that is not known
-	CutLines    bool                // lines of it stop in their midst, and who cut them is not known
-	Peeled      string              // what was taken off around the bytes, from outside in
-	Lacks       []string            // what the source cannot tell
-	Resent      bool                // what was answered is, too: it is as a client sends it back
-	EndUntold   bool                // how the response ended is among that: that nothing tells is nobody's fault
-	NamesUntold bool                // of events, too: that one has none is nobody's fault
-	Composed    bool                // requests are put together from what a client keeps: what it sent is not known
-	Adds        bool                // of a request: it has only what the request before it had not
+	File                string   // where it was read from
+	Origin              *Machine // the machine that it comes from, nil for this one
+	Run                 string   // what is of another one has another clock, and nothing to do with this
+	Method, URL         string
+	Status              int
+	Header              map[string][]string // canonical names
+	Start               time.Time           // when this side began, by the wall clock; zero where that is not known
+	CutLines            bool                // lines of it stop in their midst, and who cut them is not known
+	Wrappers            string              // what was taken off around the bytes, from outside in
+	Lacks               []string            // what the source cannot tell
+	ResponseFromHistory bool                // what was answered is, too: it is as a client sends it back
+	EndUnknown          bool                // how the response ended is among that: that nothing tells is nobody's fault
+	EventNamesUnknown   bool                // of events, too: that one has none is nobody's fault
+	Reconstructed       bool                // requests are put together from what a client keeps: what it sent is not known
+	Incremental         bool                // of a request: it has only what the request before it had not
 }

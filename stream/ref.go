@@ -24,5 +24,5 @@ func (s *Session) Find(r Ref) (t *Turn, c *Call) {
 	if t = s.Turn(r.Turn); t == nil {
 		return nil, nil
 	}
-	return t, t.call(r.Call)
+	return t, t.callByNumber(r.Call)
 }

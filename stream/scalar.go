@@ -18,7 +18,7 @@ func (l *Lexer) inString(p []byte, i int) int {
 				i = l.inEscape(p, i) // not by way of Write: source code is full of them
 			}
 		default:
-			return l.fail(p, i, l.expected())
+			return l.failAt(p, i, l.expectedText())
 		}
 	}
 	return i
@@ -31,14 +31,14 @@ func (l *Lexer) inEscape(p []byte, i int) int {
 	case 'u':
 		l.mode, l.hex = inHex, 4
 	default:
-		return l.fail(p, i, l.expected())
+		return l.failAt(p, i, l.expectedText())
 	}
 	return i + 1
 }
 
 func (l *Lexer) inHex(p []byte, i int) int {
 	if jsonbytes.Hex(p[i]) < 0 {
-		return l.fail(p, i, l.expected())
+		return l.failAt(p, i, l.expectedText())
 	}
 	if l.hex--; l.hex == 0 {
 		l.mode = inString
@@ -48,7 +48,7 @@ func (l *Lexer) inHex(p []byte, i int) int {
 
 func (l *Lexer) inWord(p []byte, i int) int {
 	if p[i] != l.word[0] {
-		return l.fail(p, i, l.expected())
+		return l.failAt(p, i, l.expectedText())
 	}
 	if l.word = l.word[1:]; l.word == "" {
 		l.endValue()
@@ -75,7 +75,7 @@ func (l *Lexer) inNumber(p []byte, i int) int {
 func (l *Lexer) endNumber(p []byte, i int) int {
 	c := p[i]
 	if !l.numberDone() || l.mode == numZero && '0' <= c && c <= '9' {
-		return l.fail(p, i, l.expected())
+		return l.failAt(p, i, l.expectedText())
 	}
 	l.endValue()
 	return i
@@ -91,7 +91,7 @@ func (l *Lexer) numberDone() bool {
 }
 
 // numberStep is the state after c, or inJunk when c is no part of the number.
-func numberStep(m mode, c byte) mode {
+func numberStep(m lexerState, c byte) lexerState {
 	digit := '0' <= c && c <= '9'
 	switch m {
 	case numSign:

@@ -31,17 +31,17 @@ func finish(code Code, word string) Event {
 }
 
 func failure(id, message string) Event {
-	return Event{Kind: Failure, Text: message, What: &Failed{Code: id}}
+	return Event{Kind: Failure, Text: message, What: &FailureInfo{Code: id}}
 }
 
 func closed(code Code) Event { return Event{Kind: TurnClose, Code: code} }
 
-func closedBy(by Culprit) Event {
+func closedBy(by Party) Event {
 	return Event{Kind: TurnClose, Code: CloseCut, Text: "so it ended", What: &Ending{By: by}}
 }
 
 func gap(missed int64) Event {
-	return Event{Kind: Gap, Text: "bytes were not seen", What: &Missed{Bytes: missed}}
+	return Event{Kind: Gap, Text: "bytes were not seen", What: &BytesMissed{Bytes: missed}}
 }
 
 func inTurn(turn int32, e Event) Event { e.Turn = turn; return e }

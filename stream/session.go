@@ -8,16 +8,16 @@ type Session struct {
 	Counts   [NumStatus]int // how many calls are in each status
 	Stopped  int            // how many of the aborted calls the client stopped
 
-	events    int
-	gone      int // how many turns that began first are not in Turns any more
-	index     *index
-	ids       ids
-	noContent content // of turns that are not whole
-	noWriting writing // of their calls
-	reused    Ref     // the call that had the id of the event's call before; of a past session it is given
-	on        *Turn   // of the event that was applied last
-	about     *Call
-	live
+	events       int
+	trimmedTurns int // how many turns that began first are not in Turns any more
+	index        *turnIndex
+	ids          callIDs
+	noContent    turnContent // of turns that are not whole
+	noWriting    callContent // of their calls
+	reused       Ref         // the call that had the id of the event's call before; of a past session it is given
+	on           *Turn       // of the event that was applied last
+	about        *Call
+	sessionPast
 }
 
 // Events is how many events were applied.
@@ -25,7 +25,7 @@ func (s *Session) Events() int { return s.events }
 
 // Turn is the turn of that number, or nil.
 func (s *Session) Turn(number int32) *Turn {
-	if i := s.index.of(number) - s.gone; i >= 0 && i < len(s.Turns) && s.Turns[i].Number == number {
+	if i := s.index.positionOf(number) - s.trimmedTurns; i >= 0 && i < len(s.Turns) && s.Turns[i].Number == number {
 		return s.Turns[i]
 	}
 	return nil
@@ -36,42 +36,42 @@ const NoTurn = int32(-1)
 
 // Apply folds one more event into the session. It is total: any event, in any order, gives some
 // session. What no protocol allows is kept and becomes a finding.
-func (s *Session) Apply(e Event) { s.apply(&e) }
+func (s *Session) Apply(e Event) { s.applyEvent(&e) }
 
-func (s *Session) apply(e *Event) {
+func (s *Session) applyEvent(e *Event) {
 	n := s.events
 	s.events++
 	s.on, s.about = nil, nil
 	if e.Turn == NoTurn {
-		s.outside(*e, n)
+		s.applyToNoTurn(*e, n)
 		return
 	}
-	t := s.open(e)
+	t := s.turnOfEvent(e)
 	s.on = t
 	t.Events++
 	t.LastFrame = max(t.LastFrame, e.Frame)
 	switch e.Kind {
-	case CallOpen, CallMeta, Args, Rewrite, Seal, Answer:
+	case CallOpen, CallMeta, Args, Rewrite, Seal, CallResult:
 		s.applyToCall(t, e, n)
 	default:
-		t.apply(*e, n)
+		t.applyEvent(*e, n)
 	}
 	switch e.Kind {
 	case CallOpen, CallMeta, Args, Rewrite, Seal:
 		if c := t.inSlot(e.Slot); c != nil {
 			s.about = c
-			s.recount(c)
+			s.recountCall(c)
 		}
 	case Finish, Failure, TurnClose, Gap:
 		for _, c := range t.visited {
-			s.recount(c)
+			s.recountCall(c)
 		}
 		t.visited = nil
 	}
 }
 
-// recount keeps Counts true after something happened to c.
-func (s *Session) recount(c *Call) {
+// recountCall keeps Counts true after something happened to c.
+func (s *Session) recountCall(c *Call) {
 	st := c.Status()
 	if c.counted && st == c.countedAs {
 		return
@@ -86,8 +86,8 @@ func (s *Session) recount(c *Call) {
 	c.counted, c.countedAs = true, st
 }
 
-// outside handles an event of no turn.
-func (s *Session) outside(e Event, n int) {
+// applyToNoTurn handles an event of no turn.
+func (s *Session) applyToNoTurn(e Event, n int) {
 	switch e.Kind {
 	case Fault:
 		s.Findings = append(s.Findings, faultFinding(e, n))
@@ -99,38 +99,38 @@ func (s *Session) outside(e Event, n int) {
 	}
 }
 
-// open is the turn of e, to be changed. The first event of a turn begins it, of whatever kind it is.
-func (s *Session) open(e *Event) *Turn {
+// turnOfEvent is the turn of e, to be changed. The first event of a turn begins it, of whatever kind it is.
+func (s *Session) turnOfEvent(e *Event) *Turn {
 	if t := s.Turn(e.Turn); t != nil {
-		if t.beats(e) {
-			return s.beat(t)
+		if t.changesOnlyDeltaState(e) {
+			return s.editForDelta(t)
 		}
-		t = s.edit(t)
-		if !e.Kind.After() {
-			t.mind()
+		t = s.editTurn(t)
+		if !e.Kind.IsAfterTurn() {
+			t.ensureContent()
 		}
 		return t
 	}
 	t := &Turn{
 		Number: e.Turn, Exchange: PayloadOf[Opening](*e).Exchange, OpenedAt: e.At, OpenedBy: int32(s.events - 1), ClosedAt: NoTime,
-		FirstFrame: e.Frame, LastFrame: e.Frame, session: s, edited: s.now(), whole: s.era, content: new(content),
+		FirstFrame: e.Frame, LastFrame: e.Frame, session: s, changeStamp: s.currentStamp(), snapshotEra: s.era, turnContent: new(turnContent),
 	}
 	if s.index == nil {
-		s.index = new(index)
+		s.index = new(turnIndex)
 	}
-	s.index.add(e.Turn, s.gone+len(s.Turns))
+	s.index.add(e.Turn, s.trimmedTurns+len(s.Turns))
 	s.Turns = append(s.Turns, t)
 	return t
 }
 
 func (s *Session) applyToCall(t *Turn, e *Event, n int) {
-	if e.Kind == Answer {
-		if c := t.answered(*e); c != nil {
-			t.edit(c).Answered = e.Code
+	if e.Kind == CallResult {
+		if c := t.callOfResult(*e); c != nil {
+			t.editCall(c).ResultCode = e.Code
 		}
 		return
 	}
-	if t.Unseen() {
+	if t.HasGap() {
 		s.applyBehindGap(t, *e, n)
 		return
 	}
@@ -140,25 +140,25 @@ func (s *Session) applyToCall(t *Turn, e *Event, n int) {
 		c = t.openCall(*e, n)
 	case c == nil:
 		c = t.openCall(*e, n)
-		c.find(ProtocolViolation, n, NoOffset,
+		c.reportFinding(ProtocolViolation, n, NoOffset,
 			"%s for slot %d, which never opened", e.Kind, e.Slot)
 	default:
-		c = t.edit(c)
-		c.mind()
+		c = t.editCall(c)
+		c.ensureContent()
 	}
-	t.touch(c)
+	t.markChanged(c)
 	switch e.Kind {
 	case CallOpen, CallMeta:
 		info := PayloadOf[CallInfo](*e)
-		c.meta(info, n)
-		t.named(c, info)
+		c.updateInfo(info, n)
+		t.updateLookups(c, info)
 		s.checkID(c, n)
 	case Args:
-		t.args(c, e, n)
+		t.addArgsDelta(c, e, n)
 	case Rewrite:
-		c.rewrite(*e, n)
+		c.replaceArgs(*e, n)
 	case Seal:
-		c.seal(*e, n)
+		c.sealArgs(*e, n)
 	}
 }
 
@@ -169,13 +169,13 @@ func (s *Session) checkID(c *Call, n int) {
 		return
 	}
 	if !s.isPast {
-		s.reused = s.ids.use(c.ID, c.Ref())
+		s.reused = s.ids.assignID(c.ID, c.Ref())
 	}
 	switch other := s.reused; {
 	case other == NoRef || other == c.Ref():
 	case other.Turn == c.Turn:
-		c.findOnce(IDDup, n, "calls %d and %d of this turn have the same id: a result cannot say which it answers", other.Call, c.Number)
+		c.reportOnce(IDDup, n, "calls %d and %d of this turn have the same id: a result cannot say which it answers", other.Call, c.Number)
 	default:
-		c.findOnce(IDDupAcrossTurns, n, "this id was used in an earlier turn: Anthropic rejects history with repeated ids")
+		c.reportOnce(IDDupAcrossTurns, n, "this id was used in an earlier turn: Anthropic rejects history with repeated ids")
 	}
 }

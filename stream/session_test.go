@@ -60,7 +60,7 @@ var callCases = []struct {
 		`f sealed object: complete {}`},
 	{"refused", []Event{opened(0, "1", "f"), args(0, `{}`), sealed(0), opened(1, "2", "g"), finish(FinishRefused, "refusal")},
 		"f rejected object: rejected {}\ng rejected empty: rejected"},
-	{"refused, but the provider had run it", []Event{opened(0, "1", "f"), args(0, `{}`), sealed(0), {Kind: Answer, Code: AnswerOK, What: &Answered{ID: "1"}}, finish(FinishRefused, "refusal")},
+	{"refused, but the provider had run it", []Event{opened(0, "1", "f"), args(0, `{}`), sealed(0), {Kind: CallResult, Code: ResultOK, What: &ResultFor{ID: "1"}}, finish(FinishRefused, "refusal")},
 		`f sealed object: complete {}`},
 	{"one call refused", []Event{opened(0, "1", "f"), args(0, `{}`), refused(0), opened(1, "2", "g"), args(1, `{}`), sealed(1)},
 		"f rejected object: rejected {}\ng sealed object: complete {}"},
@@ -174,8 +174,8 @@ func TestCallEvents(t *testing.T) {
 // TestCallMeta: what has to come back with a call may be told with it or later.
 func TestCallMeta(t *testing.T) {
 	open := opened(0, "1", "f")
-	open.What = &CallInfo{ID: "1", Name: "f", Item: "fc_1", Space: "n", Signature: "s"}
-	meta := Event{Kind: CallMeta, What: &CallInfo{Item: "fc_2", Space: "m", Signature: "t"}}
+	open.What = &CallInfo{ID: "1", Name: "f", Item: "fc_1", Namespace: "n", Signature: "s"}
+	meta := Event{Kind: CallMeta, What: &CallInfo{Item: "fc_2", Namespace: "m", Signature: "t"}}
 	for _, test := range []struct {
 		events []Event
 		want   [3]string
@@ -186,7 +186,7 @@ func TestCallMeta(t *testing.T) {
 		{[]Event{opened(0, "1", "f"), meta}, [3]string{"fc_2", "m", "t"}},
 	} {
 		c := fold(test.events...).Turn(0).Calls[0]
-		if got := [3]string{c.Item, c.Space, c.Signature}; got != test.want {
+		if got := [3]string{c.Item, c.Namespace, c.Signature}; got != test.want {
 			t.Errorf("%v, want %v", got, test.want)
 		}
 	}
@@ -210,14 +210,14 @@ func TestTurn(t *testing.T) {
 		Event{Kind: TextDelta, Text: "Hel"}, Event{Kind: ThinkDelta, Text: "hm"}, Event{Kind: TextDelta, Text: "lo"},
 		Event{Kind: TurnMeta, What: &Opening{Model: "m-2026"}},
 		Event{Kind: UsageEvent, What: &Usage{Input: Tokens(10), Output: Tokens(1)}},
-		Event{Kind: UsageEvent, What: &Usage{Output: Tokens(7), CostUSD: 0.5, CostTold: true}},
+		Event{Kind: UsageEvent, What: &Usage{Output: Tokens(7), CostUSD: 0.5, CostReported: true}},
 		Event{Kind: Unknown, Text: "new.event"}, Event{Kind: Heartbeat},
 		finish(FinishDone, "end_turn"), closed(CloseEnd),
 		inTurn(1, Event{Kind: TurnOpen}),
 	)
 	turn := s.Turn(0)
 	got := []any{turn.ID, turn.Model, turn.Dialect, turn.Exchange, string(turn.Text), string(turn.Thinking), turn.Usage, turn.Finish, turn.Events, turn.FirstFrame, turn.LastFrame, turn.ClosedAt}
-	want := []any{"msg", "m-2026", "anthropic", 4, "Hello", "hm", Usage{Input: Tokens(10), Output: Tokens(7), CostUSD: 0.5, CostTold: true}, "end_turn", 11, int32(0), int32(10), 10 * time.Millisecond}
+	want := []any{"msg", "m-2026", "anthropic", 4, "Hello", "hm", Usage{Input: Tokens(10), Output: Tokens(7), CostUSD: 0.5, CostReported: true}, "end_turn", 11, int32(0), int32(10), 10 * time.Millisecond}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -227,27 +227,27 @@ func TestTurn(t *testing.T) {
 }
 
 func TestAnswered(t *testing.T) {
-	answer := Event{Kind: Answer, Code: AnswerFailed, What: &Answered{ID: "1"}}
+	answer := Event{Kind: CallResult, Code: ResultFailed, What: &ResultFor{ID: "1"}}
 	s := fold(opened(0, "1", "f"), opened(1, "2", "g"), answer, inTurn(1, answer))
-	if f, g := s.Turn(0).Calls[0], s.Turn(0).Calls[1]; f.Answered != AnswerFailed || g.Answered != 0 {
-		t.Errorf("answered: %d and %d", f.Answered, g.Answered)
+	if f, g := s.Turn(0).Calls[0], s.Turn(0).Calls[1]; f.ResultCode != ResultFailed || g.ResultCode != 0 {
+		t.Errorf("answered: %d and %d", f.ResultCode, g.ResultCode)
 	}
 	server := opened(1, "", "g")
-	server.What = &CallInfo{Name: "g", Server: true}
-	s = fold(opened(0, "", "f"), server, Event{Kind: Answer, Slot: 1, Code: AnswerOK}, Event{Kind: Answer, Code: AnswerOK})
-	if f, g := s.Turn(0).Calls[0], s.Turn(0).Calls[1]; f.Answered != 0 || g.Answered != AnswerOK {
-		t.Errorf("answered by slot: %d and %d", f.Answered, g.Answered)
+	server.What = &CallInfo{Name: "g", RunByProvider: true}
+	s = fold(opened(0, "", "f"), server, Event{Kind: CallResult, Slot: 1, Code: ResultOK}, Event{Kind: CallResult, Code: ResultOK})
+	if f, g := s.Turn(0).Calls[0], s.Turn(0).Calls[1]; f.ResultCode != 0 || g.ResultCode != ResultOK {
+		t.Errorf("answered by slot: %d and %d", f.ResultCode, g.ResultCode)
 	}
 	// Another turn's answer to the same id is not this call's.
-	if other := fold(opened(0, "1", "f"), inTurn(1, answer)).Turn(0).Calls[0]; other.Answered != 0 {
-		t.Errorf("answered from another turn: %d", other.Answered)
+	if other := fold(opened(0, "1", "f"), inTurn(1, answer)).Turn(0).Calls[0]; other.ResultCode != 0 {
+		t.Errorf("answered from another turn: %d", other.ResultCode)
 	}
 	// Where the wire gives no ids, results come in the order of the calls of a name.
-	byName := Event{Kind: Answer, Code: AnswerOK, What: &Answered{Name: "f"}}
+	byName := Event{Kind: CallResult, Code: ResultOK, What: &ResultFor{Name: "f"}}
 	calls := fold(opened(0, "", "g"), opened(1, "", "f"), opened(2, "", "f"), opened(3, "1", "f"), byName).Turn(0).Calls
-	for i, want := range []Code{0, AnswerOK, 0, 0} {
-		if calls[i].Answered != want {
-			t.Errorf("answered by name: call %d has %d", i+1, calls[i].Answered)
+	for i, want := range []Code{0, ResultOK, 0, 0} {
+		if calls[i].ResultCode != want {
+			t.Errorf("answered by name: call %d has %d", i+1, calls[i].ResultCode)
 		}
 	}
 }

@@ -14,21 +14,21 @@ var utf8BOM = []byte("\xef\xbb\xbf")
 // line that ends it; a LF completing a CRLF belongs to the next frame, so that
 // a CRLF split over two writes changes nothing.
 type SSE struct {
-	pos     int64  // stream offset of the next byte
-	line    pieces // an unfinished line carried over from earlier writes
-	afterCR bool   // the last line ended with CR: a LF now is part of it
-	started bool   // the first line has been seen (only it may carry a BOM)
+	pos     int64       // stream offset of the next byte
+	line    chunkBuffer // an unfinished line carried over from earlier writes
+	afterCR bool        // the last line ended with CR: a LF now is part of it
+	started bool        // the first line has been seen (only it may carry a BOM)
 
 	event  []byte
 	data   []byte // of the open block; borrows the current write while lent is set
 	own    []byte // buffer for data that outlives a write or spans several lines
 	lent   bool
 	bare   bool // the open block is no fields but JSON, collected in own
-	fields blockFields
+	fields sseFields
 }
 
-// blockFields counts what the open block holds.
-type blockFields struct{ data, other, comments int }
+// sseFields counts what the open block holds.
+type sseFields struct{ data, other, comments int }
 
 // Write frames p.
 func (s *SSE) Write(p []byte, emit func(Frame)) {
@@ -75,37 +75,37 @@ func indexFrom(p []byte, i int, c byte) int {
 
 // Close emits the unterminated last block, if any, marked Cut.
 func (s *SSE) Close(emit func(Frame)) {
-	if !s.line.empty() {
-		s.oneLine(s.line.whole())
-		s.line.clear()
+	if !s.line.isEmpty() {
+		s.addLine(s.line.joinBytes())
+		s.line.reset()
 	}
-	s.dispatch(emit, true)
+	s.emitBlock(emit, true)
 }
 
 // endLine handles one complete line whose last part is tail.
 func (s *SSE) endLine(tail []byte, emit func(Frame)) {
 	line := tail
-	joined := !s.line.empty()
+	joined := !s.line.isEmpty()
 	if joined {
 		s.line.add(tail)
-		line = s.line.whole()
+		line = s.line.joinBytes()
 	}
 	if len(line) == 0 {
 		s.started = true
-		s.dispatch(emit, false)
+		s.emitBlock(emit, false)
 		return
 	}
-	s.oneLine(line)
+	s.addLine(line)
 	switch {
 	case !joined:
 	case s.lent: // data borrows from line's buffer: the two swap buffers
 		s.own, s.line.small, s.lent = s.data, s.own[:0], false
 	default:
-		s.line.clear()
+		s.line.reset()
 	}
 }
 
-func (s *SSE) oneLine(line []byte) {
+func (s *SSE) addLine(line []byte) {
 	if !s.started {
 		s.started = true
 		line = bytes.TrimPrefix(line, utf8BOM)
@@ -125,10 +125,10 @@ func (s *SSE) oneLine(line []byte) {
 	if len(value) > 0 && value[0] == ' ' {
 		value = value[1:]
 	}
-	s.field(line[:n], value, line)
+	s.addField(line[:n], value, line)
 }
 
-func (s *SSE) field(name, value, line []byte) {
+func (s *SSE) addField(name, value, line []byte) {
 	switch string(name) {
 	case "data":
 		s.bare = false
@@ -144,13 +144,13 @@ func (s *SSE) field(name, value, line []byte) {
 		s.event = append(s.event[:0], value...)
 	case "id", "retry": // known, and of use only to a client that reconnects
 	default:
-		s.noField(line)
+		s.addOtherLine(line)
 	}
 	s.fields.other++
 }
 
-// noField handles a line that is no field of the standard.
-func (s *SSE) noField(line []byte) {
+// addOtherLine handles a line that is no field of the standard.
+func (s *SSE) addOtherLine(line []byte) {
 	switch {
 	case s.bare:
 		s.own = append(append(s.own, '\n'), line...)
@@ -167,14 +167,14 @@ func (s *SSE) keepData() {
 	}
 }
 
-// dispatch ends the open block.
-func (s *SSE) dispatch(emit func(Frame), cut bool) {
+// emitBlock ends the open block.
+func (s *SSE) emitBlock(emit func(Frame), cut bool) {
 	fields := s.fields
-	s.fields = blockFields{}
-	if fields == (blockFields{}) {
+	s.fields = sseFields{}
+	if fields == (sseFields{}) {
 		return
 	}
-	f := Frame{Event: s.event, Data: s.data, End: s.pos, Cut: cut, Named: true, Lines: fields.data > 1 || s.bare}
+	f := Frame{Event: s.event, Data: s.data, End: s.pos, Truncated: cut, Named: true, Lines: fields.data > 1 || s.bare}
 	switch {
 	case fields.data > 0:
 	case s.bare:
@@ -186,5 +186,5 @@ func (s *SSE) dispatch(emit func(Frame), cut bool) {
 	}
 	s.data, s.lent, s.bare = nil, false, false
 	emit(f)
-	s.event, s.own = s.event[:0], emptied(s.own)
+	s.event, s.own = s.event[:0], resetBuffer(s.own)
 }

@@ -84,7 +84,7 @@ func TestSSEDispatch(t *testing.T) {
 				var s SSE
 				var got []dispatched
 				emit := func(f Frame) {
-					if f.Kind != FrameData || f.Cut {
+					if f.Kind != FrameData || f.Truncated {
 						return
 					}
 					kind := "message"

@@ -15,7 +15,7 @@ func checkSweeps(t testing.TB, events []Event) {
 	for _, e := range events {
 		for _, turn := range thorough.Turns {
 			for _, c := range turn.Calls {
-				turn.touch(c)
+				turn.markChanged(c)
 			}
 		}
 		sparing.Apply(e)
@@ -48,7 +48,7 @@ func TestSweeps(t *testing.T) {
 	words := []string{"stop", "tool_calls", "length", "error"}
 	endings := []Event{
 		failure("x", "y"), closed(CloseEnd), closed(CloseCut), closed(CloseUnseen),
-		{Kind: TurnClose, Code: CloseCut, Text: "cut", What: &Ending{By: Client}}, {Kind: Gap, What: &Missed{Bytes: 3}, Text: "gap"},
+		{Kind: TurnClose, Code: CloseCut, Text: "cut", What: &Ending{By: Client}}, {Kind: Gap, What: &BytesMissed{Bytes: 3}, Text: "gap"},
 	}
 	rounds := 100
 	if os.Getenv("TOOLSCOPE_LONG") != "" {
@@ -127,9 +127,9 @@ func TestManyAnswers(t *testing.T) {
 	for i := range int32(n) {
 		s.Apply(opened(i, "", "f"))
 	}
-	answer := Event{Kind: Answer, Code: AnswerOK, What: &Answered{Name: "f"}}
+	answer := Event{Kind: CallResult, Code: ResultOK, What: &ResultFor{Name: "f"}}
 	for i := range n {
-		if s.Apply(answer); s.Turns[0].Calls[i].Answered != AnswerOK {
+		if s.Apply(answer); s.Turns[0].Calls[i].ResultCode != ResultOK {
 			t.Fatalf("result %d went elsewhere", i)
 		}
 		if i > 0 {
@@ -144,7 +144,7 @@ func TestManyAnswers(t *testing.T) {
 	s.Apply(named(n+1, "", "f"))
 	s.Apply(answer)
 	for i, c := range s.Turns[0].Calls[n:] {
-		if c.Answered != AnswerOK {
+		if c.ResultCode != ResultOK {
 			t.Errorf("call %d, opened late, has no result", i)
 		}
 	}
@@ -162,7 +162,7 @@ func TestToldOnce(t *testing.T) {
 		s.Apply(args(0, ` `))
 	}
 	c := s.Turns[0].Calls[0]
-	if len(c.Findings) != 101 || len(c.told) != 2 {
-		t.Errorf("%d findings of %d kinds", len(c.Findings), len(c.told))
+	if len(c.Findings) != 101 || len(c.diagnoses) != 2 {
+		t.Errorf("%d findings of %d kinds", len(c.Findings), len(c.diagnoses))
 	}
 }

@@ -5,19 +5,19 @@ package stream
 type Timeline struct {
 	Every int // events between checkpoints; 0 for as many as pay
 
-	blocks      []factBlock
-	checkpoints []checkpoint
-	texts       Arena // of what Event returns
-	letGone     int32 // how often turns were let go of, or came back
-	session     Session
+	blocks           []eventBlock
+	checkpoints      []checkpoint
+	texts            Arena // of what Event returns
+	retentionChanges int32 // how often turns were let go of, or came back
+	session          Session
 }
 
 // Append adds events and folds them into the current session.
 func (t *Timeline) Append(events ...Event) {
 	for i := range events {
-		t.session.apply(&events[i])
-		t.keep(&events[i])
-		t.check()
+		t.session.applyEvent(&events[i])
+		t.storeEvent(&events[i])
+		t.checkpointIfDue()
 	}
 }
 
@@ -27,70 +27,70 @@ func (t *Timeline) Len() int { return t.session.events }
 // Event is event n, 0 ≤ n < Len(). It is not kept when its turn was dropped; then only some of it
 // is there.
 func (t *Timeline) Event(n int) (e Event, kept bool) {
-	e, _, kept = t.event(n, nil)
+	e, _, kept = t.eventAt(n, nil)
 	return e, kept
 }
 
-// event is event n, and the call that had the id of its call before. again is the session that has
+// eventAt is event n, and the call that had the id of its call before. again is the session that has
 // just been folded up to there again, if one is: to fold it needs no Origin.
-func (t *Timeline) event(n int, again *Session) (e Event, reused Ref, kept bool) {
-	e, text, reused, kept := t.told(n, again)
+func (t *Timeline) eventAt(n int, again *Session) (e Event, reused Ref, kept bool) {
+	e, text, reused, kept := t.eventWithKeptText(n, again)
 	if again == nil {
-		t.origin(&e, n, text)
+		t.wireFormOf(&e, n, text)
 	}
 	if text != nil {
-		e.Text = t.texts.Hold(text)
+		e.Text = t.texts.StringOf(text)
 	}
 	return e, reused, kept
 }
 
-// told is the same, but for a text that the fold keeps: that is as it is there.
-func (t *Timeline) told(n int, again *Session) (e Event, text []byte, reused Ref, kept bool) {
-	b := &t.blocks[n/blockFacts]
-	if b.facts.n == 0 {
+// eventWithKeptText is the same, but for a text that the fold keeps: that is as it is there.
+func (t *Timeline) eventWithKeptText(n int, again *Session) (e Event, text []byte, reused Ref, kept bool) {
+	b := &t.blocks[n/blockEvents]
+	if b.events.n == 0 {
 		return Event{Turn: NoTurn, At: NoTime}, nil, NoRef, false
 	}
-	f := b.facts.at(n % blockFacts)
-	e = Event{Kind: f.says(), Code: f.code, Turn: f.turn, Frame: f.frame, At: b.time(f.at)}
+	f := b.events.at(n % blockEvents)
+	e = Event{Kind: f.kindAndCode(), Code: f.code, Turn: f.turn, Frame: f.frame, At: b.unpackTime(f.at)}
 	on, c := t.session.Find(Ref{f.turn, int32(f.call)})
 	if c != nil {
 		e.Slot = c.Slot
 	}
-	x := &extra{reused: NoRef}
-	if f.kind&hasExtra != 0 {
-		switch beside := b.extraOf(n); {
+	x := &packedPayload{reused: NoRef}
+	if f.kind&hasPayload != 0 {
+		switch beside := b.packedPayloadOf(n); {
 		case beside != nil:
 			x = beside
 			e.What, e.Slot = x.what, x.slot
 			if x.timed {
 				e.At = x.at
 			}
-		case on != nil && on.Kept == Cold && e.Kind == Finish:
+		case on != nil && on.Retention == Evicted && e.Kind == Finish:
 			e.Slot, e.Text = AllChoices, on.Finish
 			return e, nil, NoRef, true
-		case on != nil && on.Kept == Cold:
-			e.What = on.rowSays(e.Kind, c)
+		case on != nil && on.Retention == Evicted:
+			e.What = on.payloadFromRow(e.Kind, c)
 		}
 	}
 	if e.Text = x.text; !x.worded {
 		text, _ = textOf(e.Kind, on, c, int32(n), again)
 	}
-	return e, text, x.reused, f.turn == NoTurn || on != nil && on.Kept != Dropped
+	return e, text, x.reused, f.turn == NoTurn || on != nil && on.Retention != Dropped
 }
 
-// origin gives event n the wire's own form of its text, if it has one and the text is kept.
-func (t *Timeline) origin(e *Event, n int, text []byte) {
-	b := &t.blocks[n/blockFacts]
-	if b.facts.n == 0 || b.facts.at(n%blockFacts).kind&hasOrigin == 0 {
+// wireFormOf gives event n the wire's own form of its text, if it has one and the text is kept.
+func (t *Timeline) wireFormOf(e *Event, n int, text []byte) {
+	b := &t.blocks[n/blockEvents]
+	if b.events.n == 0 || b.events.at(n%blockEvents).kind&hasWireForm == 0 {
 		return
 	}
-	if on := t.session.Turn(e.Turn); on != nil && on.Kept != Whole {
+	if on := t.session.Turn(e.Turn); on != nil && on.Retention != InMemory {
 		return
 	}
 	if text == nil {
 		text = []byte(e.Text)
 	}
-	e.What = &Origin{Wire: b.forms.of(&b.facts, n%blockFacts, text)}
+	e.What = &WireForm{Wire: b.forms.formOf(&b.events, n%blockEvents, text)}
 }
 
 // Session is the fold of all events. It grows with every Append.

@@ -17,7 +17,7 @@ type callView struct {
 	Phase  Phase
 	Syntax Syntax
 	Status Status
-	Runs   [NumExecutors]Run
+	Runs   [NumRunRules]RuleRun
 	Open   string // containers
 }
 
@@ -44,10 +44,10 @@ func view(s *Session) sessionView {
 		for _, c := range t.Calls {
 			call := *c
 			call.Findings = append([]Finding(nil), c.Findings...)
-			call.SentBack = append([]Return(nil), c.SentBack...)
-			var runs [NumExecutors]Run
+			call.SentBack = append([]SentBackCall(nil), c.SentBack...)
+			var runs [NumRunRules]RuleRun
 			for x := range runs {
-				runs[x] = c.Run(Executor(x))
+				runs[x] = c.RuleRun(RunRule(x))
 			}
 			v.Calls = append(v.Calls, callView{
 				Runs: runs, Open: closers(c.Lexer()),
@@ -113,7 +113,7 @@ func checkPast(t testing.TB, events []Event, views []sessionView, tl Timeline, a
 	for i, e := range events {
 		if always {
 			past = append(past, tl.At(i))
-			behind = tl.Walk(behind, i/2)
+			behind = tl.MoveTo(behind, i/2)
 			same("Walk behind", i/2, behind)
 		}
 		tl.Append(e)
@@ -131,10 +131,10 @@ func checkPast(t testing.TB, events []Event, views []sessionView, tl Timeline, a
 		same("an earlier At", i, s)
 	}
 	for i := range len(events) + 1 {
-		behind = tl.Walk(behind, i)
+		behind = tl.MoveTo(behind, i)
 		same("Walk", i, behind)
 		if i%5 == 4 {
-			behind = tl.Walk(behind, i-2)
+			behind = tl.MoveTo(behind, i-2)
 			same("Walk back", i-2, behind)
 		}
 	}
@@ -144,8 +144,8 @@ func checkPast(t testing.TB, events []Event, views []sessionView, tl Timeline, a
 // sameEvent reports whether two events are the same: payloads are, but for an Origin, which says the
 // same.
 func sameEvent(a, b Event) bool {
-	x, isOrigin := a.What.(*Origin)
-	if y, is := b.What.(*Origin); is && isOrigin && *x == *y {
+	x, isOrigin := a.What.(*WireForm)
+	if y, is := b.What.(*WireForm); is && isOrigin && *x == *y {
 		a.What, b.What = nil, nil
 	}
 	return a == b
@@ -186,11 +186,11 @@ func TestTimelineChanges(t *testing.T) {
 		case 0:
 			events = append(events, Event{Kind: UsageEvent, What: &Usage{Input: Tokens(n), Tier: text}})
 		case 1:
-			events = append(events, Event{Kind: Finish, Slot: AllChoices, Text: text, What: &Reason{text}})
+			events = append(events, Event{Kind: Finish, Slot: AllChoices, Text: text, What: &FinishMeaning{text}})
 		case 2:
 			events = append(events, Event{Kind: CallMeta, What: &CallInfo{Copies: int(n)}})
 		case 3:
-			events = append(events, Event{Kind: SentBack, Slot: 1, Text: text, Code: AnswerOK, What: &Resent{Exchange: i}})
+			events = append(events, Event{Kind: SentBack, Slot: 1, Text: text, Code: ResultOK, What: &SentBackReport{Exchange: i}})
 		case 4:
 			events = append(events, Event{Kind: TextDelta, Text: text}, Event{Kind: Signed, Text: text, What: &Signature{text}})
 		case 5:

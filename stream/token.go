@@ -36,8 +36,8 @@ type Token struct {
 
 // A TokenList is the tokens of a text, in order.
 type TokenList struct {
-	ended *list[Token] // all but the last
-	n     int          // of those
+	ended *blockList[Token] // all but the last
+	n     int               // of those
 	last  Token
 	some  bool
 }

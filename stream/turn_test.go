@@ -43,12 +43,12 @@ func TestFinishWords(t *testing.T) {
 // one that was open before.
 func TestNextSlotRule(t *testing.T) {
 	s := fold(opened(0, "1", "f"), opened(1, "2", "f"), args(1, `{}`), args(0, `{}`))
-	if got := s.Turns[0].Calls[1].Run(NextSlot); got.Event != 3 || got.Bytes != 2 {
+	if got := s.Turns[0].Calls[1].RuleRun(NextSlot); got.Event != 3 || got.Bytes != 2 {
 		t.Errorf("the second call runs at event %d with %d bytes", got.Event, got.Bytes)
 	}
 	s = fold(opened(0, "1", "f"), sealed(0), opened(1, "2", "f"))
-	if got := s.Turns[0].Calls[0].Run(NextSlot); got.Verdict != RunSafely {
-		t.Errorf("sealed by the second event, run by the third: %s", got.Verdict)
+	if got := s.Turns[0].Calls[0].RuleRun(NextSlot); got.Outcome != RunSafely {
+		t.Errorf("sealed by the second event, run by the third: %s", got.Outcome)
 	}
 }
 
@@ -65,8 +65,8 @@ func TestSealedAndCut(t *testing.T) {
 // TestSealedAtOnce: a seal in the very first frame counts, also of a call without arguments.
 func TestSealedAtOnce(t *testing.T) {
 	s := fold(opened(0, "1", "f"), withIt(sealed(0)), opened(1, "2", "f"))
-	if got := s.Turns[0].Calls[0].Run(NextSlot); got.Verdict != RunSafely {
-		t.Errorf("run by the next call: %s", got.Verdict)
+	if got := s.Turns[0].Calls[0].RuleRun(NextSlot); got.Outcome != RunSafely {
+		t.Errorf("run by the next call: %s", got.Outcome)
 	}
 }
 
@@ -92,16 +92,16 @@ func TestRewriteDeltas(t *testing.T) {
 // TestWhoFailed: an error is the provider's also where that is said, and the bytes of all gaps are
 // counted.
 func TestWhoFailed(t *testing.T) {
-	fails := func(by Culprit) *Turn {
-		return fold(Event{Kind: Failure, Text: "no", What: &Failed{By: by}}).Turns[0]
+	fails := func(by Party) *Turn {
+		return fold(Event{Kind: Failure, Text: "no", What: &FailureInfo{By: by}}).Turns[0]
 	}
-	for by, want := range map[Culprit]*Diagnosis{0: ProviderError, Provider: ProviderError, Network: NoAnswer, Toolscope: NoAnswer} {
+	for by, want := range map[Party]*Diagnosis{0: ProviderError, Provider: ProviderError, Network: NoAnswer, Toolscope: NoAnswer} {
 		turn := fails(by)
 		if f := turn.Findings[0]; f.Diagnosis != want || by != 0 && f.By != by {
 			t.Errorf("by %q: %s by %s", by, f.Code, f.By)
 		}
 	}
-	if turn := fold(opened(0, "1", "f"), gap(3), gap(4)).Turns[0]; turn.Missed != 7 || !turn.Unseen() {
+	if turn := fold(opened(0, "1", "f"), gap(3), gap(4)).Turns[0]; turn.Missed != 7 || !turn.HasGap() {
 		t.Errorf("%d bytes missed", turn.Missed)
 	}
 }

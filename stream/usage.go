@@ -8,8 +8,8 @@ import (
 
 // Count is a number of tokens that the wire may not have told.
 type Count struct {
-	N    int64
-	Told bool
+	N        int64
+	Reported bool
 }
 
 // Tokens is a told count.
@@ -25,7 +25,7 @@ type Usage struct {
 	SeenInput, SeenOutput        Count   // tokens processed, where the provider bills a different number (Cohere)
 	Tier                         string  // the service tier that answered: flex, priority, batch, fast …
 	CostUSD                      float64 // the provider's own figure, when CostTold
-	CostTold                     bool
+	CostReported                 bool
 	Doubt                        string // why a price of these counts is only approximate; "" when it is not
 }
 
@@ -39,7 +39,7 @@ func (u Usage) String() string {
 		{"input", u.Input}, {"cache_read", u.CacheRead}, {"cache_write", u.CacheWrite}, {"cache_write_hour", u.CacheWriteHour},
 		{"output", u.Output}, {"reasoning", u.Reasoning}, {"seen_input", u.SeenInput}, {"seen_output", u.SeenOutput},
 	} {
-		if c.count.Told {
+		if c.count.Reported {
 			parts = append(parts, fmt.Sprintf("%s=%d", c.name, c.count.N))
 		}
 	}
@@ -47,7 +47,7 @@ func (u Usage) String() string {
 		quoted := strconv.Quote(u.Tier) // the wire's own word
 		parts = append(parts, "tier="+quoted[1:len(quoted)-1])
 	}
-	if u.CostTold {
+	if u.CostReported {
 		parts = append(parts, fmt.Sprintf("cost=%g", u.CostUSD))
 	}
 	if u.Doubt != "" {
@@ -65,15 +65,15 @@ func (u Usage) Merge(later Usage) Usage {
 		{&u.Output, &later.Output}, {&u.Reasoning, &later.Reasoning},
 		{&u.SeenInput, &later.SeenInput}, {&u.SeenOutput, &later.SeenOutput},
 	} {
-		if f.from.Told {
+		if f.from.Reported {
 			*f.to = *f.from
 		}
 	}
 	if later.Tier != "" {
 		u.Tier = later.Tier
 	}
-	if later.CostTold {
-		u.CostUSD, u.CostTold = later.CostUSD, true
+	if later.CostReported {
+		u.CostUSD, u.CostReported = later.CostUSD, true
 	}
 	u.Doubt = later.Doubt
 	return u

@@ -7,7 +7,7 @@ import "bytes"
 // value is ready.
 type Values struct {
 	pos   int64
-	text  pieces // the open value, or bytes that are none
+	text  chunkBuffer // the open value, or bytes that are none
 	depth int
 	str   bool
 	esc   bool
@@ -17,7 +17,7 @@ type Values struct {
 func (v *Values) Write(p []byte, emit func(Frame)) {
 	for _, c := range p {
 		v.pos++
-		v.text.push(c)
+		v.text.appendByte(c)
 		switch {
 		case v.esc:
 			v.esc = false
@@ -45,16 +45,16 @@ func (v *Values) Close(emit func(Frame)) {
 }
 
 func (v *Values) flush(kind FrameKind, cut bool, emit func(Frame)) {
-	data := bytes.TrimSpace(bytes.TrimPrefix(v.text.whole(), utf8BOM))
+	data := bytes.TrimSpace(bytes.TrimPrefix(v.text.joinBytes(), utf8BOM))
 	if kind == FrameData {
 		data = bytes.TrimLeft(data, ", \t\r\n")
 	}
 	if len(data) > 0 {
-		f := Frame{Kind: kind, Data: data, End: v.pos, Cut: cut}
+		f := Frame{Kind: kind, Data: data, End: v.pos, Truncated: cut}
 		if kind == FrameResidue {
 			f.Why = "bytes after the last JSON object"
 		}
 		emit(f)
 	}
-	v.text.clear()
+	v.text.reset()
 }

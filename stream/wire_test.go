@@ -99,14 +99,14 @@ func TestWireFrames(t *testing.T) {
 func TestArena(t *testing.T) {
 	var a Arena
 	var held, want []string
-	p := []byte(strings.Repeat("abcdefghij", 2*largestBlock/10))
+	p := []byte(strings.Repeat("abcdefghij", 2*maxBlock/10))
 	for i := range 3000 {
 		n := i * 7 % 90
 		if i%1000 == 999 {
 			n = len(p) // more than a block
 		}
 		copy(p, []byte{byte(i), byte(i >> 8)})
-		held, want = append(held, a.Hold(p[:n])), append(want, string(p[:n]))
+		held, want = append(held, a.StringOf(p[:n])), append(want, string(p[:n]))
 	}
 	for i := range held {
 		if held[i] != want[i] {
@@ -119,12 +119,12 @@ func TestArenaAllocates(t *testing.T) {
 	var a Arena
 	p := []byte("0123456789abcdef")
 	perBlock := testing.AllocsPerRun(10, func() {
-		for range largestBlock / len(p) {
-			a.Hold(p)
+		for range maxBlock / len(p) {
+			a.StringOf(p)
 		}
 	})
-	if perBlock > 3 || a.b.Cap() > largestBlock {
-		t.Errorf("%.0f allocations for %d strings, the block holds %d", perBlock, largestBlock/len(p), a.b.Cap())
+	if perBlock > 3 || a.b.Cap() > maxBlock {
+		t.Errorf("%.0f allocations for %d strings, the block holds %d", perBlock, maxBlock/len(p), a.b.Cap())
 	}
 }
 
@@ -134,15 +134,15 @@ func TestWireGiven(t *testing.T) {
 	var w Wire
 	var all []byte
 	rng := rand.New(rand.NewPCG(5, 6))
-	whole := make([]byte, 25*smallData)
+	whole := make([]byte, 25*minOwnedBytes)
 	for i := range whole {
 		whole[i] = byte(rng.Uint32())
 	}
 	rest := whole
-	for _, size := range []int{10, smallData - 1, smallData, smallData + 1, 5, 3 * smallData, 0, wireBlock, 7} {
+	for _, size := range []int{10, minOwnedBytes - 1, minOwnedBytes, minOwnedBytes + 1, 5, 3 * minOwnedBytes, 0, wireBlock, 7} {
 		record := rest[:min(size, len(rest))]
 		rest = rest[len(record):]
-		w.Give(record, NoTime)
+		w.AppendOwned(record, NoTime)
 		all = append(all, record...)
 		w.Append([]byte("x"), NoTime)
 		all = append(all, 'x')
@@ -184,7 +184,7 @@ func TestWireTimes(t *testing.T) {
 			t.Fatalf("byte %d: record %d at %v, want %d at %v", n, i, got, n, at)
 		}
 	}
-	if n := len(w.marks.times.bases); n > 11 {
+	if n := len(w.boundaries.times.bases); n > 11 {
 		t.Errorf("%d bases: one for each change that is too great is enough", n)
 	}
 }
@@ -209,14 +209,14 @@ func TestWireLetGo(t *testing.T) {
 	var w Wire
 	w.Append([]byte("ab"), time.Second)
 	w.EndFrame(2)
-	w.LetGo()
-	w.Give(bytes.Repeat([]byte("c"), smallData), 2*time.Second)
-	w.LetGo()
+	w.EvictAll()
+	w.AppendOwned(bytes.Repeat([]byte("c"), minOwnedBytes), 2*time.Second)
+	w.EvictAll()
 	w.Append([]byte("def"), 3*time.Second)
-	w.EndFrame(5 + smallData)
+	w.EndFrame(5 + minOwnedBytes)
 	start, end := w.FrameSpan(1)
 	data, at := w.Record(0)
-	if string(data) != "def" || at != 3*time.Second || start != 2 || end != 5+smallData || w.Size() != 5+smallData || w.Records() != 1 {
+	if string(data) != "def" || at != 3*time.Second || start != 2 || end != 5+minOwnedBytes || w.Size() != 5+minOwnedBytes || w.Records() != 1 {
 		t.Errorf("%q at %s, a frame from %d to %d of %d", data, at, start, end, w.Size())
 	}
 	if n, at := w.RecordAt(1); w.Bytes(0, 2) != nil || w.Bytes(1, end) != nil || n != 0 || at != NoTime {
@@ -228,7 +228,7 @@ func TestWireLetGo(t *testing.T) {
 	for range 2*listBlock + 1 {
 		w.Append([]byte("g"), 4*time.Second)
 	}
-	if n := testing.AllocsPerRun(100, func() { w.LetGo(); w.Append([]byte("g"), time.Second) }); n > 0 || w.Records() != 1 {
+	if n := testing.AllocsPerRun(100, func() { w.EvictAll(); w.Append([]byte("g"), time.Second) }); n > 0 || w.Records() != 1 {
 		t.Errorf("%v allocations to let go of a record and take another", n)
 	}
 }
@@ -241,7 +241,7 @@ func TestWireUpto(t *testing.T) {
 		w.EndFrame(int64(i))
 	}
 	for _, size := range append(starts, 1, wireBlock, wireBlock+1, len(all)-1) {
-		then = w.Upto(int64(size))
+		then = w.Prefix(int64(size))
 		w.Append([]byte("and more"), time.Hour)
 		if got := then.Bytes(0, then.Size()); then.Size() != int64(size) || !bytes.Equal(got, all[:size]) {
 			t.Errorf("Upto(%d) has %d bytes, or others", size, len(got))

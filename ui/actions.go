@@ -53,7 +53,7 @@ func (m *Model) backInPane() bool {
 
 func (m *Model) focusOn(p panes.Pane) {
 	m.turnTo(p)
-	if c := m.call(); m.follow && c != nil && c.Arriving() {
+	if c := m.call(); m.follow && c != nil && c.MayGrow() {
 		m.stick(true)
 	}
 	m.refresh()

@@ -64,7 +64,7 @@ func (m *Model) claimNumber() int {
 func (m *Model) captionLines(width, rows int) (lines []screen.StyledText) {
 	if !m.stage.shown {
 		c := &claims[m.claimNumber()-1]
-		if a, ok := c.of.in(m.view); ok && a.call.Arriving() && a.call.Size() > 0 {
+		if a, ok := c.of.in(m.view); ok && a.call.MayGrow() && a.call.ArgsLen() > 0 {
 			now := display.Join(m.pen.Name(a.call.Name), display.Lit(" streams: "), c.coming)
 			if now.Width() > width {
 				now = display.Join(display.Lit("now: "), c.coming)

@@ -72,7 +72,7 @@ var claims = []claim{
 		seen: finds("ARGS_CUT"),
 		says: func(a act) caption {
 			return caption{
-				display.Format("The token limit ended this call inside a string, after %s.", count.Of(a.call.Size(), "byte")),
+				display.Format("The token limit ended this call inside a string, after %s.", count.Of(a.call.ArgsLen(), "byte")),
 				display.Lit("Code that runs on any arguments, or mends them, runs what is left of it."),
 				display.Lit("cut inside a string"),
 			}
@@ -84,7 +84,7 @@ var claims = []claim{
 	},
 	{
 		of: part{"index-zero", 1, 2}, coming: display.Lit("two calls, two models"),
-		seen: func(a act) bool { return a.found("IDX_REUSED") && a.call.Size() > 0 },
+		seen: func(a act) bool { return a.found("IDX_REUSED") && a.call.ArgsLen() > 0 },
 		says: func(act) caption {
 			return caption{
 				display.Lit("Two calls share index 0. Here their ids keep them apart."),
@@ -101,7 +101,7 @@ var claims = []claim{
 		of: part{"early", 1, 1}, coming: display.Lit("looks done, and is not"),
 		seen: finds("EARLY_WRONG"),
 		says: func(a act) caption {
-			ran := a.call.Run(stream.ParsableObject)
+			ran := a.call.RuleRun(stream.ParsableObject)
 			return caption{
 				display.Format("After %s this was an object. It looked done, and more bytes came.", count.Of(ran.Bytes, "byte")),
 				display.Lit("Code that runs a call as soon as it parses has run the wrong one."),
@@ -110,8 +110,8 @@ var claims = []claim{
 		},
 		proof: withRuns,
 		told: func(a act) told {
-			ran := a.call.Run(stream.ParsableObject)
-			return told{words: display.Format("looked done %s before its end", count.Of(a.call.Size()-ran.Bytes, "byte")), found: "ARGS_TRAILING"}
+			ran := a.call.RuleRun(stream.ParsableObject)
+			return told{words: display.Format("looked done %s before its end", count.Of(a.call.ArgsLen()-ran.Bytes, "byte")), found: "ARGS_TRAILING"}
 		},
 	},
 	{
@@ -135,18 +135,18 @@ var claims = []claim{
 		of: part{"malformed", 1, 1}, coming: display.Lit("the broken call, sent on"),
 		seen: func(a act) bool {
 			schema, ok := part{"schema", 1, 1}.in(a.view)
-			return ok && schema.turn.Closed() && !a.call.Arriving()
+			return ok && schema.turn.Closed() && !a.call.MayGrow()
 		},
 		says: func(a act) caption {
 			return caption{
-				display.Format("The broken call again: a client like this sends {} for its %s.", count.Of(a.call.Size(), "byte")),
+				display.Format("The broken call again: a client like this sends {} for its %s.", count.Of(a.call.ArgsLen(), "byte")),
 				display.Lit("The provider accepts that, and the model reads a call it never made."),
-				display.Format("some send {} for %s", count.Of(a.call.Size(), "byte")),
+				display.Format("some send {} for %s", count.Of(a.call.ArgsLen(), "byte")),
 			}
 		},
 		proof: inMode(func(m *Model) entry { return replay.Entry(m.outlet(), m.draw, m.large) }),
 		told: func(a act) told {
-			return told{side: screen.Nothing, state: display.Lit("emptied"), words: display.Format("sent on as {}: its %s are lost", count.Of(a.call.Size(), "byte")), found: "ARGS_BROKEN"}
+			return told{side: screen.Nothing, state: display.Lit("emptied"), words: display.Format("sent on as {}: its %s are lost", count.Of(a.call.ArgsLen(), "byte")), found: "ARGS_BROKEN"}
 		},
 	},
 	{
@@ -188,13 +188,13 @@ var claims = []claim{
 		says: func(a act) caption {
 			return caption{
 				display.Lit("Six protocols sent one call: as text, patches, binary, or all at once."),
-				display.Format("Whatever carried it, it is the same %s, read the same way.", count.Of(a.call.Size(), "byte")),
-				display.Format("six protocols, the same %s", count.Of(a.call.Size(), "byte")),
+				display.Format("Whatever carried it, it is the same %s, read the same way.", count.Of(a.call.ArgsLen(), "byte")),
+				display.Format("six protocols, the same %s", count.Of(a.call.ArgsLen(), "byte")),
 			}
 		},
 		proof: inList,
 		told: func(a act) told {
-			return told{side: screen.Same, state: display.Lit("the same"), words: display.Format("six protocols, one call, the same %s", count.Of(a.call.Size(), "byte"))}
+			return told{side: screen.Same, state: display.Lit("the same"), words: display.Format("six protocols, one call, the same %s", count.Of(a.call.ArgsLen(), "byte"))}
 		},
 	},
 	{
@@ -278,12 +278,12 @@ func (a act) brokenAt() int {
 	if err := a.call.Lexer().Err(); err != nil {
 		return err.Offset
 	}
-	return a.call.Size()
+	return a.call.ArgsLen()
 }
 
 // sentBack reports whether a request carried the call so.
 func (a act) sentBack(as string) bool {
-	return slices.ContainsFunc(a.call.SentBack, func(r stream.Return) bool { return r.As == as })
+	return slices.ContainsFunc(a.call.SentBack, func(r stream.SentBackCall) bool { return r.Outcome == as })
 }
 
 // sameCalls is how many responses of the scenario are over and made the same call.

@@ -29,8 +29,8 @@ func (m *Model) inHand(yield func(*stream.Turn) bool) {
 	if t := m.turn(); t != nil && !yield(t) {
 		return
 	}
-	if c := m.call(); c != nil && c.Given() != nil && m.focus == m.result {
-		if t := m.view.TurnAsked(c.Given()); t != nil && !yield(t) {
+	if c := m.call(); c != nil && c.LatestResult() != nil && m.focus == m.result {
+		if t := m.view.TurnAsked(c.LatestResult()); t != nil && !yield(t) {
 			return
 		}
 	}
@@ -75,7 +75,7 @@ func (m *Model) wake() {
 		return
 	}
 	for t := range m.inHand {
-		if t.Kept != stream.Cold {
+		if t.Retention != stream.Evicted {
 			continue
 		}
 		if read := m.in.Warm(t.Number); read != nil {
@@ -108,5 +108,5 @@ func asFlag(n int64) string {
 // turns is how many there were.
 func (m *Model) turns() int {
 	s := m.view.Session()
-	return s.Gone() + len(s.Turns)
+	return s.TrimmedTurns() + len(s.Turns)
 }

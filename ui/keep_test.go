@@ -38,15 +38,15 @@ func TestKeep(t *testing.T) {
 			r := stream.Record{Exchange: n, Data: bigAnswer(n, size), End: true}
 			if again {
 				at := int64(len(from.records))
-				r.From = stream.Place{Source: from, Start: at, End: at + 1}
+				r.Location = stream.Location{Source: from, Start: at, End: at + 1}
 				from.records = append(from.records, r)
 			}
 			s.feed(r)
 		}
-		kept := s.in.Session().Turn(0).Kept
+		kept := s.in.Session().Turn(0).Retention
 		screen := s.text()
 		switch {
-		case again && (kept != stream.Cold || strings.Contains(screen, "dropped")):
+		case again && (kept != stream.Evicted || strings.Contains(screen, "dropped")):
 			t.Fatalf("the first turn is %v:\n%s", kept, screen)
 		case !again && (kept != stream.Dropped || !strings.Contains(screen, "dropped (--keep")):
 			t.Fatalf("the first turn is %v:\n%s", kept, screen)
@@ -55,11 +55,11 @@ func TestKeep(t *testing.T) {
 			t.Errorf("not all turns are counted:\n%s", screen)
 		}
 		s.press("g").finish()
-		if again && s.in.Session().Turn(0).Kept != stream.Whole {
+		if again && s.in.Session().Turn(0).Retention != stream.InMemory {
 			t.Error("the turn is looked at, and not read again")
 		}
 		s.press("j").finish()
-		if again && (s.call() == nil || !strings.HasSuffix(string(s.call().Args()), `x1"}`) || s.in.Session().Turn(0).Kept != stream.Whole) {
+		if again && (s.call() == nil || !strings.HasSuffix(string(s.call().Args()), `x1"}`) || s.in.Session().Turn(0).Retention != stream.InMemory) {
 			t.Errorf("the call of the first turn is not there:\n%s", s.text())
 		}
 		s.press("/xx<enter>")

@@ -61,7 +61,7 @@ func (m *Model) whyOf(c *stream.Call) display.Text {
 	if f == nil || f.Severity < stream.Error || c.Status() == stream.Complete {
 		return display.Text{}
 	}
-	short := m.draw.Clean(f.InShort()).String()
+	short := m.draw.Clean(f.Brief()).String()
 	if rest, ok := strings.CutPrefix(short, "cut "); ok && c.Status() == stream.CutShort {
 		short = rest
 	}
@@ -103,7 +103,7 @@ func (m *Model) drawWorst(p *screen.Pen) {
 	}
 	text := p.Clean(f.Message)
 	if text.Width()+3 > p.Left && f.Short != "" {
-		text = p.Clean(f.InShort())
+		text = p.Clean(f.Brief())
 	}
 	p.Text(screen.SeverityRoles[f.Severity], display.Join(p.Glyph.Severity[f.Severity], display.Lit(" "), text))
 }
@@ -115,11 +115,11 @@ func (m *Model) ranAs(c *stream.Call, cells int) display.Text {
 		return display.Text{}
 	}
 	for _, by := range []struct {
-		rule stream.Executor
+		rule stream.RunRule
 		who  display.Text
 	}{{stream.ParsableObject, display.Lit("code that runs what parses")}, {stream.AnyArgs, display.Lit("code that runs on any arguments")}} {
-		r := c.Run(by.rule)
-		if r.Event == 0 || r.Bytes == 0 || r.Gone || r.Verdict < stream.RunWrong || r.Verdict > stream.RunIncomplete || r.Bytes > len(c.Args()) {
+		r := c.RuleRun(by.rule)
+		if r.Event == 0 || r.Bytes == 0 || r.Replaced || r.Outcome < stream.RunWrong || r.Outcome > stream.RunIncomplete || r.Bytes > len(c.Args()) {
 			continue
 		}
 		at := m.draw.Format(" at %s%d", m.pen.Glyph.Change, c.DeltaAt(r.Bytes-1)+1)

@@ -115,7 +115,7 @@ func (m *Model) goToFinding(f panes.Found) {
 	m.chosen = t.Ref()
 	m.focusOn(m.wire)
 	m.wire.OpenAt(func(n int) bool {
-		return n >= f.Event || !e.Kind.After() && m.view.Begin(n, 0).Frame >= e.Frame
+		return n >= f.Event || !e.Kind.IsAfterTurn() && m.view.Begin(n, 0).Frame >= e.Frame
 	})
 }
 
@@ -136,7 +136,7 @@ func (m *Model) goToMoment(of stream.Ref, event int) {
 }
 
 // goToReturn chooses the turn whose request has a call that was sent back.
-func (m *Model) goToReturn(r *stream.Return) { m.goToTurn(m.view.TurnAsked(r), r.Exchange) }
+func (m *Model) goToReturn(r *stream.SentBackCall) { m.goToTurn(m.view.TurnAsked(r), r.Exchange) }
 
 // goToTurn chooses a turn whose request, of that exchange, has a call that was sent back.
 func (m *Model) goToTurn(t *stream.Turn, exchange int) {

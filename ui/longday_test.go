@@ -62,9 +62,9 @@ func TestLongDay(t *testing.T) {
 // held, and no event said so.
 func TestFramesOfDropped(t *testing.T) {
 	for what, letGo := range map[string]func(*stream.Timeline, int32){
-		"cold": (*stream.Timeline).Cool, "dropped": (*stream.Timeline).Drop, "some gone": func(line *stream.Timeline, turn int32) {
+		"cold": (*stream.Timeline).Evict, "dropped": (*stream.Timeline).Drop, "some gone": func(line *stream.Timeline, turn int32) {
 			line.Drop(turn)
-			line.Trim(2)
+			line.TrimRows(2)
 		},
 	} {
 		for _, name := range []string{"history", "malformed", "protocols", "parallel"} {

@@ -47,7 +47,7 @@ func TestReplayNothing(t *testing.T) {
 	a.exchange = 1
 	s.feed(a.stop("tool_use").records...)
 	thrown := *s.in.Session().Turns[1].Calls[0]
-	thrown.Turn, thrown.Attempt = 0, true
+	thrown.Turn, thrown.Discarded = 0, true
 	s.in.Session().Turns[0].Calls = []*stream.Call{&thrown}
 	s.chosen = thrown.Ref()
 	s.press("p").shows("threw this call away").hides("REPLAY")

@@ -44,7 +44,7 @@ func TestResults(t *testing.T) {
 		t.Errorf("no tools: %s", body)
 	}
 	s.arrive((&anthropic{exchange: -1}).open("msg_2").text("Done.").stop("end_turn").records...)
-	if turns := s.in.Session().Turns; len(turns) != 2 || !turns[0].Returned || turns[0].Calls[1].SentBack[0].Result != stream.AnswerFailed {
+	if turns := s.in.Session().Turns; len(turns) != 2 || !turns[0].SentBack || turns[0].Calls[1].SentBack[0].ResultCode != stream.ResultFailed {
 		t.Error("the session does not see that the results went back")
 	}
 	s.press("1gja").shows("it was sent back in the request of turn 2")

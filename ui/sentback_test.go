@@ -14,15 +14,15 @@ func returned(t *testing.T, w, h int, change ...func(*Options)) *rig {
 	b := &anthropic{exchange: 1}
 	s := newScreen(t, w, h, change...).feed(a.stop("tool_use").records...).feed(b.open("msg_2").text("done").stop("end_turn").records...)
 	back := func(slot int32, exchange int, as, policies string, result stream.Code, code string) stream.Event {
-		more := &stream.Resent{Exchange: exchange, Policies: policies}
+		more := &stream.SentBackReport{Exchange: exchange, Policies: policies}
 		if code != "" {
 			more.Finding = (&stream.Diagnosis{Code: code, Severity: stream.Error}).Finding("it is gone")
 		}
 		return stream.Event{Kind: stream.SentBack, Turn: 0, Slot: slot, Frame: 3, At: 900e6, Text: as, Code: result, What: more}
 	}
 	s.in.Timeline.Append(
-		back(1, 1, "intact", "", stream.AnswerOK, ""),
-		back(2, 1, "emptied", "empty,preserve", stream.AnswerFailed, "ARGS_REPLACED_BY_EMPTY"),
+		back(1, 1, "intact", "", stream.ResultOK, ""),
+		back(2, 1, "emptied", "empty,preserve", stream.ResultFailed, "ARGS_REPLACED_BY_EMPTY"),
 		back(2, 7, "dropped", "drop", 0, ""),
 	)
 	return s.feed(ping).end()

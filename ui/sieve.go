@@ -141,9 +141,9 @@ func (m *Model) seenAs(field string) (words []string) {
 			for _, c := range lastOf(t.Calls, mostSeen) {
 				add(c.Name)
 			}
-		case field == "agent" && t.Ask != nil:
-			add(t.Ask.Title)
-			add(t.Ask.Agent)
+		case field == "agent" && t.Request != nil:
+			add(t.Request.Title)
+			add(t.Request.Agent)
 		case field == "file" && x != nil:
 			add(x.Head.File)
 		case field == "host" && x != nil:

@@ -32,7 +32,7 @@ var orders = []order{
 	{"took", func(_ *Model, t *stream.Turn) float64 { return float64(screen.Elapsed(t.OpenedAt, t.ClosedAt)) }},
 	{"bytes", func(_ *Model, t *stream.Turn) (size float64) {
 		for _, c := range t.Calls {
-			size += float64(c.Size())
+			size += float64(c.ArgsLen())
 		}
 		return size
 	}},

@@ -231,7 +231,7 @@ func doingOf(p *screen.Pen, x *providers.Exchange, t *stream.Turn) (r screen.Rol
 		c := t.Calls[len(t.Calls)-1]
 		st := c.Status()
 		switch {
-		case st == stream.LooksDone && c.Arriving():
+		case st == stream.LooksDone && c.MayGrow():
 			return screen.StatusRoles[st], p.Glyph.Status[st], p.Name(c.Name).Between("", ", not sealed")
 		case st == stream.Streaming:
 			return screen.StatusRoles[st], p.Glyph.Status[st], p.Format("%s %s", p.Name(c.Name), p.Name(panes.TailPath(c)))
@@ -264,11 +264,11 @@ func (m *Model) when(x *providers.Exchange, at time.Duration) display.Text {
 
 // whoOf is the agent that asks, or the client.
 func whoOf(x *providers.Exchange, t *stream.Turn) string {
-	if t != nil && t.Ask != nil && t.Ask.Agent != "" {
-		if t.Ask.Title != "" {
-			return t.Ask.Title
+	if t != nil && t.Request != nil && t.Request.Agent != "" {
+		if t.Request.Title != "" {
+			return t.Request.Title
 		}
-		return t.Ask.Agent
+		return t.Request.Agent
 	}
 	return clientOf(x)
 }

@@ -165,7 +165,7 @@ func (m *Model) seenOf(p *screen.Pen, s slot) (longest []display.Text) {
 		}
 	}
 	c := m.call()
-	grows := c != nil && c.Arriving()
+	grows := c != nil && c.MayGrow()
 	if m.scene.Bare && !m.follow && s.pane == nil {
 		if _, last, of := m.doc.Visible(); !grows || last < of {
 			return []display.Text{p.ScrollInfo(m.doc.Visible()), p.ScrollRows(m.doc.Visible())}

@@ -132,7 +132,7 @@ func (d *decoder) finishRun() {
 	t, ev := d.ensureTurn([]byte("RUN_FINISHED")), &d.ev
 	// TanStack AI tells token counts here.
 	in, out := ev.usage.Get("promptTokens").Count(), ev.usage.Get("completionTokens").Count()
-	if in.Told || out.Told {
+	if in.Reported || out.Reported {
 		t.Usage(stream.Usage{Input: in, Output: out})
 	}
 	word := cmp.Or(ev.finish.Text(), ev.outcome.Text(), ev.outcome.Get("type").Text())

@@ -10,7 +10,7 @@ var findings = []*stream.Diagnosis{
 var (
 	snapshotOnly = &stream.Diagnosis{
 		Code: "SNAPSHOT_ONLY", Severity: stream.Info, By: stream.Gateway,
-		Means: "Calls stand in a snapshot of all messages and were not streamed; as a rule they are of earlier runs.",
-		Do:    "Nothing, if they are: a client that shows both shows them twice.",
+		Meaning: "Calls stand in a snapshot of all messages and were not streamed; as a rule they are of earlier runs.",
+		Advice:  "Nothing, if they are: a client that shows both shows them twice.",
 	}
 )

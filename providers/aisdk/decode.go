@@ -96,7 +96,7 @@ func (d *decoder) startMessage() {
 		d.endTurn()
 	}
 	if d.turn.IsOpen() {
-		d.turn.Find(dialect.MessageRestarted.As(stream.Info), "a second start in one message: streams were merged, clients keep the last id")
+		d.turn.Find(dialect.MessageRestarted.WithSeverity(stream.Info), "a second start in one message: streams were merged, clients keep the last id")
 		d.turn.Meta(stream.Opening{ID: id})
 	} else {
 		d.openTurn(id)
@@ -161,7 +161,7 @@ func (d *decoder) readMetadata(t *dialect.Turn) {
 }
 
 func firstCount(a, b dialect.Raw) stream.Count {
-	if n := a.Count(); n.Told {
+	if n := a.Count(); n.Reported {
 		return n
 	}
 	return b.Count()
@@ -180,7 +180,7 @@ func (d *decoder) Close() {
 	switch {
 	case !d.turn.IsOpen():
 	case d.finished:
-		d.turn.Find(stream.NoTerminator.As(stream.Info), "the message finished, but no [DONE] came")
+		d.turn.Find(stream.NoTerminator.WithSeverity(stream.Info), "the message finished, but no [DONE] came")
 		d.turn.End()
 	case d.ended:
 		d.turn.Cut("")

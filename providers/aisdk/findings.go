@@ -10,27 +10,27 @@ var findings = []*stream.Diagnosis{
 var (
 	responseAborted = &stream.Diagnosis{
 		Code: "ABORTED", Severity: stream.Info, By: stream.Client,
-		Means: "The application stopped the response: somebody pressed stop, or it gave up.",
-		Do:    "Nothing; run no call that was not whole by then.",
+		Meaning: "The application stopped the response: somebody pressed stop, or it gave up.",
+		Advice:  "Nothing; run no call that was not whole by then.",
 	}
 	inputRejected = &stream.Diagnosis{
 		Code: "INPUT_REJECTED", Severity: stream.Error, By: stream.Model,
-		Means: "The SDK does not run the call: its input does not parse, does not fit the schema, or the tool is unknown.",
-		Do:    "Read the SDK's own words; the model gets them as the call's result and may try again.",
+		Meaning: "The SDK does not run the call: its input does not parse, does not fit the schema, or the tool is unknown.",
+		Advice:  "Read the SDK's own words; the model gets them as the call's result and may try again.",
 	}
 	approvalRequested = &stream.Diagnosis{
 		Code: "APPROVAL_REQUESTED", Severity: stream.Info, By: stream.Gateway,
-		Means: "The call waits for somebody's approval before the application runs it.",
-		Do:    "Answer the request; until then nothing has run.",
+		Meaning: "The call waits for somebody's approval before the application runs it.",
+		Advice:  "Answer the request; until then nothing has run.",
 	}
 	callApproved = &stream.Diagnosis{
 		Code: "CALL_APPROVED", Severity: stream.Info, By: stream.Client,
-		Means: "Somebody approved a call that waited for it.",
-		Do:    "Nothing: its result comes in a later response.",
+		Meaning: "Somebody approved a call that waited for it.",
+		Advice:  "Nothing: its result comes in a later response.",
 	}
 	callDenied = &stream.Diagnosis{
 		Code: "CALL_DENIED", Severity: stream.Info, By: stream.Client,
-		Means: "Somebody did not approve the call, and it did not run.",
-		Do:    "Nothing: the model is told that it was denied.",
+		Meaning: "Somebody did not approve the call, and it did not run.",
+		Advice:  "Nothing: the model is told that it was denied.",
 	}
 )

@@ -15,7 +15,7 @@ type call struct {
 func (d *decoder) openCall(t *dialect.Turn) *call {
 	info := stream.CallInfo{ID: d.chunk.callID.Text(), Name: d.chunk.name.Text(), Kind: "function"}
 	if d.chunk.server.IsTrue() {
-		info.Kind, info.Server = "server", true
+		info.Kind, info.RunByProvider = "server", true
 	}
 	k := &call{Call: t.OpenCall(int32(len(d.order)), info)}
 	k.Keep()

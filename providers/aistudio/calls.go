@@ -169,7 +169,7 @@ func (c *call) reportRepeat(signature string) {
 
 // reportAttempt shows the call that the model wrote and the provider threw away.
 func (d *decoder) reportAttempt(choice int32, message dialect.Raw) {
-	c := d.openNextCall(stream.CallInfo{Kind: "function", Choice: choice, Freeform: true, Attempt: true})
+	c := d.openNextCall(stream.CallInfo{Kind: "function", Choice: choice, Freeform: true, Discarded: true})
 	if message.IsString() {
 		c.Args(message)
 	}
@@ -180,7 +180,7 @@ const codeTool = "code_execution"
 
 // reportCodeCall takes [language, code] that the provider runs.
 func (d *decoder) reportCodeCall(v jsonNodes, choice int32) {
-	c := d.openNextCall(stream.CallInfo{Name: codeTool, Kind: "server", Server: true, Choice: choice, Freeform: true})
+	c := d.openNextCall(stream.CallInfo{Name: codeTool, Kind: "server", RunByProvider: true, Choice: choice, Freeform: true})
 	c.Args(v.element(1).raw())
 	c.Seal()
 }

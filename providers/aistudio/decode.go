@@ -150,7 +150,7 @@ func (d *decoder) reportUsage(v jsonNodes) {
 	visible, reasoning := v.element(1).asCount(), v.element(9).asCount()
 	u := stream.Usage{
 		Input: v.element(0).asCount(), CacheRead: v.element(3).asCount(), Reasoning: reasoning,
-		Output: stream.Count{N: visible.N + reasoning.N, Told: visible.Told || reasoning.Told},
+		Output: stream.Count{N: visible.N + reasoning.N, Reported: visible.Reported || reasoning.Reported},
 	}
 	if u == (stream.Usage{}) || u == d.usage {
 		return

@@ -52,7 +52,7 @@ func (v jsonNodes) asInt() (int64, bool) {
 
 func (v jsonNodes) asCount() stream.Count {
 	n, ok := v.asInt()
-	return stream.Count{N: n, Told: ok}
+	return stream.Count{N: n, Reported: ok}
 }
 
 // len is how many elements an array has.

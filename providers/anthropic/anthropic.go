@@ -73,6 +73,6 @@ var endings = dialect.Endings{
 // toolBlocks are the block types that propose a call, and what kind of call.
 var toolBlocks = map[string]stream.CallInfo{
 	"tool_use":        {Kind: "function"},
-	"server_tool_use": {Kind: "server", Server: true},
-	"mcp_tool_use":    {Kind: "mcp", Server: true},
+	"server_tool_use": {Kind: "server", RunByProvider: true},
+	"mcp_tool_use":    {Kind: "mcp", RunByProvider: true},
 }

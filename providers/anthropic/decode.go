@@ -164,9 +164,9 @@ func openCall(t *dialect.Turn, slot int32, kind string, block dialect.Raw) *dial
 	}
 	info.ID, info.Name = block.Get("id").Text(), block.Get("name").Text()
 	info.Parent = block.Get("caller").Get("tool_id").Text()
-	info.Host = block.Get("server_name").Text()
+	info.MCPServer = block.Get("server_name").Text()
 	c := t.OpenCall(slot, info)
-	if info.ID == "" && !info.Server {
+	if info.ID == "" && !info.RunByProvider {
 		c.Find(dialect.IDMissing, "no id came: a result has nothing to refer to")
 	}
 	return c

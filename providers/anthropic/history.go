@@ -63,7 +63,7 @@ func readBlock(v dialect.Raw) dialect.Part {
 }
 
 func readCall(kind string, v dialect.Raw) dialect.Part {
-	p := dialect.Part{Kind: dialect.CallPart, Form: dialect.ObjectForm, Tool: toolBlocks[kind].Kind, Server: toolBlocks[kind].Server, Raw: v}
+	p := dialect.Part{Kind: dialect.CallPart, Form: dialect.ObjectForm, Tool: toolBlocks[kind].Kind, Server: toolBlocks[kind].RunByProvider, Raw: v}
 	s := v.Scan()
 	for ok := s.Object(); ok; ok = s.Member() {
 		switch string(s.Key()) {

@@ -23,7 +23,7 @@ func (d *decoder) reportUsage(turn *dialect.Turn, u dialect.Raw) {
 		return
 	}
 	set := func(c *stream.Count, v dialect.Raw) {
-		if n := v.Count(); n.Told {
+		if n := v.Count(); n.Reported {
 			*c = n
 		}
 	}
@@ -51,7 +51,7 @@ func (d *decoder) fillUsage(metrics dialect.Raw) {
 	}
 	told := false
 	set := func(c *stream.Count, name string) {
-		if n := metrics.Get(name).Count(); n.Told && !c.Told {
+		if n := metrics.Get(name).Count(); n.Reported && !c.Reported {
 			*c, told = n, true
 		}
 	}
@@ -74,7 +74,7 @@ func (t *tokenCounts) asUsage() stream.Usage {
 
 // totalInput is every input token.
 func (t *tokenCounts) totalInput() stream.Count {
-	return stream.Count{N: t.input.N + t.read.N + t.write.N, Told: t.input.Told}
+	return stream.Count{N: t.input.N + t.read.N + t.write.N, Reported: t.input.Reported}
 }
 
 // addDoubt keeps a reason once.

@@ -47,7 +47,7 @@ func sniffFrame(e dialect.Evidence) dialect.Score {
 	_, operation := pathParts(e.Path)
 	switch {
 	case event != nil && slices.Contains(eventNames, name) &&
-		(name != "metadata" || event.Get("usage").Get("inputTokens").Count().Told):
+		(name != "metadata" || event.Get("usage").Get("inputTokens").Count().Reported):
 		return dialect.Score{Points: dialect.Sure, Why: "event " + name}
 	case event.Get("output").Get("message").Kind() == '{' && event.Get("stopReason").IsString():
 		return dialect.Score{Points: dialect.Sure, Why: "a body with output.message and stopReason"}

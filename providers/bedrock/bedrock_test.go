@@ -90,7 +90,7 @@ func TestErrorBody(t *testing.T) {
 			t.Error(err)
 		}
 		d.Close()
-		if len(got) != 3 || got[1].Kind != stream.Failure || got[1].Text != "no access" || stream.PayloadOf[stream.Failed](got[1]).Code != "AccessDeniedException" ||
+		if len(got) != 3 || got[1].Kind != stream.Failure || got[1].Text != "no access" || stream.PayloadOf[stream.FailureInfo](got[1]).Code != "AccessDeniedException" ||
 			got[2].Code != stream.CloseCut {
 			t.Errorf("%s: %v", body, got)
 		}

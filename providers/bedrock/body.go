@@ -81,7 +81,7 @@ func readUsage(u dialect.Raw) stream.Usage {
 		CacheRead: u.Get("cacheReadInputTokens").Count(), CacheWrite: u.Get("cacheWriteInputTokens").Count(),
 	}
 	total := u.Get("totalTokens").Count()
-	if inside := total.Told && n.Input.N+n.Output.N == total.N; n.Input.Told && !inside {
+	if inside := total.Reported && n.Input.N+n.Output.N == total.N; n.Input.Reported && !inside {
 		n.Input.N += n.CacheRead.N + n.CacheWrite.N
 	}
 	details := u.Get("cacheDetails").Scan()

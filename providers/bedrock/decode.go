@@ -78,7 +78,7 @@ func (d *decoder) cutTurn() { d.turn.Cut("the stream ended without messageStop")
 // endTurn ends the turn after messageStop.
 func (d *decoder) endTurn() {
 	if d.turn.IsOpen() && !d.counted {
-		d.turn.Find(stream.NoTerminator.As(stream.Info), "messageStop came, but no metadata after it: usage is missing")
+		d.turn.Find(stream.NoTerminator.WithSeverity(stream.Info), "messageStop came, but no metadata after it: usage is missing")
 	}
 	d.turn.End()
 }
@@ -131,7 +131,7 @@ func (d *decoder) startBlock(t *dialect.Turn, slot int32) {
 func openCall(t *dialect.Turn, slot int32, use dialect.Raw) *dialect.Call {
 	info := stream.CallInfo{ID: use.Get("toolUseId").Text(), Name: use.Get("name").Text(), Kind: "function"}
 	if use.Get("type").Is(serverToolUse) {
-		info.Kind, info.Server = "server", true
+		info.Kind, info.RunByProvider = "server", true
 	}
 	return t.OpenCall(slot, info)
 }

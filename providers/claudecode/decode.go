@@ -118,7 +118,7 @@ func compareArguments(c *dialect.Call, input dialect.Raw) {
 	if c.Bytes == 0 && input.EmptyObject() || c.Matches(input) || unparsedArguments(input) != nil {
 		return
 	}
-	c.Find(dialect.DoneMismatch.As(stream.Info).Blames(stream.Client),
+	c.Find(dialect.DoneMismatch.WithSeverity(stream.Info).WithCause(stream.Client),
 		"Claude Code runs the call with another input than the model wrote, which is shown: %s", input.Clip())
 }
 
@@ -177,7 +177,7 @@ func (d *decoder) Close() {
 	case d.Last() == nil:
 		d.Open(stream.Opening{Model: d.model}).Cut("the lines ended before the first message")
 	default:
-		d.Find(stream.NoTerminator.As(stream.Warn).Blames(stream.Client),
+		d.Find(stream.NoTerminator.WithSeverity(stream.Warn).WithCause(stream.Client),
 			"the lines ended without a result: Claude Code was stopped between two messages")
 	}
 	d.begun = false

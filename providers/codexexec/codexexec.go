@@ -45,14 +45,14 @@ func sniffFrame(e dialect.Evidence) dialect.Score {
 // itemsOnly is the only finding that only these lines make.
 var itemsOnly = &stream.Diagnosis{
 	Code: "ITEMS_ONLY", Severity: stream.Info, By: stream.Client,
-	Means: "These lines tell what Codex did, not what the model wrote: names and arguments are Codex's own, and calls that it could not run are missing.",
-	Do:    "Open the rollout of the session in ~/.codex/sessions: it has the model's calls as they were written.",
+	Meaning: "These lines tell what Codex did, not what the model wrote: names and arguments are Codex's own, and calls that it could not run are missing.",
+	Advice:  "Open the rollout of the session in ~/.codex/sessions: it has the model's calls as they were written.",
 }
 
 var notice = &stream.Diagnosis{
 	Code: "CODEX_NOTICE", Severity: stream.Info, By: stream.Client,
-	Means: "Codex told its user of something that went wrong on the way.",
-	Do:    "Nothing, if it went on; the last such word before a turn that failed says why.",
+	Meaning: "Codex told its user of something that went wrong on the way.",
+	Advice:  "Nothing, if it went on; the last such word before a turn that failed says why.",
 }
 
 var findings = []*stream.Diagnosis{itemsOnly, notice}

@@ -143,7 +143,7 @@ func (d *decoder) ensureCall(kind string, of *itemKind) *dialect.Call {
 	if c := d.calls[id]; c != nil {
 		return c
 	}
-	info := stream.CallInfo{ID: id, Name: kind, Kind: of.word, Host: l.server.Text(), Server: of.server, Freeform: !of.json}
+	info := stream.CallInfo{ID: id, Name: kind, Kind: of.word, MCPServer: l.server.Text(), RunByProvider: of.server, Freeform: !of.json}
 	if name := l.item.Get(itemNames[kind]).Text(); name != "" {
 		info.Name = name
 	}

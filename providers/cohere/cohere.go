@@ -51,7 +51,7 @@ func sniffFrame(e dialect.Evidence) dialect.Score {
 	_, finishes := endings.Codes[reason.Text()]
 	switch {
 	case bad:
-	case eventTypes[kind] && (delta.Kind() == '{' || index.Count().Told):
+	case eventTypes[kind] && (delta.Kind() == '{' || index.Count().Reported):
 		return dialect.Score{Points: dialect.Sure, Why: "event type " + kind}
 	case body.Kind() == '{' && finishes:
 		return dialect.Score{Points: dialect.Sure, Why: "a body with message and finish_reason " + reason.Text()}

@@ -148,7 +148,7 @@ func endCall(c *dialect.Call) {
 }
 
 func reportNullArguments(c *dialect.Call) {
-	c.Find(dialect.ArgsNull.As(stream.Info).Blames(stream.Provider), "the arguments are null, as Cohere writes none: meant as {}")
+	c.Find(dialect.ArgsNull.WithSeverity(stream.Info).WithCause(stream.Provider), "the arguments are null, as Cohere writes none: meant as {}")
 }
 
 // appendArguments takes a fragment of a call's arguments: a string that is a piece of JSON.

@@ -78,7 +78,7 @@ func reportUsage(t *dialect.Turn, u dialect.Raw) {
 		Input: billed.Get("input_tokens").Count(), Output: billed.Get("output_tokens").Count(),
 		SeenInput: seen.Get("input_tokens").Count(), SeenOutput: seen.Get("output_tokens").Count(),
 	}
-	if !n.Input.Told && !n.Output.Told {
+	if !n.Input.Reported && !n.Output.Reported {
 		n.Input, n.Output = n.SeenInput, n.SeenOutput
 		n.CacheRead = u.Get("cached_tokens").Count()
 	}

@@ -49,7 +49,7 @@ func (c *Call) Args(v Raw) { c.append(c.turn.out.hold(v), nil) }
 
 // ArgsText appends a delta that is text already. from is the wire's own form of it, where the text
 // was derived, or nil.
-func (c *Call) ArgsText(text, from []byte) { c.append(c.turn.out.text.Hold(text), from) }
+func (c *Call) ArgsText(text, from []byte) { c.append(c.turn.out.text.StringOf(text), from) }
 
 func (c *Call) append(text string, from []byte) {
 	if text != "" {
@@ -79,7 +79,7 @@ func (c *Call) IsNull() bool { return c.null && c.Bytes == len(null) }
 // ArgsText.
 func (c *Call) Rewrite(text, from []byte) {
 	c.Bytes, c.Last, c.null, c.kept = 0, 0, false, nil
-	held := c.turn.out.text.Hold(text)
+	held := c.turn.out.text.StringOf(text)
 	if held != "" {
 		c.remember(held)
 	}
@@ -105,7 +105,7 @@ func (c *Call) Reject(why string) {
 // Answer tells that the call has its result, where the wire knows the call by its place.
 // Turn.Answer is for a wire that has ids.
 func (c *Call) Answer(failed bool) {
-	c.emit(stream.Event{Kind: stream.Answer, Code: answerCode(failed)})
+	c.emit(stream.Event{Kind: stream.CallResult, Code: answerCode(failed)})
 }
 
 // Find makes a finding about the call.

@@ -17,8 +17,8 @@ type Out struct {
 	open  []*Turn // in the order they began
 	last  *Turn
 	said  told
-	text  stream.Arena    // of deltas and the wire's forms of them, until the timeline has copied them
-	froms []stream.Origin // the block that the next form goes into
+	text  stream.Arena      // of deltas and the wire's forms of them, until the timeline has copied them
+	froms []stream.WireForm // the block that the next form goes into
 	buf   []byte
 	now   time.Duration
 }
@@ -118,7 +118,7 @@ func (o *Out) hold(v Raw) string {
 	if o.buf = v.Append(o.buf[:0]); len(o.buf) > longText {
 		return string(o.buf)
 	}
-	return o.text.Hold(o.buf)
+	return o.text.StringOf(o.buf)
 }
 
 // longText is a text that is no delta of many: it is let go with its event.
@@ -133,9 +133,9 @@ func (o *Out) origin(from []byte) stream.Payload {
 		return nil
 	}
 	if len(o.froms) == cap(o.froms) {
-		o.froms = make([]stream.Origin, 0, min(max(2*cap(o.froms), 4), 256))
+		o.froms = make([]stream.WireForm, 0, min(max(2*cap(o.froms), 4), 256))
 	}
-	o.froms = append(o.froms, stream.Origin{Wire: o.text.Hold(from)})
+	o.froms = append(o.froms, stream.WireForm{Wire: o.text.StringOf(from)})
 	return &o.froms[len(o.froms)-1]
 }
 

@@ -152,7 +152,7 @@ func (r Raw) Float() (float64, bool) {
 // Count is a token count.
 func (r Raw) Count() stream.Count {
 	n, ok := r.Int()
-	return stream.Count{N: n, Told: ok}
+	return stream.Count{N: n, Reported: ok}
 }
 
 // ErrorOf is the type and message of an error as most protocols write it. Without a message,

@@ -89,7 +89,7 @@ func TestRawNumbers(t *testing.T) {
 		if f, ok := r.Float(); ok != test.isFloat || ok && f != test.f {
 			t.Errorf("%s: Float() = %v, %v", r, f, ok)
 		}
-		if c := r.Count(); c.Told != test.isInt || c.Told && c.N != test.n {
+		if c := r.Count(); c.Reported != test.isInt || c.Reported && c.N != test.n {
 			t.Errorf("%s: Count() = %+v", r, c)
 		}
 	}

@@ -150,7 +150,7 @@ func (t *Turn) Finish(word string, code stream.Code) {
 func (t *Turn) FinishChoice(choice int32, word, means string, code stream.Code) {
 	e := stream.Event{Kind: stream.Finish, Slot: choice, Text: word, Code: code}
 	if means != "" {
-		e.What = &stream.Reason{Means: means}
+		e.What = &stream.FinishMeaning{Text: means}
 	}
 	t.emit(e)
 }
@@ -189,27 +189,27 @@ func (t *Turn) HasClientCalls() bool { return t.client > 0 }
 
 // Fail tells an error that the provider reports: its code or type, and its message.
 func (t *Turn) Fail(id, message string) {
-	t.emit(stream.Event{Kind: stream.Failure, Text: message, What: &stream.Failed{Code: id}})
+	t.emit(stream.Event{Kind: stream.Failure, Text: message, What: &stream.FailureInfo{Code: id}})
 }
 
 // Answer tells the result of a call that has an id, or of tool name where the wire gives none.
 func (t *Turn) Answer(id, name string, failed bool) {
-	t.emit(stream.Event{Kind: stream.Answer, Slot: stream.NoSlot, Code: answerCode(failed), What: &stream.Answered{ID: id, Name: name}})
+	t.emit(stream.Event{Kind: stream.CallResult, Slot: stream.NoSlot, Code: answerCode(failed), What: &stream.ResultFor{ID: id, Name: name}})
 }
 
 // Gave is Answer for a call that has an id, with what its tool gave.
 func (t *Turn) Gave(id string, failed bool, content Raw) {
 	t.emit(stream.Event{
-		Kind: stream.Answer, Slot: stream.NoSlot, Code: answerCode(failed),
-		What: &stream.Answered{ID: id, Told: true, Gave: stream.ResultOf(ResultText(content))},
+		Kind: stream.CallResult, Slot: stream.NoSlot, Code: answerCode(failed),
+		What: &stream.ResultFor{ID: id, HasContent: true, Result: stream.ResultOf(ResultText(content))},
 	})
 }
 
 func answerCode(failed bool) stream.Code {
 	if failed {
-		return stream.AnswerFailed
+		return stream.ResultFailed
 	}
-	return stream.AnswerOK
+	return stream.ResultOK
 }
 
 // Find makes a finding about the turn.
@@ -227,8 +227,8 @@ func (t *Turn) Once(d *stream.Diagnosis, format string, args ...any) {
 // OpenCall begins a call in a slot: Call finds it by that.
 func (t *Turn) OpenCall(slot int32, info stream.CallInfo) *Call {
 	c := t.handle(slot)
-	c.ID, c.Name, c.Server = info.ID, info.Name, info.Server
-	if !info.Server {
+	c.ID, c.Name, c.Server = info.ID, info.Name, info.RunByProvider
+	if !info.RunByProvider {
 		t.client++
 	}
 	c.emit(stream.Event{Kind: stream.CallOpen, What: &info})
@@ -298,7 +298,7 @@ type told []*stream.Diagnosis
 
 // first reports whether d is new, and notes it.
 func (t *told) first(d *stream.Diagnosis) bool {
-	declared := d.Declared()
+	declared := d.Base()
 	for _, made := range *t {
 		if made == declared {
 			return false

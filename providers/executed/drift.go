@@ -121,8 +121,8 @@ func (j *Join) drift(run, name string, schema dialect.Raw) (d drift, drifts bool
 
 // What drifts, as it is told.
 var (
-	driftOfServer = schemaDrift.Blames(stream.Server)
-	driftOfWords  = schemaDrift.As(stream.Info)
+	driftOfServer = schemaDrift.WithCause(stream.Server)
+	driftOfWords  = schemaDrift.WithSeverity(stream.Info)
 )
 
 // widened reports whether a model may write by the schema that it was given what is not right by the

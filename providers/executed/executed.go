@@ -54,7 +54,7 @@ type News struct {
 	Of   stream.Ref
 	At   time.Duration
 	Text string
-	stream.Execution
+	stream.ToolExecution
 }
 
 // A Call is what is known of a model's call.
@@ -89,7 +89,7 @@ type Call struct {
 type Ask struct {
 	*mcp.Request
 	Call *Call // that it is joined to, nil for none
-	By   stream.Join
+	By   stream.MatchBasis
 	Of   int     // how many equal calls it may be one of
 	May  []*Call // where it is not joined: calls that it may be, more than one
 
@@ -146,7 +146,7 @@ func (j *Join) Ask(r *mcp.Request) *Ask { return j.byNumber[r.Number] }
 
 // Opened takes a call that began, or got its name or id.
 func (j *Join) Opened(t *stream.Turn, c *stream.Call) {
-	if c.Server || c.Attempt || c.Kind != "" && c.Kind != "function" && c.Kind != "custom" && c.Kind != "mcp" {
+	if c.RunByProvider || c.Discarded || c.Kind != "" && c.Kind != "function" && c.Kind != "custom" && c.Kind != "mcp" {
 		return
 	}
 	for i := len(j.calls) - 1; i >= 0 && i >= len(j.calls)-64; i-- {
@@ -166,17 +166,17 @@ func (j *Join) Opened(t *stream.Turn, c *stream.Call) {
 // learn takes what is known of a call now.
 func (j *Join) learn(of *Call) {
 	t, c := j.Find(of.Ref)
-	if c == nil || t.Kept != stream.Whole {
+	if c == nil || t.Retention != stream.InMemory {
 		return
 	}
 	of.ID, of.Name, of.freeform = c.ID, c.Name, c.Freeform()
-	if c.Space != "" {
-		of.Name = c.Space + "__" + c.Name
+	if c.Namespace != "" {
+		of.Name = c.Namespace + "__" + c.Name
 	}
 	of.OpenedAt, of.FirstAt, of.LastAt, of.SealedAt = c.OpenedAt, c.FirstArgAt, c.LastArgAt, c.SealedAt
-	of.Args, of.Size, of.syntax = c.Args(), c.Size(), c.Syntax()
-	of.settled = !c.Arriving()
-	of.unseen = t.Missed > 0 || t.Unseen() || c.Status() == stream.Unseen
+	of.Args, of.Size, of.syntax = c.Args(), c.ArgsLen(), c.Syntax()
+	of.settled = !c.MayGrow()
+	of.unseen = t.Missed > 0 || t.HasGap() || c.Status() == stream.Unseen
 	j.blind = j.blind || of.unseen
 }
 

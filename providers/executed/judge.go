@@ -27,7 +27,7 @@ func (j *Join) found(of *Call, a *Ask, f stream.Finding) stream.Finding {
 	if a != nil { // it is known when all is that it is made from
 		at = max(at, of.SealedAt, of.ClosedAt, of.givenAt)
 	}
-	f.Event = j.Tell(News{Of: of.Ref, At: at, Text: f.Code, Execution: stream.Execution{Request: request, Finding: f}})
+	f.Event = j.Tell(News{Of: of.Ref, At: at, Text: f.Code, ToolExecution: stream.ToolExecution{Request: request, Finding: f}})
 	if a != nil {
 		a.Findings = append(a.Findings, f)
 	}
@@ -101,7 +101,7 @@ func (j *Join) judgeTime(of *Call, a *Ask) {
 	case a.Asked < 0:
 		return
 	case of.SealedAt >= 0 && late < of.SealedAt:
-		j.found(of, a, early.As(stream.Error).Finding("%s was run %s before its arguments were final", a.Tool, Span(of.SealedAt-a.Asked)))
+		j.found(of, a, early.WithSeverity(stream.Error).Finding("%s was run %s before its arguments were final", a.Tool, Span(of.SealedAt-a.Asked)))
 	case !of.closed:
 		return
 	case of.ClosedAt >= 0 && late < of.ClosedAt && of.Phase == stream.TurnComplete:
@@ -134,7 +134,7 @@ func (j *Join) ranTwice(of *Call, a *Ask, before []*Ask) {
 	}
 	d, why := twice, ""
 	if j.Doubled(of.Ref) {
-		d, why = twice.Blames(stream.Provider), ": the end of the call was said twice"
+		d, why = twice.WithCause(stream.Provider), ": the end of the call was said twice"
 	}
 	j.found(of, a, d.Finding("%s was run %d times for the one id %s%s", a.Tool, ran, of.ID, why))
 }

@@ -173,12 +173,12 @@ func (j *Join) rivals(of *Call, a *Ask) (n int) {
 }
 
 // join joins a request to a call.
-func (j *Join) join(a *Ask, of *Call, by stream.Join, equals int) {
+func (j *Join) join(a *Ask, of *Call, by stream.MatchBasis, equals int) {
 	a.Call, a.By, a.Of, a.May = of, by, equals, nil
 	before := of.asks
 	of.asks = append(of.asks, a)
 	j.learn(of)
-	j.Tell(News{Of: of.Ref, At: a.Asked, Text: fmt.Sprintf("%s of %s, %s", a.Tool, a.Server.Name, a.How()), Execution: stream.Execution{Request: a.Number, Join: by, Of: equals}})
+	j.Tell(News{Of: of.Ref, At: a.Asked, Text: fmt.Sprintf("%s of %s, %s", a.Tool, a.Server.Name, a.How()), ToolExecution: stream.ToolExecution{Request: a.Number, Join: by, Of: equals}})
 	if len(before) > 0 && by == stream.ByID {
 		j.ranTwice(of, a, before)
 	}

@@ -204,7 +204,7 @@ func (ch *candidateState) flush() {
 // reportServerCall takes a call that the provider runs.
 func (d *decoder) reportServerCall(ch *candidateState, p *part, name string, value, args dialect.Raw) {
 	ch.server = d.openNextCall(stream.CallInfo{
-		ID: value.Get("id").Text(), Name: name, Kind: "server", Server: true, Choice: ch.index, Signature: p.signature.Text(),
+		ID: value.Get("id").Text(), Name: name, Kind: "server", RunByProvider: true, Choice: ch.index, Signature: p.signature.Text(),
 	})
 	if args.Given() {
 		ch.server.ArgsText(args, nil)

@@ -48,7 +48,7 @@ func (d *decoder) reportRefusal(ch *candidateState, reason string, message diale
 		return
 	}
 	c := d.openNextCall(stream.CallInfo{
-		Name: attemptName(message.Text()), Kind: "function", Choice: ch.index, Freeform: true, Attempt: true,
+		Name: attemptName(message.Text()), Kind: "function", Choice: ch.index, Freeform: true, Discarded: true,
 	})
 	if message.HasText() {
 		c.Args(message)
@@ -142,7 +142,7 @@ func (d *decoder) reportUsage(u *usage) {
 		count *stream.Count
 		now   dialect.Raw
 	}{{&t.prompt, u.prompt}, {&t.tool, u.tool}, {&t.cached, u.cached}, {&t.candidates, u.candidates}, {&t.thoughts, u.thoughts}} {
-		if n := c.now.Count(); n.Told {
+		if n := c.now.Count(); n.Reported {
 			*c.count, told = n, true
 		}
 	}
@@ -150,9 +150,9 @@ func (d *decoder) reportUsage(u *usage) {
 		return
 	}
 	usage := stream.Usage{
-		Input:     stream.Count{N: t.prompt.N + t.tool.N, Told: t.prompt.Told || t.tool.Told},
+		Input:     stream.Count{N: t.prompt.N + t.tool.N, Reported: t.prompt.Reported || t.tool.Reported},
 		CacheRead: t.cached,
-		Output:    stream.Count{N: t.candidates.N + t.thoughts.N, Told: t.candidates.Told || t.thoughts.Told},
+		Output:    stream.Count{N: t.candidates.N + t.thoughts.N, Reported: t.candidates.Reported || t.thoughts.Reported},
 		Reasoning: t.thoughts,
 		Tier:      d.usage.Tier,
 	}

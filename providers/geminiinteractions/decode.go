@@ -117,7 +117,7 @@ func (d *decoder) ensureTurn(event string) {
 	if !d.turn.IsOpen() {
 		d.openTurn(nil)
 		d.headless = true
-		d.turn.Find(stream.ProtocolViolation.As(stream.Warn), "%s came before interaction.created: the stream was resumed, or its beginning is lost", event)
+		d.turn.Find(stream.ProtocolViolation.WithSeverity(stream.Warn), "%s came before interaction.created: the stream was resumed, or its beginning is lost", event)
 	}
 }
 
@@ -156,7 +156,7 @@ func (d *decoder) openCall(st *step, slot int32, info stream.CallInfo, s dialect
 	if name := s.Get("name").Text(); name != "" {
 		info.Name = name
 	}
-	info.ID, info.Host, info.Signature = s.Get("id").Text(), s.Get("server_name").Text(), s.Get("signature").Text()
+	info.ID, info.MCPServer, info.Signature = s.Get("id").Text(), s.Get("server_name").Text(), s.Get("signature").Text()
 	st.call = d.turn.OpenCall(slot, info)
 }
 

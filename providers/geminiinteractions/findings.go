@@ -10,7 +10,7 @@ var findings = []*stream.Diagnosis{
 var (
 	responseUnfinished = &stream.Diagnosis{
 		Code: "RESPONSE_UNFINISHED", Severity: stream.Info, By: stream.Provider,
-		Means: "The interaction is still running: what is shown is what there was of it.",
-		Do:    "Fetch it again when it has ended.",
+		Meaning: "The interaction is still running: what is shown is what there was of it.",
+		Advice:  "Fetch it again when it has ended.",
 	}
 )

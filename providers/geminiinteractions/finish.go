@@ -134,13 +134,13 @@ func (d *decoder) reportUsage(u dialect.Raw, tier string) {
 	input, tool := u.Get("total_input_tokens").Count(), u.Get("total_tool_use_tokens").Count()
 	output, thought := u.Get("total_output_tokens").Count(), u.Get("total_thought_tokens").Count()
 	usage := stream.Usage{
-		Input:     stream.Count{N: input.N + tool.N, Told: input.Told || tool.Told},
+		Input:     stream.Count{N: input.N + tool.N, Reported: input.Reported || tool.Reported},
 		CacheRead: u.Get("total_cached_tokens").Count(),
-		Output:    stream.Count{N: output.N + thought.N, Told: output.Told || thought.Told},
+		Output:    stream.Count{N: output.N + thought.N, Reported: output.Reported || thought.Reported},
 		Reasoning: thought,
 		Tier:      tier,
 	}
-	if total := u.Get("total_tokens").Count(); total.Told && total.N == usage.Input.N+output.N {
+	if total := u.Get("total_tokens").Count(); total.Reported && total.N == usage.Input.N+output.N {
 		usage.Output.N = output.N
 	}
 	d.turn.Usage(usage)

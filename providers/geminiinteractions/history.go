@@ -97,7 +97,7 @@ func readPart(v dialect.Raw) dialect.Part {
 	info, isCall := callOf(kind)
 	switch {
 	case isCall:
-		p.Kind, p.Tool, p.Server, p.ID, p.Name, p.Host = dialect.CallPart, info.Kind, info.Server, v.Get("id").Text(), info.Name, v.Get("server_name").Text()
+		p.Kind, p.Tool, p.Server, p.ID, p.Name, p.Host = dialect.CallPart, info.Kind, info.RunByProvider, v.Get("id").Text(), info.Name, v.Get("server_name").Text()
 		if name := v.Get("name").Text(); name != "" {
 			p.Name = name
 		}

@@ -90,9 +90,9 @@ func callOf(kind string) (info stream.CallInfo, ok bool) {
 	case "function_call":
 		return stream.CallInfo{Kind: "function"}, true
 	case "mcp_server_tool_call":
-		return stream.CallInfo{Kind: "mcp", Server: true}, true
+		return stream.CallInfo{Kind: "mcp", RunByProvider: true}, true
 	}
-	return stream.CallInfo{Kind: "server", Server: true, Name: name}, isCall
+	return stream.CallInfo{Kind: "server", RunByProvider: true, Name: name}, isCall
 }
 
 // readModel is the model, or the agent, that a request asks for.

@@ -101,7 +101,7 @@ func (s *Shape) Path() Path {
 }
 
 // Since is what the request changes against the one before it in its lane.
-func (s *Shape) Since(was *Shape) (c stream.Change) {
+func (s *Shape) Since(was *Shape) (c stream.RequestChange) {
 	most := min(len(was.Messages), len(s.Messages))
 	for c.Same < most && was.Messages[c.Same] == s.Messages[c.Same] {
 		c.Same++
@@ -111,7 +111,7 @@ func (s *Shape) Since(was *Shape) (c stream.Change) {
 			c.Altered++
 		}
 	}
-	c.Added, c.Gone = len(s.Messages)-most, len(was.Messages)-most
+	c.Added, c.Removed = len(s.Messages)-most, len(was.Messages)-most
 	c.Same += s.lead
 	c.System, c.Tools, c.Model = was.System != s.System, was.Tools != s.Tools, was.Model != s.Model
 	return c

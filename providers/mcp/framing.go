@@ -46,7 +46,7 @@ func (l *lines) Write(p []byte, emit func(stream.Frame)) {
 func (l *lines) emit(line []byte, emit func(stream.Frame)) {
 	f := stream.Frame{Data: bytes.TrimSpace(line), End: l.size}
 	if l.lost {
-		f = stream.Frame{Kind: stream.FrameResidue, End: l.size, Cut: l.unequal}
+		f = stream.Frame{Kind: stream.FrameResidue, End: l.size, Truncated: l.unequal}
 	}
 	*l = lines{part: l.part[:0]}
 	if len(f.Data) > 0 || f.Kind != stream.FrameData {
@@ -60,7 +60,7 @@ func (l *lines) lose() { l.lost, l.unequal, l.part = true, true, nil }
 // Close gives a line that has no end, if it could be a message.
 func (l *lines) Close(emit func(stream.Frame)) {
 	if len(l.part) > 0 && !l.lost {
-		f := stream.Frame{Data: bytes.TrimSpace(l.part), End: l.size, Cut: true}
+		f := stream.Frame{Data: bytes.TrimSpace(l.part), End: l.size, Truncated: true}
 		*l = lines{}
 		emit(f)
 	}

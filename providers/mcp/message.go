@@ -20,15 +20,15 @@ func (t *talk) read(f stream.Frame, fromServer bool, at time.Duration) {
 		s := data.Scan()
 		for ok := s.Array(); ok; ok = s.Element() {
 			if one := s.Value(); one != nil {
-				t.one(one, fromServer, at, f.Cut)
+				t.one(one, fromServer, at, f.Truncated)
 			}
 		}
 		if err := s.End(); err != nil {
-			t.stray(data, fromServer, at, f.Cut, err.Error())
+			t.stray(data, fromServer, at, f.Truncated, err.Error())
 		}
 		return
 	}
-	t.one(data, fromServer, at, f.Cut)
+	t.one(data, fromServer, at, f.Truncated)
 }
 
 func (t *talk) one(data dialect.Raw, fromServer bool, at time.Duration, cut bool) {

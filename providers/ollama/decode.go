@@ -100,7 +100,7 @@ func (d *decoder) readContent(t *dialect.Turn) {
 func reportCall(t *dialect.Turn, w *dialect.FunctionCall) {
 	c := t.NextCall(stream.CallInfo{ID: w.ID.Text(), Name: w.Name.Text(), Kind: "function"})
 	if c.ID == "" {
-		c.Find(dialect.IDMissing.As(stream.Info).Blames(stream.Provider),
+		c.Find(dialect.IDMissing.WithSeverity(stream.Info).WithCause(stream.Provider),
 			"no id came, as from old versions: a result is matched by the tool's name or by its place")
 	}
 	switch {

@@ -84,7 +84,7 @@ func (d *decoder) Frame(f stream.Frame) error {
 // Close says that the bytes have ended.
 func (d *decoder) Close() {
 	if d.turn.IsOpen() && d.isFinished() && !d.failed {
-		d.turn.Find(stream.NoTerminator.As(stream.Info), "a finish reason came, but no [DONE]: usage may be missing")
+		d.turn.Find(stream.NoTerminator.WithSeverity(stream.Info), "a finish reason came, but no [DONE]: usage may be missing")
 		d.endTurn()
 	}
 	d.turn.Cut("the stream ended without a finish reason and without [DONE]")

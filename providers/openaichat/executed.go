@@ -50,5 +50,5 @@ func (d *decoder) openExecuted(st *choiceState, entry dialect.Raw) *executedTool
 	if name == "" {
 		name = entry.Get("type").Text() // search, python, browser_automation, …
 	}
-	return &executedTool{Call: d.turn.NextCall(stream.CallInfo{Name: name, Kind: "server", Server: true, Choice: st.index})}
+	return &executedTool{Call: d.turn.NextCall(stream.CallInfo{Name: name, Kind: "server", RunByProvider: true, Choice: st.index})}
 }

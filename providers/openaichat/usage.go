@@ -34,7 +34,7 @@ func (d *decoder) reportUsage() {
 	t := readTotals(told)
 	n := t.asUsage()
 	n.Tier = d.tier
-	n.CostUSD, n.CostTold = ownCost(told)
+	n.CostUSD, n.CostReported = ownCost(told)
 	why := t.describeConflict()
 	if why == "" && c.groqUsage.Kind() == '{' && !t.equalCounts(readTotals(c.groqUsage)) {
 		why = "usage and x_groq.usage are not the same"
@@ -66,7 +66,7 @@ func readTotals(u dialect.Raw) tokenTotals {
 // most hosts: the total tells. Without one, reasoning that is more than the completion cannot be
 // inside it.
 func (t tokenTotals) hasSeparateReasoning() bool {
-	if t.total.Told {
+	if t.total.Reported {
 		return t.reasoning.N > 0 && t.prompt.N+t.completion.N+t.reasoning.N == t.total.N
 	}
 	return t.reasoning.N > t.completion.N
@@ -85,11 +85,11 @@ func (t tokenTotals) asUsage() stream.Usage {
 // describeConflict says how the counts contradict each other, "" if they do not.
 func (t tokenTotals) describeConflict() string {
 	switch {
-	case t.prompt.Told && t.read.N+t.write.N > t.prompt.N:
+	case t.prompt.Reported && t.read.N+t.write.N > t.prompt.N:
 		return fmt.Sprintf("%d tokens read from and written to the cache are more than the prompt, %d", t.read.N+t.write.N, t.prompt.N)
-	case !t.total.Told && t.reasoning.N > t.completion.N:
+	case !t.total.Reported && t.reasoning.N > t.completion.N:
 		return fmt.Sprintf("%d reasoning tokens are more than the completion, %d, and no total says whether they are beside it", t.reasoning.N, t.completion.N)
-	case !t.total.Told || !t.prompt.Told || !t.completion.Told || t.prompt.N+t.completion.N == t.total.N || t.hasSeparateReasoning():
+	case !t.total.Reported || !t.prompt.Reported || !t.completion.Reported || t.prompt.N+t.completion.N == t.total.N || t.hasSeparateReasoning():
 		return ""
 	case t.reasoning.N > 0:
 		return fmt.Sprintf("total_tokens is %d, but prompt and completion are %d, with reasoning %d", t.total.N, t.prompt.N+t.completion.N, t.prompt.N+t.completion.N+t.reasoning.N)
@@ -113,7 +113,7 @@ func ownCost(u dialect.Raw) (usd float64, told bool) {
 
 func firstCount(fields ...dialect.Raw) stream.Count {
 	for _, f := range fields {
-		if n := f.Count(); n.Told {
+		if n := f.Count(); n.Reported {
 			return n
 		}
 	}

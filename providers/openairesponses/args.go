@@ -108,7 +108,7 @@ func (it *item) reportMismatch(text []byte, from string, equal bool) {
 	for at < len(text) && at < len(it.args) && text[at] == it.args[at] {
 		at++
 	}
-	bad, odd := dialect.DoneMismatch.As(stream.Error), dialect.DoneMismatch.As(stream.Info)
+	bad, odd := dialect.DoneMismatch.WithSeverity(stream.Error), dialect.DoneMismatch.WithSeverity(stream.Info)
 	switch c := it.call; {
 	case equal:
 		c.FindAt(at, odd, "the arguments in %s are those in %s, spelled differently from byte %d on", from, before, at)

@@ -142,7 +142,7 @@ func (d *decoder) ensureTurn() *turn {
 	t := d.latestTurn()
 	if !t.IsOpen() {
 		t = d.openTurn(d.response.read(d.ev.response))
-		t.Find(stream.ProtocolViolation.As(stream.Warn),
+		t.Find(stream.ProtocolViolation.WithSeverity(stream.Warn),
 			"%s came without a response.created before it: the beginning is missing", d.kind)
 	}
 	return t

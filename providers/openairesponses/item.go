@@ -102,7 +102,7 @@ func (d *decoder) itemDone(t *turn) {
 	if it == nil {
 		it = t.addItem(w, index)
 		if it.call != nil {
-			it.call.Find(stream.ProtocolViolation.As(stream.Warn), "output_item.done came without output_item.added before it")
+			it.call.Find(stream.ProtocolViolation.WithSeverity(stream.Warn), "output_item.done came without output_item.added before it")
 		}
 	}
 	it.endItem(w, itemDone)
@@ -120,8 +120,8 @@ func (it *item) openCall(w *wireItem, kind callKind) {
 	if info.Name == "" && kind.word == "server" {
 		info.Name = it.kind
 	}
-	info.Server, info.Freeform = kind.byProvider(w), kind.freeform
-	info.Parent, info.Host = w.caller.Text(), w.host.Text()
+	info.RunByProvider, info.Freeform = kind.byProvider(w), kind.freeform
+	info.Parent, info.MCPServer = w.caller.Text(), w.host.Text()
 	it.turn.last = nil
 	it.call = it.turn.OpenCall(it.slot, info)
 }
@@ -133,8 +133,8 @@ func (it *item) newInfo(w *wireItem, from string) (news stream.CallInfo) {
 	if it.callID != "" && id != it.callID && id != it.kept.Item && (it.kept.Item == "" || from == itemDone && !it.done) {
 		it.kept.Item, news.Item = id, id
 	}
-	if it.kept.Space == "" || !it.done {
-		news.Space = updateString(&it.kept.Space, w.space)
+	if it.kept.Namespace == "" || !it.done {
+		news.Namespace = updateString(&it.kept.Namespace, w.space)
 	}
 	if it.kept.Signature == "" || !it.done {
 		news.Signature = updateString(&it.kept.Signature, w.fingerprint)
@@ -185,7 +185,7 @@ func (it *item) updateItem(w *wireItem, from string) {
 func (it *item) updateCall(w *wireItem, from string) {
 	if id := w.callID.Text(); id != "" && id != it.callID {
 		if it.callID != "" {
-			it.call.Find(dialect.CallIDChanged.As(stream.Info),
+			it.call.Find(dialect.CallIDChanged.WithSeverity(stream.Info),
 				"%s gives the call the id %q, before it was %q: the one of output_item.done counts", from, id, it.callID)
 		}
 		if it.callID == "" || !it.done {

@@ -146,7 +146,7 @@ func (t *turn) reportUsage(r *wireResponse) {
 	if total := u.Get("total_tokens").Count(); n.Reasoning.N > 0 && total.N == n.Input.N+n.Output.N+n.Reasoning.N {
 		n.Output.N = total.N - n.Input.N // a host that counts reasoning apart
 	}
-	n.CostUSD, n.CostTold = u.Get("cost").Float()
+	n.CostUSD, n.CostReported = u.Get("cost").Float()
 	t.Usage(n)
 }
 

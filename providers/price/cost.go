@@ -51,7 +51,7 @@ func (f Figure) String() string {
 // the last are placeholders and parts.
 func (t *Table) Turn(turn *stream.Turn, head stream.Head) Figure {
 	var p Price
-	if !turn.Usage.CostTold {
+	if !turn.Usage.CostReported {
 		p = t.priceOf(turn, head)
 	}
 	f := Cost(turn.Usage, p)
@@ -63,7 +63,7 @@ func (t *Table) Turn(turn *stream.Turn, head stream.Head) Figure {
 		f.markApproximate("so far")
 	case turn.Phase() == stream.TurnAborted:
 		f.markApproximate("it broke off: usage may be missing")
-	case turn.Unseen():
+	case turn.HasGap():
 		f.markApproximate("bytes of it were not seen: usage may be missing")
 	}
 	return f
@@ -97,13 +97,13 @@ func dayOf(head stream.Head) string {
 // Cost is what the tokens of a turn cost at a price.
 func Cost(u stream.Usage, p Price) Figure {
 	switch {
-	case u.CostTold:
+	case u.CostReported:
 		return Figure{USD: u.CostUSD, Source: FromProvider}
 	case p.Free:
 		return Figure{Source: Free}
 	case p.Why != "":
 		return Figure{Why: p.Why}
-	case !u.Input.Told && !u.Output.Told:
+	case !u.Input.Reported && !u.Output.Reported:
 		return Figure{Why: "the wire told no usage"}
 	case u.Input.N == 0 && u.Output.N == 0:
 		return Figure{Why: "the usage told is no tokens at all"}
@@ -117,9 +117,9 @@ func Cost(u stream.Usage, p Price) Figure {
 	f.markApproximate(p.Doubt)
 	f.markApproximate(u.Doubt)
 	switch {
-	case !u.Input.Told:
+	case !u.Input.Reported:
 		f.markApproximate("the wire told no input tokens")
-	case !u.Output.Told:
+	case !u.Output.Reported:
 		f.markApproximate("the wire told no output tokens")
 	}
 	return f
@@ -132,7 +132,7 @@ func roundMicros(sum float64) float64 { return math.Round(sum*1e6) / 1e12 }
 func (f *Figure) sumMicros(u stream.Usage, r Rates) float64 {
 	count := func(c stream.Count) float64 { return float64(max(0, c.N)) }
 	read, write := count(u.CacheRead), count(u.CacheWrite)
-	if u.SeenInput.Told {
+	if u.SeenInput.Reported {
 		read, write = 0, 0 // parts of what was processed, not of what is billed
 	}
 	hour := min(count(u.CacheWriteHour), write)

@@ -42,7 +42,7 @@ func TestCost(t *testing.T) {
 	anthropic, nobody := sample, sample
 	anthropic.Provider, nobody.Provider = "anthropic", "nobody"
 	told := tokens(100, 0, 0, 0, 10)
-	told.CostUSD, told.CostTold = 0.25, true
+	told.CostUSD, told.CostReported = 0.25, true
 	cohere := tokens(46, 704, 0, 0, 14)
 	cohere.SeenInput = stream.Tokens(1445)
 	doubtful := tokens(100, 0, 0, 0, 10)

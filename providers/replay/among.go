@@ -37,7 +37,7 @@ func (s *Source) Among(before []Named, t *stream.Turn, c *stream.Call) *Source {
 	}
 	for _, other := range t.Calls {
 		switch {
-		case other.Attempt || other.Server:
+		case other.Discarded || other.RunByProvider:
 		case other.Number < c.Number:
 			out.later = true
 			fallthrough

@@ -145,7 +145,7 @@ func (c *earlier) isOfID(id string) bool {
 	if c.left != nil {
 		return c.id == id || c.left.wasTold().ID == id
 	}
-	return c.id == id || slices.ContainsFunc(c.call.SentBack, func(r stream.Return) bool { return r.ID == id })
+	return c.id == id || slices.ContainsFunc(c.call.SentBack, func(r stream.SentBackCall) bool { return r.ID == id })
 }
 
 // Wrote says whether the turn has a call with the id and the tool of one in a history, or one that

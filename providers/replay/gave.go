@@ -9,9 +9,9 @@ import (
 
 // answered takes the result of the call.
 func (o *Observation) answered(by *dialect.Part) {
-	o.gave, o.Result = by, stream.AnswerOK
+	o.gave, o.Result = by, stream.ResultOK
 	if by.Failed {
-		o.Result = stream.AnswerFailed
+		o.Result = stream.ResultFailed
 	}
 }
 

@@ -279,7 +279,7 @@ func (o *Observation) Finding() (f stream.Finding, ok bool) {
 	if l.Severity == Critical {
 		severity = stream.Error
 	}
-	found := l.Diagnosis.As(severity).Blames(stream.Client)
+	found := l.Diagnosis.WithSeverity(severity).WithCause(stream.Client)
 	f = found.Finding("a later request sent it back %s: %s", o.Fate, l.Message)
 	if o.Fate == WasDropped {
 		f = found.Finding("a later request left it out: %s", l.Message)

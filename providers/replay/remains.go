@@ -50,7 +50,7 @@ func (t *Trace) wasTold() Told {
 // lastTold is what was said of a call last.
 func lastTold(c *stream.Call) (t Told) {
 	if n := len(c.SentBack); n > 0 {
-		t = Told{c.SentBack[n-1].ID, Fate(c.SentBack[n-1].As), c.SentBack[n-1].Result}
+		t = Told{c.SentBack[n-1].ID, Fate(c.SentBack[n-1].Outcome), c.SentBack[n-1].ResultCode}
 	}
 	return t
 }
@@ -69,12 +69,12 @@ type called struct {
 type turnState struct{ unseen, aborted bool }
 
 func stateOf(t *stream.Turn) turnState {
-	return turnState{t.Unseen(), t.Phase() == stream.TurnAborted}
+	return turnState{t.HasGap(), t.Phase() == stream.TurnAborted}
 }
 
 func calledOf(c *stream.Call) called {
 	return called{
-		ref: c.Ref(), id: c.ID, name: c.Name, item: c.Item, choice: c.Choice, server: c.Server, attempt: c.Attempt, phase: c.Phase(),
+		ref: c.Ref(), id: c.ID, name: c.Name, item: c.Item, choice: c.Choice, server: c.RunByProvider, attempt: c.Discarded, phase: c.Phase(),
 	}
 }
 
@@ -111,7 +111,7 @@ func (by *Observer) trace(c *stream.Call) Trace {
 		t.last = &j
 	}
 	for i := range c.Findings {
-		t.found = append(t.found, c.Findings[i].Declared())
+		t.found = append(t.found, c.Findings[i].Base())
 	}
 	return t
 }
@@ -119,7 +119,7 @@ func (by *Observer) trace(c *stream.Call) Trace {
 // Tell notes what is said of the call now, and found.
 func (t *Trace) Tell(told Told, found stream.Finding) {
 	if t.told = &told; found.Diagnosis != nil {
-		t.found = append(t.found, found.Declared())
+		t.found = append(t.found, found.Base())
 	}
 }
 

@@ -47,7 +47,7 @@ func Calls(t *stream.Turn, from *dialect.Target, calls ...*stream.Call) *Source 
 	}
 	model := dialect.Message{Role: dialect.Assistant}
 	for _, c := range calls {
-		if !c.Attempt {
+		if !c.Discarded {
 			model.Parts = append(model.Parts, part(c, from))
 		}
 	}
@@ -67,7 +67,7 @@ func Message(t *stream.Turn, from *dialect.Target) dialect.Message {
 	for _, p := range t.Parts {
 		switch p.Kind {
 		case stream.PartCall:
-			if c := t.Calls[p.End-1]; !c.Attempt {
+			if c := t.Calls[p.End-1]; !c.Discarded {
 				model.Parts = append(model.Parts, part(c, from))
 			}
 		case stream.PartText:
@@ -75,7 +75,7 @@ func Message(t *stream.Turn, from *dialect.Target) dialect.Message {
 			text = p.End
 		case stream.PartThinking:
 			model.Parts = append(model.Parts, dialect.Part{
-				Kind: dialect.ReasoningPart, Text: t.Thinking[thinking:p.End:p.End], Signature: p.Signature, ID: p.ID, Hidden: p.Hidden,
+				Kind: dialect.ReasoningPart, Text: t.Thinking[thinking:p.End:p.End], Signature: p.Signature, ID: p.ID, Hidden: p.SignatureOnly,
 			})
 			thinking = p.End
 		}
@@ -86,8 +86,8 @@ func Message(t *stream.Turn, from *dialect.Target) dialect.Message {
 func part(c *stream.Call, from *dialect.Target) dialect.Part {
 	n := len(c.Args())
 	p := dialect.Part{
-		Kind: dialect.CallPart, ID: c.ID, Item: c.Item, Name: c.Name, Space: c.Space, Tool: c.Kind, Parent: c.Parent, Host: c.Host,
-		Args: c.Args()[:n:n], Server: c.Server, Signature: c.Signature,
+		Kind: dialect.CallPart, ID: c.ID, Item: c.Item, Name: c.Name, Space: c.Namespace, Tool: c.Kind, Parent: c.Parent, Host: c.MCPServer,
+		Args: c.Args()[:n:n], Server: c.RunByProvider, Signature: c.Signature,
 		Author: dialect.ModelAuthor, Unseen: c.Phase() == stream.PhaseUnseen,
 	}
 	if p.Tool == "" {
@@ -107,13 +107,13 @@ func fromModel(model dialect.Message, from *dialect.Target, calls []*stream.Call
 	s := &Source{Messages: []dialect.Message{model}, From: from}
 	results := dialect.Message{Role: dialect.User}
 	for _, c := range calls {
-		if c.Attempt {
+		if c.Discarded {
 			continue
 		}
 		s.facts = append(s.facts, factsOf(c.Args(), c.Freeform()))
-		if !c.Server {
+		if !c.RunByProvider {
 			results.Parts = append(results.Parts, dialect.Part{
-				Kind: dialect.ResultPart, ID: c.ID, Name: c.Name, Tool: c.Kind, Text: []byte(Pending), Failed: c.Answered == stream.AnswerFailed,
+				Kind: dialect.ResultPart, ID: c.ID, Name: c.Name, Tool: c.Kind, Text: []byte(Pending), Failed: c.ResultCode == stream.ResultFailed,
 			})
 		}
 	}

@@ -90,7 +90,7 @@ func (s *Set) Tools() (tools []dialect.Tool, more bool) { return s.declared, s.m
 // declared tool is for: those that the provider runs, those of kinds without a schema, and attempts
 // that were thrown away.
 func (s *Set) Follow(c *stream.Call) *Watch {
-	if c.Server || c.Attempt || c.Kind != "function" && c.Kind != "custom" {
+	if c.RunByProvider || c.Discarded || c.Kind != "function" && c.Kind != "custom" {
 		return nil
 	}
 	return &Watch{set: s, call: c}

@@ -209,9 +209,9 @@ func TestNames(t *testing.T) {
 		}
 	}
 	for what, d := range map[string]stream.CallInfo{
-		"run by the provider": {Name: "x", Server: true, Kind: "server"},
+		"run by the provider": {Name: "x", RunByProvider: true, Kind: "server"},
 		"of another kind":     {Name: "x", Kind: "computer"},
-		"thrown away":         {Name: "x", Attempt: true},
+		"thrown away":         {Name: "x", Discarded: true},
 	} {
 		if tr := begin(Compile(tools, false), d); tr.watch != nil {
 			t.Errorf("a call %s is followed", what)

@@ -71,7 +71,7 @@ func (w *Watch) validate(args []byte, toks stream.TokenList) {
 	left = slices.CompactFunc(left, func(a, b complaint) bool { return a.off == b.off && a.message() == b.message() })
 	for i, c := range left[:min(len(left), most)] {
 		f := Invalid.Finding("%s", c.message())
-		f.Offset, f.Here = c.off, inShort(c.err)
+		f.Offset, f.Hint = c.off, inShort(c.err)
 		if more := len(left) - most; i == most-1 && more > 0 {
 			f.Message += fmt.Sprintf("; and %d more", more)
 		}

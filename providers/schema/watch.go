@@ -106,7 +106,7 @@ func (w *Watch) growing(toks stream.TokenList) bool {
 // name finds the tool, now that its name is known.
 func (w *Watch) name() {
 	w.named = true
-	t := w.set.find(w.call.Space, w.call.Name)
+	t := w.set.find(w.call.Namespace, w.call.Name)
 	switch {
 	case t == nil && !w.set.open:
 		w.found = append(w.found, w.set.missing(w.call.Name))
@@ -274,7 +274,7 @@ func (w *Watch) report(of *stream.Diagnosis, start, off int, message, here strin
 	w.said = append(w.said, said{of, start})
 	path := pointerAt(w.call.Args(), w.call.Lexer().Tokens(), start)
 	f := of.Finding("%s: %s", path, message)
-	f.Offset, f.Here = off, here
+	f.Offset, f.Hint = off, here
 	w.found = append(w.found, f)
 	if len(w.said) == most {
 		w.over = true

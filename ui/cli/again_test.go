@@ -39,7 +39,7 @@ func TestFilesAreReadAgain(t *testing.T) {
 		if r.OfSource() { // of no exchange
 			continue
 		}
-		if rec.From.Source == nil {
+		if rec.Location.Source == nil {
 			t.Fatalf("%+v came from nowhere", r)
 		}
 		came[rec.Exchange] = append(came[rec.Exchange], rec)
@@ -52,7 +52,7 @@ func TestFilesAreReadAgain(t *testing.T) {
 		if !in.Executed().Takes(number) && !in.Exchange(number).Rereadable() {
 			t.Errorf("exchange %d cannot be read again", number)
 		}
-		first, last := recs[0].From, recs[len(recs)-1].From
+		first, last := recs[0].Location, recs[len(recs)-1].Location
 		var again []stream.Record
 		bare := func(r *stream.Record) {
 			if len(r.Before) == 0 {
@@ -87,7 +87,7 @@ func TestReadAgainFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, r := range recs {
-		err := r.From.Source.Again(r.Exchange, r.From.Start, r.From.End, func(stream.Record) {})
+		err := r.Location.Source.Again(r.Exchange, r.Location.Start, r.Location.End, func(stream.Record) {})
 		if err == nil || !strings.HasPrefix(err.Error(), "open "+path+": ") {
 			t.Error(err)
 		}
@@ -101,7 +101,7 @@ func TestReadAgainFails(t *testing.T) {
 func TestRecordCost(t *testing.T) {
 	r := capture.Record{Exchange: 1, Data: []byte("x"), Location: capture.Location{File: new(capture.File), Start: 1, End: 2}}
 	var out stream.Record
-	if n := testing.AllocsPerRun(100, func() { out = coreRecord(r) }); n != 0 || out.From.Source == nil {
+	if n := testing.AllocsPerRun(100, func() { out = coreRecord(r) }); n != 0 || out.Location.Source == nil {
 		t.Errorf("%v allocations", n)
 	}
 }

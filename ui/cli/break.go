@@ -150,7 +150,7 @@ func (w *watch) Look(event []byte) (why string) {
 	w.in.Write(stream.Record{Exchange: w.number, At: at, Data: event})
 	from := filter.Source{View: w.in.View(), Cost: w.cost, Now: at, Progress: w.looked}
 	session := from.View.Session()
-	for _, t := range session.Turns[max(0, w.closed-session.Gone()):] {
+	for _, t := range session.Turns[max(0, w.closed-session.TrimmedTurns()):] {
 		for _, c := range t.Calls {
 			if !w.met[c.Ref()] && w.filter.MatchesCall(&from, t, c) {
 				w.met[c.Ref()] = true

@@ -219,7 +219,7 @@ func policyOffers() []offer {
 }
 
 func codeOffers() []offer {
-	return each(byCode(providers.Findings()), func(d *stream.Diagnosis) offer { return offer{d.Code, d.Means} })
+	return each(byCode(providers.Findings()), func(d *stream.Diagnosis) offer { return offer{d.Code, d.Meaning} })
 }
 
 func faultOffers() []offer {

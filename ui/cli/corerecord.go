@@ -14,31 +14,31 @@ func coreRecord(r capture.Record) stream.Record {
 	out := stream.Record{
 		Exchange: r.Exchange, Request: r.Side == capture.Request, At: r.At, Data: r.Data,
 		End: r.End != "", Why: r.Why, By: string(r.By), Lost: r.Lost, Note: r.Note,
-		Before: r.Before, After: r.After, Others: r.Others, OtherLines: r.OtherLines, Pieces: r.Chunks,
+		Before: r.Before, After: r.After, Others: r.Others, OtherLines: r.OtherLines, Chunks: r.Chunks,
 	}
 	if r.Head != nil {
 		out.Head = &stream.Head{
 			File: r.Head.File, Run: cmp.Or(r.Head.Run, r.Head.File), Method: r.Head.Method, URL: r.Head.URL, Status: r.Head.Status, Header: r.Head.Header, Start: r.Head.Start,
-			Peeled: r.Head.Wrappers, Adds: r.Head.Incremental, Origin: (*stream.Machine)(r.Head.Origin),
+			Wrappers: r.Head.Wrappers, Incremental: r.Head.Incremental, Origin: (*stream.Machine)(r.Head.Origin),
 		}
-		out.Head.Composed = slices.Contains(r.Head.Lacks, capture.Composed)
+		out.Head.Reconstructed = slices.Contains(r.Head.Lacks, capture.Composed)
 		for _, lack := range r.Head.Lacks {
-			out.Head.EndUntold = out.Head.EndUntold || lack == capture.NoEnding
+			out.Head.EndUnknown = out.Head.EndUnknown || lack == capture.NoEnding
 			out.Head.CutLines = out.Head.CutLines || lack == capture.CutLines
-			out.Head.NamesUntold = out.Head.NamesUntold || lack == capture.NoNames
-			out.Head.Resent = out.Head.Resent || lack == capture.Resent
+			out.Head.EventNamesUnknown = out.Head.EventNamesUnknown || lack == capture.NoNames
+			out.Head.ResponseFromHistory = out.Head.ResponseFromHistory || lack == capture.Resent
 			out.Head.Lacks = append(out.Head.Lacks, string(lack))
 		}
 	}
 	if f := r.Location.File; f != nil {
-		out.From = stream.Place{Source: (*coreFile)(f), Start: r.Location.Start, End: r.Location.End}
+		out.Location = stream.Location{Source: (*coreFile)(f), Start: r.Location.Start, End: r.Location.End}
 		switch {
 		case r.Location.Bare:
-			out.From.Source = (*bareFile)(f)
+			out.Location.Source = (*bareFile)(f)
 		case r.Location.Lines != nil:
-			out.From.Source = (*logLines)(r.Location.Lines)
+			out.Location.Source = (*logLines)(r.Location.Lines)
 		case r.Location.Entries != nil:
-			out.From.Source = (*fileEntries)(r.Location.Entries)
+			out.Location.Source = (*fileEntries)(r.Location.Entries)
 		}
 	}
 	return out

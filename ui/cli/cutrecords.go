@@ -273,7 +273,7 @@ func captureRecord(r stream.Record) capture.Record {
 	}
 	if h := r.Head; h != nil {
 		out.Head = &capture.Head{
-			File: h.File, Method: h.Method, URL: h.URL, Status: h.Status, Header: h.Header, Start: h.Start, Wrappers: h.Peeled, Incremental: h.Adds,
+			File: h.File, Method: h.Method, URL: h.URL, Status: h.Status, Header: h.Header, Start: h.Start, Wrappers: h.Wrappers, Incremental: h.Incremental,
 		}
 		for _, lack := range h.Lacks {
 			out.Head.Lacks = append(out.Head.Lacks, capture.Lack(lack))

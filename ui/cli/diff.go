@@ -118,7 +118,7 @@ func (d *differ) add(path string, in *providers.Inspector, turn int) error {
 	var all []sided
 	for _, t := range in.Session().Turns {
 		switch {
-		case t.Kept != stream.Whole:
+		case t.Retention != stream.InMemory:
 			return fmt.Errorf("%s: turn %d: its calls are too much to be kept", path, t.Number+1)
 		case panes.IsPlain(t), turn != 0 && turn != int(t.Number)+1:
 		default:

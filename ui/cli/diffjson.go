@@ -72,7 +72,7 @@ func (c *comparison) set(o *object, s *diff.CallSet) {
 			one.int("call", call.Number)
 			one.text("id", call.ID)
 			one.text("status", call.Status().String())
-			one.int("bytes", call.Size())
+			one.int("bytes", call.ArgsLen())
 			one.int("deltas", call.Deltas())
 			number = one.end()
 		}

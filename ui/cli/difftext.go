@@ -122,7 +122,7 @@ func memberCell(set *diff.CallSet, r *diff.Row, i int) string {
 	}
 	for _, f := range diff.CellFindings(c, cell) {
 		if f.Severity >= stream.Warn {
-			text += "  ! " + f.InShort()
+			text += "  ! " + f.Brief()
 			break
 		}
 	}

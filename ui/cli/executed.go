@@ -69,7 +69,7 @@ func (p *servings) print(q *queue, to executedPrinter, all bool) {
 func isServed(in *providers.Inspector) bool { return len(in.Executed().Servers) > 0 }
 
 // mostGiven is how much of what a tool gave is printed for scripts.
-const mostGiven = stream.MostResult
+const mostGiven = stream.MaxResultBytes
 
 func (p *jsonPrinter) executed(file string, r *mcp.Request, a *executed.Ask) {
 	o := new(object)

@@ -28,7 +28,7 @@ func TestExecutedStrangers(t *testing.T) {
 		in.Close()
 		for n := range in.Timeline.Len() {
 			e, _ := in.Timeline.Event(n)
-			if x, is := e.What.(*stream.Execution); is && x.Finding.Diagnosis != nil {
+			if x, is := e.What.(*stream.ToolExecution); is && x.Finding.Diagnosis != nil {
 				all = append(all, x.Finding.Code)
 			}
 		}

@@ -21,7 +21,7 @@ func byCode(all []*stream.Diagnosis) []*stream.Diagnosis {
 
 // grades are the severities a finding may have, the usual one first.
 func grades(d *stream.Diagnosis) string {
-	return list(append([]string{d.Severity.String()}, each(d.Also, stream.Severity.String)...)...)
+	return list(append([]string{d.Severity.String()}, each(d.OtherSeverities, stream.Severity.String)...)...)
 }
 
 func (a *app) explainCommand() *cobra.Command {
@@ -47,8 +47,8 @@ func explain(l lines, code string) error {
 	l.linef("%s", d.Code)
 	l.linef("  severity  %s", grades(d))
 	l.linef("  by        %s, unless the finding names another", d.By)
-	l.prose("  means     ", d.Means)
-	l.prose("  do        ", d.Do)
+	l.prose("  means     ", d.Meaning)
+	l.prose("  do        ", d.Advice)
 	for _, k := range replay.Kinds {
 		if k.Diagnosis == d {
 			l.prose("  replay    ", fmt.Sprintf("a loss of severity %s: %s", k.Severity, k.Says))

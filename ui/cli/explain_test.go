@@ -32,7 +32,7 @@ func TestExplain(t *testing.T) {
 		same(t, 0, "exit code", got.code, 0)
 		wantNarrow(t, got.stdout)
 		flat := strings.Join(strings.Fields(got.stdout), " ")
-		want := d.Code + " severity " + grades(d) + " by " + d.By.String() + ", unless the finding names another means " + d.Means + " do " + d.Do
+		want := d.Code + " severity " + grades(d) + " by " + d.By.String() + ", unless the finding names another means " + d.Meaning + " do " + d.Advice
 		if !strings.HasPrefix(flat, want) {
 			t.Errorf("%s\nwant %s", flat, want)
 		}
@@ -72,7 +72,7 @@ func TestCulprits(t *testing.T) {
 	page := command(t, nil, "help", "jsonl").stdout
 	_, words, _ := strings.Cut(page, "who did it in by")
 	words, _, _ = strings.Cut(words, "EARLY_WRONG")
-	for _, who := range stream.Culprits {
+	for _, who := range stream.Parties {
 		if !strings.Contains(words, who.String()) {
 			t.Errorf("the page on jsonl does not say that by may be %s: %s", who, words)
 		}

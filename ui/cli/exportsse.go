@@ -113,7 +113,7 @@ func asEvents(b *report.Body) {
 // argsOf are the arguments of a call, by the frames that brought them. Of those that were rewritten
 // no frame brought a part that stands there.
 func argsOf(c *stream.Call, v *providers.View) report.Args {
-	a := report.Args{Text: c.Args(), Freeform: c.Freeform() || c.Attempt}
+	a := report.Args{Text: c.Args(), Freeform: c.Freeform() || c.Discarded}
 	if c.Rewrites > 0 {
 		return a
 	}

@@ -298,7 +298,7 @@ func findingsHelp(l lines) {
 	for _, d := range byCode(providers.Findings()) {
 		l.linef("")
 		l.linef("  %-26s %-18s %s", d.Code, grades(d), d.By)
-		l.prose("    ", d.Means)
+		l.prose("    ", d.Meaning)
 	}
 }
 

@@ -78,7 +78,7 @@ func (o *object) int(name string, n int) {
 }
 
 func (o *object) count(name string, c stream.Count) {
-	if c.Told {
+	if c.Reported {
 		o.int(name, int(c.N))
 	}
 }

@@ -110,7 +110,7 @@ func (t *narrator) alarms(words []ui.Word) {
 func (t *narrator) look() {
 	s := t.in.Session()
 	for ; t.events < t.in.Timeline.Len(); t.events++ {
-		kind, of := t.in.Timeline.About(t.events)
+		kind, of := t.in.Timeline.Subject(t.events)
 		turn, call := s.Find(of)
 		if turn == nil || panes.IsPlain(turn) && kind != stream.TurnClose {
 			continue
@@ -146,7 +146,7 @@ func (t *narrator) who(turn *stream.Turn, c *stream.Call) string {
 }
 
 func (t *narrator) begins(turn *stream.Turn, c *stream.Call) {
-	if c != nil && !c.Attempt {
+	if c != nil && !c.Discarded {
 		t.linef("%s: its arguments begin.", t.who(turn, c))
 	}
 }
@@ -187,7 +187,7 @@ func (t *narrator) sentBack(turn *stream.Turn, c *stream.Call) {
 	}
 	for _, r := range c.SentBack {
 		if r.Event == t.events {
-			t.linef("%s: a later request has it, %s.", t.who(turn, c), returned{Return: r}.words())
+			t.linef("%s: a later request has it, %s.", t.who(turn, c), returned{SentBackCall: r}.words())
 		}
 	}
 }

@@ -274,8 +274,8 @@ func empty(in *providers.Inspector) string {
 func (a *app) stranger(path string, in *providers.Inspector) {
 	looks, of := "text", either(path == "", "", path+": ")
 	for _, x := range in.Exchanges() {
-		if looks = cmp.Or(x.Guess, looks); x.Head.Peeled != "" {
-			a.notef("%snothing is recognised: of what this %s has nothing was sent by a model", of, x.Head.Peeled)
+		if looks = cmp.Or(x.Guess, looks); x.Head.Wrappers != "" {
+			a.notef("%snothing is recognised: of what this %s has nothing was sent by a model", of, x.Head.Wrappers)
 			return
 		}
 	}
@@ -291,7 +291,7 @@ func (a *app) stranger(path string, in *providers.Inspector) {
 // recognised reports whether a turn says anything: it is of a known protocol, or it is at least
 // known why there is nothing else. What others recorded of the web is nothing for its own sake.
 func recognised(x *providers.Exchange, t *stream.Turn) bool {
-	if x != nil && x.Head.Peeled != "" && panes.IsPlain(t) {
+	if x != nil && x.Head.Wrappers != "" && panes.IsPlain(t) {
 		return false
 	}
 	return t.Dialect != "unknown" || t.Failure != ""

@@ -50,13 +50,13 @@ func (p *jsonPrinter) turn(v *providers.View, file string, t *stream.Turn) {
 	o.int("bytes", wireBytes(x, t))
 	o.exchange(x, t)
 	if x != nil {
-		o.some("peeled", x.Head.Peeled)
+		o.some("peeled", x.Head.Wrappers)
 		if len(x.Head.Lacks) > 0 {
 			o.texts("lacks", x.Head.Lacks)
 		}
 	}
-	if t.Ask != nil {
-		o.some("purpose", t.Ask.Purpose)
+	if t.Request != nil {
+		o.some("purpose", t.Request.Purpose)
 	}
 	o.raw("usage", usage(t.Usage))
 	o.some("service_tier", t.Usage.Tier)
@@ -72,7 +72,7 @@ func (p *jsonPrinter) call(v *providers.View, file string, t *stream.Turn, c *st
 	o.text("id", c.ID)
 	o.some("name", c.Name)
 	o.some("kind", c.Kind)
-	o.text("executor", either(c.Server, "server", "client"))
+	o.text("executor", either(c.RunByProvider, "server", "client"))
 	o.text("phase", c.Phase().String())
 	o.text("syntax", c.Syntax().String())
 	o.text("status", c.Status().String())
@@ -86,7 +86,7 @@ func (p *jsonPrinter) call(v *providers.View, file string, t *stream.Turn, c *st
 	o.time("t_first_arg_ms", c.FirstArgAt)
 	o.time("t_sealed_ms", c.SealedAt)
 	o.latency(v, t, c)
-	if r := c.Given(); r != nil {
+	if r := c.LatestResult(); r != nil {
 		o.result(r)
 	}
 	o.exchange(v.Exchange(t.Exchange), t)
@@ -114,14 +114,14 @@ func (o *object) latency(v *providers.View, t *stream.Turn, c *stream.Call) {
 }
 
 // result writes what a tool gave, as a request has it.
-func (o *object) result(r *stream.Return) {
+func (o *object) result(r *stream.SentBackCall) {
 	var gave object
-	gave.flag("error", r.Result == stream.AnswerFailed)
-	gave.int("bytes", r.Gave.Bytes)
-	if r.Gave.Media > 0 {
-		gave.int("media", r.Gave.Media)
+	gave.flag("error", r.ResultCode == stream.ResultFailed)
+	gave.int("bytes", r.Result.Bytes)
+	if r.Result.Media > 0 {
+		gave.int("media", r.Result.Media)
 	}
-	gave.text("text", r.Gave.Text)
+	gave.text("text", r.Result.Text)
 	o.raw("result", gave.end())
 }
 
@@ -141,15 +141,15 @@ func (p *jsonPrinter) sentBack(calls []returned) {
 	for i := range calls {
 		r := &calls[i]
 		o := returnLine("sent_back", r)
-		o.text("as", r.As)
-		o.yes("kept", r.Kept)
+		o.text("as", r.Outcome)
+		o.yes("kept", r.KeptByProvider)
 		o.texts("policies", r.policies())
 		o.text("result", r.result())
 		listOf(o, "findings", r.findings, (*object).finding)
 		p.object(o)
 		if r.late {
 			o := returnLine("result", r)
-			o.result(&r.Return)
+			o.result(&r.SentBackCall)
 			p.object(o)
 		}
 	}
@@ -170,7 +170,7 @@ func parsed(c *stream.Call) iter.Seq[[]byte] {
 // the turn, as far as that is known.
 func (o *object) exchange(x *providers.Exchange, t *stream.Turn) {
 	o.int("exchange", t.Exchange)
-	if ask := t.Ask; ask != nil {
+	if ask := t.Request; ask != nil {
 		o.some("session", ask.Session)
 		o.some("agent", ask.Agent)
 		o.some("parent_agent", ask.Parent)

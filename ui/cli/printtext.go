@@ -33,13 +33,13 @@ func (p *textPrinter) source(file string, x *providers.Exchange) {
 		return
 	}
 	lacks := strings.Join(x.Head.Lacks, "; ")
-	told := strings.Join([]string{file, x.Head.Peeled, lacks}, "\n")
+	told := strings.Join([]string{file, x.Head.Wrappers, lacks}, "\n")
 	if told == p.told {
 		return
 	}
 	p.told = told
-	if x.Head.Peeled != "" {
-		p.linef("  found in %s", x.Head.Peeled)
+	if x.Head.Wrappers != "" {
+		p.linef("  found in %s", x.Head.Wrappers)
 	}
 	if lacks != "" {
 		p.prose("  cannot tell: ", lacks)
@@ -50,7 +50,7 @@ func (p *textPrinter) turn(v *providers.View, file string, t *stream.Turn) {
 	x := v.Exchange(t.Exchange)
 	p.add(x, t, p.prices)
 	if x != nil && panes.IsPlain(t) {
-		p.linef("%s  turn %d  %s  %s  %s", file, t.Number+1, joined(t.Dialect, t.Ask.Purpose), t.Phase(), joined(panes.TurnTitle(x, t), t.Finish))
+		p.linef("%s  turn %d  %s  %s  %s", file, t.Number+1, joined(t.Dialect, t.Request.Purpose), t.Phase(), joined(panes.TurnTitle(x, t), t.Finish))
 		p.findings(t.Findings)
 		p.linef("")
 		return
@@ -92,11 +92,11 @@ func (p *textPrinter) call(v *providers.View, t *stream.Turn, c *stream.Call) {
 		p.arguments(c.Args())
 	}
 	p.latency(v, t, c)
-	if r := c.Given(); r != nil {
+	if r := c.LatestResult(); r != nil {
 		p.result(r)
 	}
 	if phase := t.Phase(); phase == stream.TurnTruncated || phase == stream.TurnAborted {
-		for _, x := range []stream.Executor{stream.AtSeal, stream.AtEnd} {
+		for _, x := range []stream.RunRule{stream.AtSeal, stream.AtEnd} {
 			for _, who := range panes.RunBy(t, c, x) {
 				p.linef("    runs  %s", who)
 			}
@@ -123,16 +123,16 @@ func (p *textPrinter) latency(v *providers.View, t *stream.Turn, c *stream.Call)
 }
 
 // result writes what a tool gave: of what went well the beginning, of an error all that is kept.
-func (p *textPrinter) result(r *stream.Return) {
-	text, most, is := r.Gave.Text, 512, "result"
-	if r.Result == stream.AnswerFailed {
-		most, is = stream.MostResult, "error result"
+func (p *textPrinter) result(r *stream.SentBackCall) {
+	text, most, is := r.Result.Text, 512, "result"
+	if r.ResultCode == stream.ResultFailed {
+		most, is = stream.MaxResultBytes, "error result"
 	}
-	size := fmt.Sprintf("%d B", r.Gave.Bytes)
-	if r.Gave.Media > 0 {
-		size += " and " + count.Of(r.Gave.Media, "piece") + " that are no text"
+	size := fmt.Sprintf("%d B", r.Result.Bytes)
+	if r.Result.Media > 0 {
+		size += " and " + count.Of(r.Result.Media, "piece") + " that are no text"
 	}
-	if n := min(most, len(text)); n < r.Gave.Bytes {
+	if n := min(most, len(text)); n < r.Result.Bytes {
 		text = strings.ToValidUTF8(text[:n], "") + "…"
 	}
 	p.linef("    %s  %s  %s", is, size, text)
@@ -163,7 +163,7 @@ func (p *textPrinter) sentBack(calls []returned) {
 		}
 		p.linef("  %-13s %s  %s  %s  (of turn %d, %s)", "sent back", callName(r.name), r.id, r.words(), r.of.Turn+1, where)
 		if r.late {
-			p.result(&r.Return)
+			p.result(&r.SentBackCall)
 		}
 		p.findings(r.findings)
 	}

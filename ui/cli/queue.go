@@ -41,7 +41,7 @@ type returned struct {
 	file     string
 	of       stream.Ref
 	name, id string // of the call
-	stream.Return
+	stream.SentBackCall
 	findings []stream.Finding // what the request made known of the call
 	late     bool             // its turn was printed without the result
 	same     bool             // the request came on the WebSocket that the call came on
@@ -166,7 +166,7 @@ func (q *queue) fileOfAsked(exchange int) string {
 func (q *queue) look() (ended []int32, back []returned) {
 	q.unbegun = slices.DeleteFunc(q.unbegun, q.begin)
 	for ; q.events < q.in.Timeline.Len(); q.events++ {
-		kind, of := q.in.Timeline.About(q.events)
+		kind, of := q.in.Timeline.Subject(q.events)
 		for ; q.turns <= of.Turn; q.turns++ {
 			if !q.begin(q.turns) {
 				q.unbegun = append(q.unbegun, q.turns)
@@ -185,7 +185,7 @@ func (q *queue) look() (ended []int32, back []returned) {
 				n := len(back)
 				back = q.sentBack(back)
 				for i := range back[n:] {
-					back[n+i].late = back[n+i].Result != 0
+					back[n+i].late = back[n+i].ResultCode != 0
 				}
 			}
 		}
@@ -211,11 +211,11 @@ func (q *queue) sentBack(list []returned) []returned {
 	if c == nil {
 		return q.sentBackLate(list, t, e)
 	}
-	i := slices.IndexFunc(c.SentBack, func(r stream.Return) bool { return r.Event == n })
+	i := slices.IndexFunc(c.SentBack, func(r stream.SentBackCall) bool { return r.Event == n })
 	if i < 0 {
 		return list
 	}
-	return append(list, returned{file: q.file(t), of: c.Ref(), name: c.Name, id: c.ID, Return: c.SentBack[i], findings: foundBy(c, n), same: t.Exchange == c.SentBack[i].Exchange})
+	return append(list, returned{file: q.file(t), of: c.Ref(), name: c.Name, id: c.ID, SentBackCall: c.SentBack[i], findings: foundBy(c, n), same: t.Exchange == c.SentBack[i].Exchange})
 }
 
 // sentBackLate is sentBack of a call that was let go of. Only the event tells what became of it.
@@ -225,10 +225,10 @@ func (q *queue) sentBackLate(list []returned, t *stream.Turn, e stream.Event) []
 	if t == nil || !ok {
 		return list
 	}
-	what := stream.PayloadOf[stream.Resent](e)
-	r := returned{file: q.file(t), of: of, name: name, id: id, Return: stream.Return{
-		Exchange: what.Exchange, ID: what.ID, As: e.Text, Policies: what.Policies, Result: e.Code, Event: q.events,
-		Kept: what.Kept, Gave: what.Gave,
+	what := stream.PayloadOf[stream.SentBackReport](e)
+	r := returned{file: q.file(t), of: of, name: name, id: id, SentBackCall: stream.SentBackCall{
+		Exchange: what.Exchange, ID: what.ID, Outcome: e.Text, Policies: what.Policies, ResultCode: e.Code, Event: q.events,
+		KeptByProvider: what.KeptByProvider, Result: what.Result,
 	}, same: t.Exchange == what.Exchange}
 	if f := what.Finding; f.Diagnosis != nil {
 		f.Event = q.events
@@ -245,7 +245,7 @@ func ownFindings(c *stream.Call) []stream.Finding {
 	}
 	return slices.DeleteFunc(slices.Clone(c.Findings), func(f stream.Finding) bool {
 		return slices.Contains(executed.Findings, f.Diagnosis) ||
-			slices.ContainsFunc(c.SentBack, func(r stream.Return) bool { return r.Event == f.Event })
+			slices.ContainsFunc(c.SentBack, func(r stream.SentBackCall) bool { return r.Event == f.Event })
 	})
 }
 
@@ -266,10 +266,10 @@ func (r returned) policies() []string {
 
 // result says whether the request has a result of the call.
 func (r returned) result() string {
-	switch r.Result {
-	case stream.AnswerOK:
+	switch r.ResultCode {
+	case stream.ResultOK:
 		return "ok"
-	case stream.AnswerFailed:
+	case stream.ResultFailed:
 		return "failed"
 	}
 	return "none"
@@ -277,8 +277,8 @@ func (r returned) result() string {
 
 // words say it for people.
 func (r returned) words() string {
-	words := r.As
-	if r.Kept {
+	words := r.Outcome
+	if r.KeptByProvider {
 		words += ", kept by the provider"
 	}
 	if p := r.policies(); len(p) > 0 {
@@ -290,7 +290,7 @@ func (r returned) words() string {
 // wireCalls are a turn's calls, and what the model wrote as calls and the provider threw away.
 func wireCalls(t *stream.Turn) (calls, thrown []*stream.Call) {
 	for _, c := range t.Calls {
-		if c.Attempt {
+		if c.Discarded {
 			thrown = append(thrown, c)
 		} else {
 			calls = append(calls, c)

@@ -73,7 +73,7 @@ func TestPrintOrder(t *testing.T) {
 		case stream.CallMeta:
 			e.Slot, e.What = 3, &stream.CallInfo{Name: "g"}
 		case stream.SentBack:
-			e.Slot, e.What = 1, &stream.Resent{}
+			e.Slot, e.What = 1, &stream.SentBackReport{}
 		}
 		in.Timeline.Append(e)
 	}

@@ -81,7 +81,7 @@ func TestSentBackOnce(t *testing.T) {
 		}
 	}
 	back := func(turn int32, as string, code stream.Code) stream.Event {
-		return stream.Event{Kind: stream.SentBack, Turn: turn, Slot: 1, Text: as, Code: code, What: &stream.Resent{Exchange: 5}}
+		return stream.Event{Kind: stream.SentBack, Turn: turn, Slot: 1, Text: as, Code: code, What: &stream.SentBackReport{Exchange: 5}}
 	}
 	in.Timeline.Append(
 		stream.Event{Kind: stream.TurnOpen},
@@ -93,9 +93,9 @@ func TestSentBackOnce(t *testing.T) {
 	in.Timeline.Append(stream.Event{Kind: stream.TurnClose})
 	step(false, `"type":"call"`, `"type":"turn"`, `"as":"intact","policies":[],"result":"none","findings":[]`)
 	step(false)
-	in.Timeline.Append(back(0, "dropped", stream.AnswerFailed), stream.Event{Kind: stream.TurnOpen, Turn: 1})
+	in.Timeline.Append(back(0, "dropped", stream.ResultFailed), stream.Event{Kind: stream.TurnOpen, Turn: 1})
 	step(false, `"as":"dropped","policies":[],"result":"failed"`, `{"type":"result","file":"f","turn":1,"call":1,"id":"a","name":"f","exchange":5,"result":{"error":true,`)
-	in.Timeline.Append(stream.Event{Kind: stream.CallOpen, Turn: 1, What: &stream.CallInfo{Name: "g"}}, back(1, "intact", stream.AnswerOK))
+	in.Timeline.Append(stream.Event{Kind: stream.CallOpen, Turn: 1, What: &stream.CallInfo{Name: "g"}}, back(1, "intact", stream.ResultOK))
 	step(false)
 	step(true, `"name":"g"`, `"type":"turn"`, `"turn":2,"call":1,"id":"","name":"g","exchange":5,"as":"intact","policies":[],"result":"ok"`)
 	step(true)

@@ -55,7 +55,7 @@ func reproOf(v *providers.View, r stream.Ref) ([]byte, error) {
 	}
 	x := v.Exchange(t.Exchange)
 	for _, of := range v.Session().Turns {
-		if of.Exchange == t.Exchange && of.Kept != stream.Whole {
+		if of.Exchange == t.Exchange && of.Retention != stream.InMemory {
 			return nil, errors.New("its bytes are not kept")
 		}
 	}

@@ -57,6 +57,6 @@ func (q *queue) bends(turn int32) bool {
 func (q *queue) awaits(turn int32) bool {
 	t := q.in.Session().Turn(turn)
 	return t.Phase() != stream.TurnAborted && slices.ContainsFunc(t.Calls, func(c *stream.Call) bool {
-		return !c.Server && !c.Attempt && c.Given() == nil
+		return !c.RunByProvider && !c.Discarded && c.LatestResult() == nil
 	})
 }

@@ -191,9 +191,9 @@ func (c *comparison) drawField(p *screen.Pen, g *group, row, i int, on screen.Su
 				break
 			}
 		}
-		words := p.Clean(at.InShort())
+		words := p.Clean(at.Brief())
 		if words.Width()+4 > p.Left {
-			words = p.Clean(at.Diagnosis.InShort())
+			words = p.Clean(at.Diagnosis.Brief())
 		}
 		said := display.Join(severitySign(p, worst).Between("  ", " "), words)
 		p.TextOn(screen.SeverityRoles[worst], on, p.Truncate(said, p.Left))
@@ -210,7 +210,7 @@ func severitySign(p *screen.Pen, s stream.Severity) display.Text {
 func (c *comparison) drawValue(p *screen.Pen, r *diff.Row, cell *diff.Cell, call *stream.Call, room int, g screen.Surface) {
 	end := display.Text{}
 	switch {
-	case cell.Growing && call.Arriving():
+	case cell.Growing && call.MayGrow():
 		end = p.Glyph.Cursor
 	case cell.Cut:
 		end = p.Glyph.Status[stream.CutShort]

@@ -76,7 +76,7 @@ func (c *comparison) Roll(rows int) {
 type columnState struct {
 	turn   stream.Ref
 	events int
-	kept   stream.Keeping
+	kept   stream.Retention
 	ended  bool
 }
 
@@ -143,7 +143,7 @@ func (c *comparison) columnStates(v *providers.View) []columnState {
 			all[i].ended = x.Ended
 		}
 		if t := col.findTurn(v); t != nil {
-			all[i].turn, all[i].events, all[i].kept = t.Ref(), t.Events, t.Kept
+			all[i].turn, all[i].events, all[i].kept = t.Ref(), t.Events, t.Retention
 		}
 	}
 	return all

@@ -84,7 +84,7 @@ func (c *comparison) alignCalls(v *providers.View) {
 
 // argsHash is a hash of a call's arguments, as far as it is known or soon found out.
 func (c *comparison) argsHash(call *stream.Call) uint64 {
-	if sum := c.sums[call.Ref()]; sum != 0 || call.Arriving() || call.Size() >= modes.MaxSyncBytes {
+	if sum := c.sums[call.Ref()]; sum != 0 || call.MayGrow() || call.ArgsLen() >= modes.MaxSyncBytes {
 		return sum
 	}
 	sum := diff.ArgsHash(call)
@@ -152,7 +152,7 @@ func (c *comparison) newJob(v *providers.View, g *group, turns []*stream.Turn) c
 			continue
 		}
 		j.args[i] = diff.ArgsOf(call)
-		*a = argsState{size: len(call.Args()), rewrites: call.Rewrites, over: !call.Arriving(), unknown: j.args[i].Unknown}
+		*a = argsState{size: len(call.Args()), rewrites: call.Rewrites, over: !call.MayGrow(), unknown: j.args[i].Unknown}
 	}
 	return j
 }

@@ -23,7 +23,7 @@ func Calls(turns []*stream.Turn, sum func(*stream.Call) uint64) (lists [][]*stre
 		}
 		count := map[string]int{}
 		for _, c := range t.Calls {
-			if c.Attempt {
+			if c.Discarded {
 				continue
 			}
 			count[c.Name]++

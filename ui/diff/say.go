@@ -113,7 +113,7 @@ func (n *Counts) countRow(set *CallSet, r *Row, base int) {
 // otherState reports whether the call of a side ended in another state than that of the base.
 func (p *Comparison) otherState(set *CallSet, i int) bool {
 	c, b := set.Calls[i], set.Calls[p.Base]
-	return c != nil && b != nil && !c.Arriving() && !b.Arriving() && c.Status() != b.Status()
+	return c != nil && b != nil && !c.MayGrow() && !b.MayGrow() && c.Status() != b.Status()
 }
 
 // change is how a cell differs from the base's, the gravest last.
@@ -189,7 +189,7 @@ func (p *Comparison) agreementOf(i, j int) agreement {
 			return no
 		case c == nil || d == nil:
 			all = undecided
-		case set.hasDifference(i, j, p.Base), !c.Arriving() && !d.Arriving() && c.Status() != d.Status():
+		case set.hasDifference(i, j, p.Base), !c.MayGrow() && !d.MayGrow() && c.Status() != d.Status():
 			return no
 		case set.argsHash(i) == 0 || set.argsHash(j) == 0:
 			all = undecided

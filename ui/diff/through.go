@@ -156,7 +156,7 @@ func (p *Comparison) idForm(i int) string {
 }
 
 // argBytes are how many bytes of arguments came; that they are the same ones is told by Exactly.
-func (p *Comparison) argBytes(i int) string { return p.totalText(i, (*stream.Call).Size) }
+func (p *Comparison) argBytes(i int) string { return p.totalText(i, (*stream.Call).ArgsLen) }
 
 func (p *Comparison) deltasText(i int) string { return p.totalText(i, (*stream.Call).Deltas) }
 
@@ -182,11 +182,11 @@ func (p *Comparison) finishReason(i int) string {
 
 func (p *Comparison) usageText(i int) string {
 	t := p.Sides[i].Turn
-	if t == nil || !t.Usage.Input.Told && !t.Usage.Output.Told {
+	if t == nil || !t.Usage.Input.Reported && !t.Usage.Output.Reported {
 		return ""
 	}
 	word := func(name string, n stream.Count) string {
-		if !n.Told {
+		if !n.Reported {
 			return name + " not told"
 		}
 		return name + " " + strconv.FormatInt(n.N, 10)

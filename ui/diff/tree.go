@@ -47,7 +47,7 @@ func ArgsOf(c *stream.Call) *Args {
 	if c == nil {
 		return nil
 	}
-	return &Args{Text: c.Args(), Freeform: c.Freeform(), Over: !c.Arriving(), Unknown: c.Size() != len(c.Args()), lexer: c.Lexer()}
+	return &Args{Text: c.Args(), Freeform: c.Freeform(), Over: !c.MayGrow(), Unknown: c.ArgsLen() != len(c.Args()), lexer: c.Lexer()}
 }
 
 // Snapshot are the arguments as they are now, whatever becomes of the call: for who reads them beside

@@ -194,7 +194,7 @@ func hashPair(name string, value uint64) uint64 {
 // ArgsHash is a hash of a call's arguments, the same for those that are alike; 0 while they are not
 // whole, or where they are not kept.
 func ArgsHash(c *stream.Call) uint64 {
-	if c.Arriving() {
+	if c.MayGrow() {
 		return 0
 	}
 	a := ArgsOf(c)

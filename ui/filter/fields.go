@@ -78,7 +78,7 @@ func modelOf(s *matchTarget, is func(string) bool) bool {
 }
 
 func agentOf(s *matchTarget, is func(string) bool) bool {
-	if a := s.turn.Ask; a != nil && (a.Agent != "" && is(a.Agent) || a.Title != "" && is(a.Title)) {
+	if a := s.turn.Request; a != nil && (a.Agent != "" && is(a.Agent) || a.Title != "" && is(a.Title)) {
 		return true
 	}
 	from := s.originMachine()
@@ -168,7 +168,7 @@ func sizeOf(s *matchTarget) (float64, bool) {
 	if s.call == nil {
 		return 0, false
 	}
-	return float64(s.call.Size()), true
+	return float64(s.call.ArgsLen()), true
 }
 
 // parseDollars reads 0.01 or $0.01.

@@ -95,7 +95,7 @@ func (f *Filter) MatchesCall(from *Source, t *stream.Turn, c *stream.Call) bool 
 // let go of, or their arguments.
 func (f *Filter) Undecidable(t *stream.Turn) bool {
 	for _, of := range f.terms {
-		if of.calls && t.Kept == stream.Dropped || of.texts && t.Kept != stream.Whole {
+		if of.calls && t.Retention == stream.Dropped || of.texts && t.Retention != stream.InMemory {
 			return true
 		}
 	}

@@ -69,7 +69,7 @@ func (s *matchTarget) status() stream.Status {
 			return st
 		}
 	}
-	for st, n := range s.turn.Was() {
+	for st, n := range s.turn.DroppedCounts() {
 		if n > 0 && isFailure(stream.Status(st)) {
 			return stream.Status(st)
 		}
@@ -86,7 +86,7 @@ var ends = [...]stream.Status{
 // isStopped reports whether the client ended it. That is no fault.
 func (s *matchTarget) isStopped() bool {
 	if s.call != nil {
-		return s.call.Stopped()
+		return s.call.StoppedByClient()
 	}
 	return s.turn.Phase() == stream.TurnAborted && s.turn.EndedBy == stream.Client
 }
@@ -159,6 +159,6 @@ func readSent(_, value string, _ *Filter) (term, string) {
 		return term{}, "no such word; " + strings.Join(sentWords(), " ")
 	}
 	return term{fits: func(s *matchTarget) bool {
-		return s.call != nil && slices.ContainsFunc(s.call.SentBack, func(r stream.Return) bool { return is(r.As) })
+		return s.call != nil && slices.ContainsFunc(s.call.SentBack, func(r stream.SentBackCall) bool { return is(r.Outcome) })
 	}}, ""
 }

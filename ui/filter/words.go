@@ -90,7 +90,7 @@ const alreadyFound = -1
 // text of its turn.
 func (s *matchTarget) hasText(term int, n *needle.Query) bool {
 	c, t := s.call, s.turn
-	if c != nil && s.searchText(searchedText{term, c.Ref(), 0, c.Rewrites}, n, c.Args(), c.Arriving()) {
+	if c != nil && s.searchText(searchedText{term, c.Ref(), 0, c.Rewrites}, n, c.Args(), c.MayGrow()) {
 		return true
 	}
 	if len(t.Text)+len(t.Thinking) == 0 {
@@ -136,9 +136,9 @@ func (s *matchTarget) searchText(in searchedText, n *needle.Query, text []byte, 
 // isInTurn reports whether the row of a turn says it.
 func (n *shortQuery) isInTurn(s *matchTarget) bool {
 	t := s.turn
-	return n.isIn(t.Model) || n.isIn(t.ID) || n.isIn(t.Finish) || n.isIn(t.Dialect) || agentOf(s, n.isIn) || fileOf(s, n.isIn) || hostOf(s, n.isIn) || n.isInAsk(t.Ask)
+	return n.isIn(t.Model) || n.isIn(t.ID) || n.isIn(t.Finish) || n.isIn(t.Dialect) || agentOf(s, n.isIn) || fileOf(s, n.isIn) || hostOf(s, n.isIn) || n.isInAsk(t.Request)
 }
 
-func (n *shortQuery) isInAsk(a *stream.Ask) bool {
-	return a != nil && (n.isIn(a.Purpose) || n.isIn(a.Answers) || n.isIn(a.Words))
+func (n *shortQuery) isInAsk(a *stream.RequestInfo) bool {
+	return a != nil && (n.isIn(a.Purpose) || n.isIn(a.ResultsOf) || n.isIn(a.Snippet))
 }

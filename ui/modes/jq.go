@@ -145,5 +145,5 @@ func JQCalls(turns []*stream.Turn, shown func(*stream.Turn) bool) (calls []JQCal
 
 // NewJQCall is a call with its arguments as they are now. More may come behind them: these stay.
 func NewJQCall(t *stream.Turn, c *stream.Call) JQCall {
-	return JQCall{Of: c.Ref(), Name: c.Name, Args: slices.Clip(c.Args()), Evicted: t.Kept != stream.Whole && c.Size() > 0}
+	return JQCall{Of: c.Ref(), Name: c.Name, Args: slices.Clip(c.Args()), Evicted: t.Retention != stream.InMemory && c.ArgsLen() > 0}
 }

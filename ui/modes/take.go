@@ -198,7 +198,7 @@ func ExportItems(v *providers.View, r stream.Ref, at []ExportItem, forms []Expor
 
 // frameBytes are the bytes of a turn's frames, decoded, as they came; nil where they are not kept.
 func frameBytes(x *providers.Exchange, t *stream.Turn) []byte {
-	if t.Kept != stream.Whole || int(cmp.Or(t.LastFrame, t.FirstFrame)) >= x.Response.Frames() {
+	if t.Retention != stream.InMemory || int(cmp.Or(t.LastFrame, t.FirstFrame)) >= x.Response.Frames() {
 		return nil
 	}
 	start, _ := x.Response.FrameSpan(t.FirstFrame)

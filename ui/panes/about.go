@@ -23,13 +23,13 @@ func AboutCall(c *stream.Call) (facts []string) {
 	if c.Kind != "" && c.Kind != "function" {
 		facts = append(facts, c.Kind)
 	}
-	if c.Attempt {
+	if c.Discarded {
 		facts = append(facts, "thrown away by the provider")
 	}
 	switch {
-	case c.Host != "":
-		facts = append(facts, "run by "+c.Host)
-	case c.Server:
+	case c.MCPServer != "":
+		facts = append(facts, "run by "+c.MCPServer)
+	case c.RunByProvider:
 		facts = append(facts, "run by the provider")
 	}
 	if len(c.SentBack) > 0 {
@@ -37,10 +37,10 @@ func AboutCall(c *stream.Call) (facts []string) {
 	}
 	ran, answered := aboutRuns(c)
 	facts = append(facts, ran...)
-	switch c.Answered {
-	case stream.AnswerOK:
+	switch c.ResultCode {
+	case stream.ResultOK:
 		facts = append(facts, answered)
-	case stream.AnswerFailed:
+	case stream.ResultFailed:
 		facts = append(facts, "its answer is an error")
 	}
 	if c.Parent != "" {
@@ -59,7 +59,7 @@ func AboutCall(c *stream.Call) (facts []string) {
 // nobody was seen to run has no such findings, however many others.
 func aboutRuns(c *stream.Call) (ran []string, answered string) {
 	answered = "answered"
-	if len(c.Got) == 0 {
+	if len(c.Runs) == 0 {
 		return nil, answered
 	}
 	for _, f := range c.Findings {

@@ -44,7 +44,7 @@ type openTurn struct {
 	usage       stream.Usage
 	model       string
 	figure      price.Figure
-	ask         *stream.Ask
+	ask         *stream.RequestInfo
 }
 
 // Extend takes what is new in the session.
@@ -79,7 +79,7 @@ func (b *Costs) updateTurn(t *stream.Turn) (changed bool) {
 		if t.OpenedBy < b.begun {
 			return false // it had ended
 		}
-		b.open = slices.Insert(b.open, i, openTurn{turn: t.Number, began: t.OpenedBy, ask: t.Ask})
+		b.open = slices.Insert(b.open, i, openTurn{turn: t.Number, began: t.OpenedBy, ask: t.Request})
 	}
 	o := &b.open[i]
 	if known && !t.Closed() && t.Usage == o.usage && t.Model == o.model {
@@ -112,7 +112,7 @@ func (o *openTurn) addOpen(to *price.Sum) {
 	}
 }
 
-func (o *openTurn) isBackground() bool { return o.ask != nil && o.ask.Side }
+func (o *openTurn) isBackground() bool { return o.ask != nil && o.ask.Background }
 
 // addTo adds what a turn cost. What is not certain of a side request says nothing of the rest.
 func (o *openTurn) addTo(to *price.Sum) {
@@ -159,7 +159,7 @@ func (b *Costs) costKey(t *stream.Turn) uint64 {
 		exchange       int
 		phase          stream.TurnPhase
 		closed, unseen bool
-	}{t.Usage, t.Model, t.Dialect, t.Exchange, t.Phase(), t.Closed(), t.Unseen()})
+	}{t.Usage, t.Model, t.Dialect, t.Exchange, t.Phase(), t.Closed(), t.HasGap()})
 }
 
 func headOf(v *providers.View, t *stream.Turn) stream.Head {

@@ -98,7 +98,7 @@ func (x *callTimes) cachedTimes(v *providers.View, t *stream.Turn, c *stream.Cal
 	if l, known := x.ended[ref]; known {
 		return timesOf(t, c, &l), true
 	}
-	if t.Kept != stream.Whole || c.Arriving() && c.Deltas() > maxTimedDeltas {
+	if t.Retention != stream.InMemory || c.MayGrow() && c.Deltas() > maxTimedDeltas {
 		return timesRow{}, false
 	}
 	l := v.Latency(t, c)
@@ -118,14 +118,14 @@ func (x *callTimes) comparedCalls(v *providers.View, c Selection) (beside, same,
 	at := sort.Search(len(turns), func(i int) bool { return turns[i].Number >= c.Turn.Number })
 	for _, t := range turns[max(0, at-turnsAround):min(len(turns), at+turnsAround+1)] {
 		own := t.Number == c.Turn.Number
-		if !own && !t.Closed() || t.Kept != stream.Whole {
+		if !own && !t.Closed() || t.Retention != stream.InMemory {
 			continue
 		}
 		for _, call := range t.Calls {
 			if weighed += call.Deltas() + call.Lexer().Tokens().Len(); weighed > maxComparedSize || own && len(beside) == maxSameTurn {
 				break
 			}
-			if call == c.Call || call.Attempt {
+			if call == c.Call || call.Discarded {
 				continue
 			}
 			r, ok := x.cachedTimes(v, t, call)

@@ -29,7 +29,7 @@ func (w *speakers) addTurns(v *providers.View, turns []*stream.Turn, again bool)
 		turns = v.Session().Turns
 	}
 	for _, t := range turns {
-		if name := agentName(t.Ask); name != "" {
+		if name := agentName(t.Request); name != "" {
 			w.several = w.several || w.agent != "" && w.agent != name
 			w.agent = name
 			w.widest = max(w.widest, min(display.Clean(screen.ShortName(name)).Width(), maxAgentCells))
@@ -42,7 +42,7 @@ func (w *speakers) addTurns(v *providers.View, turns []*stream.Turn, again bool)
 }
 
 // agentName is what people call the agent of a request, "" where it has none.
-func agentName(a *stream.Ask) string {
+func agentName(a *stream.RequestInfo) string {
 	switch {
 	case a == nil || a.Agent == "":
 		return ""

@@ -83,7 +83,7 @@ func (d *Document) drawTokens(p *screen.Pen, r layout.Row, chosen bool) {
 	toks := d.callTokens()
 	text, off := d.Call.Args(), int(r.Start)
 	open := -1
-	if d.Call.Arriving() && d.Call.Lexer().Open() {
+	if d.Call.MayGrow() && d.Call.Lexer().Open() {
 		open = toks.Len() - 1
 	}
 	for n := int(r.Token); n < toks.Len() && off < int(r.End); n++ {

@@ -14,7 +14,7 @@ func (d *Document) drawEnd(p *screen.Pen) {
 		p.Bytes(screen.Tentative, screen.Growing, rest)
 	}
 	r := screen.Live
-	if !d.Call.Arriving() {
+	if !d.Call.MayGrow() {
 		r = screen.CallRole(d.Call)
 	}
 	p.Text(r, d.endSign())
@@ -24,7 +24,7 @@ func (d *Document) drawEnd(p *screen.Pen) {
 func (d *Document) endSign() display.Text {
 	g, c := d.glyphSet(), d.Call
 	switch st := c.Status(); {
-	case c.Arriving():
+	case c.MayGrow():
 		return g.Cursor
 	case st == stream.CutShort, st == stream.Aborted, st == stream.Unseen, st == stream.Rejected && c.Syntax() == stream.SyntaxPrefix:
 		return g.Status[st]
@@ -86,13 +86,13 @@ func (d *Document) drawComing(p *screen.Pen, n int) {
 func (d *Document) drawNothing(p *screen.Pen) {
 	text := "no argument bytes yet"
 	switch {
-	case d.Call.Size() > 0:
+	case d.Call.ArgsLen() > 0:
 		text = "they are being read again"
-	case !d.Call.Arriving():
+	case !d.Call.MayGrow():
 		text = "no argument bytes came"
 	}
 	p.Text(screen.Muted, p.Clean(text))
-	if d.Wants != "" && d.Call.Arriving() {
+	if d.Wants != "" && d.Call.MayGrow() {
 		p.TextOn(screen.Muted, screen.Bare, p.Truncate(p.Name(d.Wants).Between("; the schema wants ", ""), p.Left))
 	}
 }

@@ -129,9 +129,9 @@ func (g *worstFinding) addFindings(c *stream.Call) {
 // fit.
 func (s *Subject) callFacts(p *screen.Pen, room int) display.Text {
 	c, start := s.currentSelection().Call, s.currentSelection().Turn.OpenedAt
-	size := display.Join(screen.Bytes(c.Size()), display.Lit(", "), screen.Count(c.Deltas()), display.Lit(" "), p.Glyph.Change)
-	if s.currentSelection().Turn.Kept == stream.Cold {
-		size = display.Join(screen.Bytes(c.Size()), display.Lit(", read again from the file"))
+	size := display.Join(screen.Bytes(c.ArgsLen()), display.Lit(", "), screen.Count(c.Deltas()), display.Lit(" "), p.Glyph.Change)
+	if s.currentSelection().Turn.Retention == stream.Evicted {
+		size = display.Join(screen.Bytes(c.ArgsLen()), display.Lit(", read again from the file"))
 	}
 	facts := []display.Text{p.Format("provider: %s, bytes: %s", c.Phase().String(), bytesSay(c)), size}
 	return joinFitting(p, append(facts, s.timesText(c, start, room-display.Join(facts...).Width()-6)), room)
@@ -174,7 +174,7 @@ const minWait = 100 * time.Millisecond
 // less room there is less.
 func (s *Subject) timesText(c *stream.Call, start time.Duration, room int) display.Text {
 	named, took := screen.Elapsed(start, c.OpenedAt), screen.Time(screen.CallTime(c))
-	if c.Arriving() || took.Empty() {
+	if c.MayGrow() || took.Empty() {
 		return took
 	}
 	took = took.Between("took ", "")

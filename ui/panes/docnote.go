@@ -167,10 +167,10 @@ func (d *Document) makeNote(of []findingSpot) findingNote {
 		n.below = d.rowsBelow(s, ways, brief)
 		return n
 	}
-	short := display.Join(d.deltaText(s, " "), d.drawer.Clean(s.InShort()))
+	short := display.Join(d.deltaText(s, " "), d.drawer.Clean(s.Brief()))
 	room := d.layoutWidth() - d.usedCells(s.row) - 2 - more.Width()
 	if room >= minNote || short.Width() <= room {
-		if brief := display.Join(d.deltaText(s, " "), d.drawer.Clean(s.Diagnosis.InShort())); short.Width() > room && brief.Width() <= room {
+		if brief := display.Join(d.deltaText(s, " "), d.drawer.Clean(s.Diagnosis.Brief())); short.Width() > room && brief.Width() <= room {
 			short = brief
 		}
 		n.behind = display.Join(d.drawer.Truncate(short, room), more)
@@ -203,9 +203,9 @@ func (d *Document) loudTexts(s findingSpot, more display.Text) (ways, brief []di
 			when = when.Between(", +", "")
 		}
 	}
-	short := d.drawer.Clean(s.InShort())
+	short := d.drawer.Clean(s.Brief())
 	ways = []display.Text{display.Join(short, at, when, more), display.Join(short, at, more)}
-	return ways, []display.Text{display.Join(d.drawer.Clean(s.Diagnosis.InShort()), at, more)}
+	return ways, []display.Text{display.Join(d.drawer.Clean(s.Diagnosis.Brief()), at, more)}
 }
 
 // rowsBelow are the rows under the byte of a spot: the first way to say it that fits behind the sign under

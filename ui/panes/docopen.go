@@ -24,7 +24,7 @@ type openString struct {
 // openToken opens the string that token n is.
 func (d *Document) openToken(n int) *openString {
 	o := &openString{token: n, rewrites: d.Call.Rewrites, path: d.Path(), TextReader: TextReader{hint: d.hintFor(n)}}
-	o.Stick = d.Stick && n == d.callTokens().Len()-1 && d.Call.Lexer().Open() && d.Call.Arriving()
+	o.Stick = d.Stick && n == d.callTokens().Len()-1 && d.Call.Lexer().Open() && d.Call.MayGrow()
 	return o
 }
 
@@ -44,7 +44,7 @@ func (o *openString) extendString(c *stream.Call, w, h int, draw display.Drawer)
 		o.read = 0
 		o.resetText()
 	}
-	o.decode(body, o.Complete || c == nil || !c.Arriving())
+	o.decode(body, o.Complete || c == nil || !c.MayGrow())
 	o.LayOut(w, h, draw)
 }
 

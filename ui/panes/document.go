@@ -62,7 +62,7 @@ func (d *Document) Show(c *stream.Call, width int, draw display.Drawer) {
 	of := Selection{Call: c}.asRef()
 	same := of == d.of && (c == nil) == (d.Call == nil)
 	if !same {
-		*d = Document{of: of, Raw: d.Raw, Spaced: d.Spaced, Gutter: d.Gutter, Wants: d.Wants, When: d.When, Marks: d.Marks, Window: screen.Window{Stick: c != nil && c.Arriving()}}
+		*d = Document{of: of, Raw: d.Raw, Spaced: d.Spaced, Gutter: d.Gutter, Wants: d.Wants, When: d.When, Marks: d.Marks, Window: screen.Window{Stick: c != nil && c.MayGrow()}}
 	}
 	d.Call = c
 	if same && d.isLayoutValid(width) {
@@ -100,7 +100,7 @@ func (d *Document) isLayoutValid(width int) bool {
 		return false
 	}
 	c := d.Call
-	return c == nil || c.Rewrites == d.laid.rewrites && d.settledLen() <= len(c.Args()) && !(d.laid.complete && c.Arriving())
+	return c == nil || c.Rewrites == d.laid.rewrites && d.settledLen() <= len(c.Args()) && !(d.laid.complete && c.MayGrow())
 }
 
 func (d *Document) layoutWidth() int {
@@ -118,7 +118,7 @@ func (d *Document) Extend(height int) {
 	if d.Call == nil {
 		return
 	}
-	d.laid.complete = !d.Call.Arriving()
+	d.laid.complete = !d.Call.MayGrow()
 	if d.json != nil {
 		d.json.Extend(d.Call.Args(), d.Call.Lexer(), d.laid.complete)
 	} else {

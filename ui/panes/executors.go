@@ -17,29 +17,29 @@ type RunRules struct {
 	of    stream.Ref
 	key   runRulesKey
 	rules []ruleResult
-	open  stream.Executor // with its lines below it, or noRule
+	open  stream.RunRule // with its lines below it, or noRule
 	lines []runRuleLine
 	worst screen.Role
 	times callTimes
 }
 
-const noRule = stream.Executor(stream.NumExecutors)
+const noRule = stream.RunRule(stream.NumRunRules)
 
 // runRulesKey says what the lines were made from; while it is the same they stand.
 type runRulesKey struct {
 	of                  stream.Ref
 	width, size, events int
 	phase               stream.Phase
-	kept                stream.Keeping
+	kept                stream.Retention
 	closed              bool
-	open                stream.Executor
+	open                stream.RunRule
 	got                 int
 	all                 int // events of all turns, while the pane is shown: it compares calls
 }
 
 // runRuleLine is a display row: of a rule, or one of those below it.
 type runRuleLine struct {
-	of   stream.Executor // noRule behind all
+	of   stream.RunRule // noRule behind all
 	head bool
 	role screen.Role
 	text display.Text
@@ -67,7 +67,7 @@ func (x *RunRules) Keys() []screen.Binding {
 }
 
 // selectedRule is the executor that the cursor is at, or in whose lines it is.
-func (x *RunRules) selectedRule() stream.Executor {
+func (x *RunRules) selectedRule() stream.RunRule {
 	if x.At < len(x.lines) {
 		return x.lines[x.At].of
 	}
@@ -133,7 +133,7 @@ func (x *RunRules) Find(query string) (rows []int, cursor int) {
 		text := line.text.String()
 		if line.head {
 			r := &x.rules[line.of]
-			text = line.of.String() + " " + r.Verdict.String() + " " + r.with.String()
+			text = line.of.String() + " " + r.Outcome.String() + " " + r.with.String()
 		}
 		if containsQuery(n, text) {
 			rows = append(rows, row)
@@ -147,7 +147,7 @@ func (x *RunRules) Extend(s *Context, w, h int) {
 	c := s.Of()
 	key := runRulesKey{of: c.asRef(), width: w, open: x.open}
 	if c.Turn != nil {
-		key.kept, key.closed, key.events = c.Turn.Kept, c.Turn.Closed(), c.Turn.Events
+		key.kept, key.closed, key.events = c.Turn.Retention, c.Turn.Closed(), c.Turn.Events
 	}
 	if c.Call != nil {
 		key.size, key.phase, key.got = len(c.Call.Args()), c.Call.Phase(), toolRunsKey(s.View, c.Call)

@@ -53,7 +53,7 @@ const turnSearchCost = 1 << 11
 func (l *List) searchTurn(rows []int, n *textQuery, t *stream.Turn, looked int) ([]int, int) {
 	v := l.scene.View
 	l.rows.recountTurn(v, t)
-	if t.Kept != stream.Whole {
+	if t.Retention != stream.InMemory {
 		l.Unsearched++
 	}
 	if l.rows.plain.isHidden(t) {
@@ -67,7 +67,7 @@ func (l *List) searchTurn(rows []int, n *textQuery, t *stream.Turn, looked int) 
 		if callMatches(n, c) {
 			rows = append(rows, l.rows.rowOf(v, t, c.Number))
 		}
-		looked += c.Size() + turnSearchCost/8
+		looked += c.ArgsLen() + turnSearchCost/8
 	}
 	return rows, looked
 }
@@ -76,7 +76,7 @@ func (l *List) searchTurn(rows []int, n *textQuery, t *stream.Turn, looked int) 
 func (l *List) turnMatches(n *textQuery, t *stream.Turn) bool {
 	_, _, state := turnState(t)
 	return containsQuery(n, state) || containsQuery(n, t.Model) || containsQuery(n, t.ID) || containsQuery(n, t.Finish) || containsQuery(n, t.Failure) ||
-		containsQuery(n, TurnTitle(l.scene.View.Exchange(t.Exchange), t)) || requestMatches(n, t.Ask) || findingMatches(n, t.Findings) ||
+		containsQuery(n, TurnTitle(l.scene.View.Exchange(t.Exchange), t)) || requestMatches(n, t.Request) || findingMatches(n, t.Findings) ||
 		containsQuery(n, t.Text) || containsQuery(n, t.Thinking)
 }
 
@@ -129,6 +129,6 @@ func containsQuery[T string | []byte](n *textQuery, text T) bool {
 }
 
 // requestMatches reports whether a request's agent, purpose or words hold what is looked for.
-func requestMatches(n *textQuery, a *stream.Ask) bool {
-	return a != nil && (containsQuery(n, a.Agent) || containsQuery(n, a.Title) || containsQuery(n, a.Purpose) || containsQuery(n, a.Answers) || containsQuery(n, a.Words))
+func requestMatches(n *textQuery, a *stream.RequestInfo) bool {
+	return a != nil && (containsQuery(n, a.Agent) || containsQuery(n, a.Title) || containsQuery(n, a.Purpose) || containsQuery(n, a.ResultsOf) || containsQuery(n, a.Snippet))
 }

@@ -22,7 +22,7 @@ type findingLine struct {
 	code, where display.Text // of the first row of a finding
 	role        screen.Role  // of one of ours
 	text        display.Text
-	to          *stream.Return // of one of ours: the request it leads to
+	to          *stream.SentBackCall // of one of ours: the request it leads to
 }
 
 // ours marks a line that is no finding's.
@@ -44,7 +44,7 @@ type findingsKey struct {
 type findingsState struct {
 	of             stream.Ref
 	events, source int // of the turn; and findings of no turn
-	kept           stream.Keeping
+	kept           stream.Retention
 	width, got     int
 }
 
@@ -56,7 +56,7 @@ func (f *Findings) Extend(scene *Context, width, height int) {
 	c := scene.Of()
 	state := findingsState{of: c.asRef(), source: len(scene.View.Session().Findings), width: width}
 	if c.Turn != nil {
-		state.events, state.kept = c.Turn.Events, c.Turn.Kept
+		state.events, state.kept = c.Turn.Events, c.Turn.Retention
 	}
 	if c.Call != nil {
 		state.got = toolRunsKey(scene.View, c.Call)
@@ -104,7 +104,7 @@ func (f *Findings) updateLines(scene *Context, c Selection, width int) {
 	}
 	if len(f.lines) == 0 {
 		nothing := display.Lit(" nothing unusual")
-		if c.Turn != nil && c.Turn.Kept == stream.Dropped {
+		if c.Turn != nil && c.Turn.Retention == stream.Dropped {
 			nothing = display.Lit(" what was found is not kept")
 		} else if len(got) > 0 && !c.Turn.Closed() { // it is judged when all of the call is there
 			nothing = display.Lit(" none yet")
@@ -186,13 +186,13 @@ func (f *Findings) wrapLines(v *providers.View, from int, draw display.Drawer) {
 // partyText says who did what was found, "" where nobody knows, or where it is what code would do: nobody
 // was seen to do it.
 func partyText(f stream.Finding) string {
-	if f.By == 0 || f.Declared() == stream.EarlyWrong {
+	if f.By == 0 || f.Base() == stream.EarlyWrong {
 		return ""
 	}
 	switch f.By {
 	case stream.Toolscope:
 		return "; by toolscope"
-	case stream.Unnamed:
+	case stream.UnknownParty:
 		return "; by whom is not told"
 	}
 	return "; by the " + f.By.String()
@@ -207,7 +207,7 @@ func (f *Findings) placeOf(v *providers.View, x Found, draw display.Drawer) disp
 	case c != nil && x.Offset >= 0 && c.Deltas() > 0:
 		where = deltaName(draw, min(c.DeltaAt(x.Offset), c.Deltas()-1))
 	case e.Kind == stream.SentBack:
-		where = draw.Clean(strings.TrimPrefix(RequestName(v, stream.PayloadOf[stream.Resent](e).Exchange), "the "))
+		where = draw.Clean(strings.TrimPrefix(RequestName(v, stream.PayloadOf[stream.SentBackReport](e).Exchange), "the "))
 	case e.Turn != stream.NoTurn:
 		where = display.Format("#%d", e.Frame+1)
 	}

@@ -12,7 +12,7 @@ type Findings struct {
 	screen.Window
 	host  Host
 	lead  func(Found)
-	again func(*stream.Return)
+	again func(*stream.SentBackCall)
 	list  []Found
 	total int // list has the first of so many
 	lines []findingLine
@@ -43,7 +43,7 @@ func (g findingGrid) wordsColumn(width int) int {
 
 // NewFindings makes the pane. lead goes where a finding points; again goes to the request in which
 // a call was sent back.
-func NewFindings(h Host, lead func(Found), again func(*stream.Return)) *Findings {
+func NewFindings(h Host, lead func(Found), again func(*stream.SentBackCall)) *Findings {
 	return &Findings{host: h, lead: lead, again: again}
 }
 
@@ -118,7 +118,7 @@ func (f *Findings) Chosen() (Found, bool) {
 }
 
 // Request is the one that the selected line leads to, nil if none.
-func (f *Findings) Request() *stream.Return {
+func (f *Findings) Request() *stream.SentBackCall {
 	if f.At >= len(f.lines) {
 		return nil
 	}

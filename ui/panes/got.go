@@ -35,7 +35,7 @@ func toolRunLines(v *providers.View, t *stream.Turn, c *stream.Call, p *screen.P
 	for _, g := range v.Got(c) {
 		lines = append(lines, plainLine(screen.Alike, p.Name(fmt.Sprintf("server %s got it as %s (joined %s)", g.Server, g.Tool, g.How))))
 		times := []string{g.Since(c.FirstArgAt, "its first byte")}
-		if r := c.Run(stream.ParsableObject); r.Event > 0 && !r.Gone {
+		if r := c.RuleRun(stream.ParsableObject); r.Event > 0 && !r.Replaced {
 			times = append(times, g.Since(v.Begin(r.Event, 0).At, "it looked done"))
 		}
 		times = append(times, g.Since(c.SealedAt, "its seal"))

@@ -61,11 +61,11 @@ func machineOf(v *providers.View, t *stream.Turn) (host, agent string) {
 // countTurns counts the turns that are new, or all of them, and returns how many it knew already.
 func (r *machineRows) countTurns(v *providers.View, again bool) (known int) {
 	s := v.Session()
-	if again || s.Gone()+len(s.Turns) < r.known || r.known < s.Gone() {
-		*r = machineRows{plain: r.plain, opened: r.opened, up: r.up, dropped: s.Gone(), known: s.Gone()}
+	if again || s.TrimmedTurns()+len(s.Turns) < r.known || r.known < s.TrimmedTurns() {
+		*r = machineRows{plain: r.plain, opened: r.opened, up: r.up, dropped: s.TrimmedTurns(), known: s.TrimmedTurns()}
 		again = true
 	}
-	known = r.known - s.Gone()
+	known = r.known - s.TrimmedTurns()
 	touched := map[*machineTurns]bool{}
 	var names []string
 	for _, t := range s.Turns[known:] {
@@ -82,14 +82,14 @@ func (r *machineRows) countTurns(v *providers.View, again bool) (known int) {
 		}
 		touched[h] = true
 	}
-	if s.Gone() != r.dropped {
+	if s.TrimmedTurns() != r.dropped {
 		for _, h := range r.machines {
 			if h.dropTurns(s) {
 				touched[h] = true
 			}
 		}
 	}
-	r.dropped, r.known = s.Gone(), s.Gone()+len(s.Turns)
+	r.dropped, r.known = s.TrimmedTurns(), s.TrimmedTurns()+len(s.Turns)
 	for h := range touched {
 		h.count.quiet, h.count.only = r.plain.quiet, r.plain.only
 		h.count.countTurns(h.turns, h.dropped, again)

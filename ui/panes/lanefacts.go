@@ -12,7 +12,7 @@ import (
 
 // requestFacts is whose request a turn answers, what for, and what is new in it.
 func requestFacts(v *providers.View, b *Costs, t *stream.Turn, g *screen.Glyphs) (facts []fact) {
-	a := t.Ask
+	a := t.Request
 	if a == nil {
 		return nil
 	}
@@ -29,10 +29,10 @@ func requestFacts(v *providers.View, b *Costs, t *stream.Turn, g *screen.Glyphs)
 	add("agent", withCost(agentWords(v, a), agent, g))
 	add("purpose", a.Purpose)
 	switch {
-	case a.Answers != "":
-		add("answers", strings.TrimSuffix(a.Answers+": "+a.Words, ": "))
-	case a.Words != "":
-		add("asks", a.Words)
+	case a.ResultsOf != "":
+		add("answers", strings.TrimSuffix(a.ResultsOf+": "+a.Snippet, ": "))
+	case a.Snippet != "":
+		add("asks", a.Snippet)
 	}
 	add("since before", changeWords(v, a))
 	add("cache", cacheWords(v, t))
@@ -52,13 +52,13 @@ func withCost(who string, s turnCosts, g *screen.Glyphs) string {
 }
 
 // agentWords is an agent and what started it.
-func agentWords(v *providers.View, a *stream.Ask) string {
+func agentWords(v *providers.View, a *stream.RequestInfo) string {
 	words := a.Agent
 	if name := agentName(a); name != a.Agent && a.Title != "" {
 		words = name + " (" + a.Agent + ")"
 	}
-	if _, c := v.Find(a.By); a.By.Call != 0 && c != nil {
-		return words + fmt.Sprintf(", started by %s of turn %d", c.Name, a.By.Turn+1)
+	if _, c := v.Find(a.StartedBy); a.StartedBy.Call != 0 && c != nil {
+		return words + fmt.Sprintf(", started by %s of turn %d", c.Name, a.StartedBy.Turn+1)
 	}
 	if a.Parent != "" {
 		words += ", started by " + a.Parent
@@ -67,9 +67,9 @@ func agentWords(v *providers.View, a *stream.Ask) string {
 }
 
 // changeWords is what a request changes against the one before it in its lane.
-func changeWords(v *providers.View, a *stream.Ask) string {
-	c := &a.Since
-	if !c.Known {
+func changeWords(v *providers.View, a *stream.RequestInfo) string {
+	c := &a.Change
+	if !c.Comparable {
 		return ""
 	}
 	var parts []string
@@ -89,13 +89,13 @@ func changeWords(v *providers.View, a *stream.Ask) string {
 	if c.Altered > 0 {
 		parts = append(parts, fmt.Sprintf("%s altered, the first is %d", screen.Plural(c.Altered, "message"), c.Same+1))
 	}
-	count(c.Gone, "gone: the history was made shorter")
+	count(c.Removed, "gone: the history was made shorter")
 	count(c.Added, "added")
 	if len(parts) == 0 {
 		parts = []string{"nothing: the same again"}
 	}
 	words := strings.Join(parts, ", ")
-	if t := v.TurnOf(c.After); t != nil {
+	if t := v.TurnOf(c.PreviousExchange); t != nil {
 		words += fmt.Sprintf(" (against turn %d)", t.Number+1)
 	}
 	return words
@@ -103,9 +103,9 @@ func changeWords(v *providers.View, a *stream.Ask) string {
 
 // cacheWords is where what the provider had cached ends to be of use, and what it read of it.
 func cacheWords(v *providers.View, t *stream.Turn) string {
-	c, read := &t.Ask.Since, t.Usage.CacheRead
-	before := v.TurnOf(c.After)
-	if !c.Known || before == nil || !read.Told {
+	c, read := &t.Request.Change, t.Usage.CacheRead
+	before := v.TurnOf(c.PreviousExchange)
+	if !c.Comparable || before == nil || !read.Reported {
 		return ""
 	}
 	had := before.Usage.CacheRead.N + before.Usage.CacheWrite.N

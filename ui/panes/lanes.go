@@ -53,7 +53,7 @@ func Markers(v *providers.View, t *stream.Turn, only int32) (stops []Marker) {
 // comes behind it.
 func lastEventOf(v *providers.View, t *stream.Turn) int {
 	for n := range v.EventsBefore(t, v.Events()) {
-		if kind, _ := v.About(n); !kind.After() && kind != stream.Found {
+		if kind, _ := v.About(n); !kind.IsAfterTurn() && kind != stream.Found {
 			return n
 		}
 	}
@@ -70,7 +70,7 @@ func callMarkers(v *providers.View, t *stream.Turn, c *stream.Call) (stops []Mar
 	if first, ok := firstByte(c); ok && (!over || first < end) {
 		state(first, stream.Streaming)
 	}
-	if r := c.Run(stream.ParsableObject); r.Event > 0 && !r.Gone && (!over || r.Event < end) {
+	if r := c.RuleRun(stream.ParsableObject); r.Event > 0 && !r.Replaced && (!over || r.Event < end) {
 		state(r.Event, stream.LooksDone)
 	}
 	if err := c.Lexer().Err(); err != nil && c.Status() != stream.Unseen {
@@ -81,7 +81,7 @@ func callMarkers(v *providers.View, t *stream.Turn, c *stream.Call) (stops []Mar
 	if over {
 		state(end, c.Status())
 	}
-	for _, g := range c.Got[:min(len(c.Got), maxFindings)] {
+	for _, g := range c.Runs[:min(len(c.Runs), maxFindings)] {
 		stops = append(stops, Marker{Event: g.Event, Mark: true, Kind: MarkerRun, ByCall: int32(c.Number)})
 	}
 	for _, f := range c.Findings[:min(len(c.Findings), maxFindings)] {
@@ -92,10 +92,10 @@ func callMarkers(v *providers.View, t *stream.Turn, c *stream.Call) (stops []Mar
 
 // firstByte is the event that brought the first byte of the arguments.
 func firstByte(c *stream.Call) (event int, ok bool) {
-	if r := c.Run(stream.AnyArgs); r.Event > 0 {
+	if r := c.RuleRun(stream.AnyArgs); r.Event > 0 {
 		return r.Event, true
 	}
-	if n := c.DeltaAt(0); c.Size() > 0 && n < c.Deltas() {
+	if n := c.DeltaAt(0); c.ArgsLen() > 0 && n < c.Deltas() {
 		return int(c.DeltaEvent(n)), true
 	}
 	return 0, false
@@ -103,18 +103,18 @@ func firstByte(c *stream.Call) (event int, ok bool) {
 
 // endEventOf is the event with which a call became what it is, once nothing more of it may come.
 func endEventOf(v *providers.View, t *stream.Turn, c *stream.Call) (event int, over bool) {
-	if c.Arriving() {
+	if c.MayGrow() {
 		return 0, false
 	}
-	if r := c.Run(stream.AtSeal); r.Event > 0 && c.Phase() == stream.PhaseSealed {
+	if r := c.RuleRun(stream.AtSeal); r.Event > 0 && c.Phase() == stream.PhaseSealed {
 		return r.Event, true
 	}
 	for _, f := range c.Findings {
-		if f.Diagnosis.Declared() == stream.ArgsCut {
+		if f.Diagnosis.Base() == stream.ArgsCut {
 			return f.Event, true
 		}
 	}
-	if r := c.Run(stream.AtEnd); r.Event > 0 {
+	if r := c.RuleRun(stream.AtEnd); r.Event > 0 {
 		return r.Event, true
 	}
 	return lastEventOf(v, t), true

@@ -12,7 +12,7 @@ const maxTimedDeltas = 1000
 
 // latencyLines are the times of a call, and its silences, below its rules.
 func latencyLines(s *Context, c Selection, w int) (lines []runRuleLine) {
-	if c.Call.Arriving() && c.Call.Deltas() > maxTimedDeltas {
+	if c.Call.MayGrow() && c.Call.Deltas() > maxTimedDeltas {
 		return nil
 	}
 	l := s.View.Latency(c.Turn, c.Call)

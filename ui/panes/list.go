@@ -35,10 +35,10 @@ func NewList(h Host) *List {
 
 // parentTurn is the turn that has the call which started the agent of t, nil for none.
 func (l *List) parentTurn(t *stream.Turn) (up *stream.Turn, call int32) {
-	if t.Ask == nil || t.Ask.By.Call == 0 {
+	if t.Request == nil || t.Request.StartedBy.Call == 0 {
 		return nil, 0
 	}
-	return l.scene.View.Session().Turn(t.Ask.By.Turn), t.Ask.By.Call
+	return l.scene.View.Session().Turn(t.Request.StartedBy.Turn), t.Request.StartedBy.Call
 }
 
 // Keys are those that move, and lead into what is chosen.
@@ -110,7 +110,7 @@ func (l *List) AgentOf(t *stream.Turn) string {
 	if !l.who.several {
 		return ""
 	}
-	return agentName(t.Ask)
+	return agentName(t.Request)
 }
 
 // Selection is what is chosen: a turn, or one of its calls. Either may be nil.

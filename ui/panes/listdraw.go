@@ -120,8 +120,8 @@ func (l *List) drawCall(p *screen.Pen, c *stream.Call, g screen.Surface, at list
 		name = display.Lit("(no name)")
 	}
 	size := display.Text{}
-	if c.Size() > 0 {
-		size = screen.Bytes(c.Size())
+	if c.ArgsLen() > 0 {
+		size = screen.Bytes(c.ArgsLen())
 	}
 	word := p.Clean(st.String())
 	always := at.took || st == stream.LooksDone || isBad(st)
@@ -129,7 +129,7 @@ func (l *List) drawCall(p *screen.Pen, c *stream.Call, g screen.Surface, at list
 		word = display.Text{}
 	}
 	took := screen.Time(screen.CallTime(c))
-	if c.Arriving() {
+	if c.MayGrow() {
 		took = screen.RoughTime(screen.CallTime(c))
 	}
 	l.drawRow(p, g, at, listRow{text: name, role: screen.Plain, word: word, look: look, size: size, took: took, quiet: isQuiet(l.scene.View.Session().Turn(c.Turn))})

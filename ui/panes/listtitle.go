@@ -20,7 +20,7 @@ func (l *List) drawTitle(p *screen.Pen, focused bool) {
 		l.drawSifted(p, focused)
 		return
 	}
-	right, turns := l.outOfSight(p), p.Format(" TURNS %s", screen.Count(len(s.Turns)+s.Gone()))
+	right, turns := l.outOfSight(p), p.Format(" TURNS %s", screen.Count(len(s.Turns)+s.TrimmedTurns()))
 	many, well, ill := p.Format("  CALLS %s", screen.Count(calls)), countsOf(p, s, wellOrder), countsOf(p, s, badOrder)
 	cost := totalCost(p, l.scene.Bill.Total())
 	room := p.Left - turns.Width() - right.Width() - 3
@@ -53,7 +53,7 @@ func (l *List) drawTitle(p *screen.Pen, focused bool) {
 // drawSifted writes the title of a list of which a filter shows a part.
 func (l *List) drawSifted(p *screen.Pen, focused bool) {
 	s, right := l.scene.View.Session(), l.outOfSight(p)
-	p.Text(titleRole(focused), p.Format(" %s of %s  ", screen.Count(l.scene.Sieve.Count()), screen.Count(len(s.Turns)+s.Gone())))
+	p.Text(titleRole(focused), p.Format(" %s of %s  ", screen.Count(l.scene.Sieve.Count()), screen.Count(len(s.Turns)+s.TrimmedTurns())))
 	p.Text(screen.Accent, p.Truncate(p.Name(l.scene.Sieve.Text()).Between("f ", ""), p.Left-right.Width()-1))
 	l.drawOutOfSight(p, right)
 }

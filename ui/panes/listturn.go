@@ -53,11 +53,11 @@ func (l *List) tookOf(t *stream.Turn) display.Text {
 // turnState is the state of a turn: of its first bad call, else of its own end.
 func turnState(t *stream.Turn) (stream.Status, screen.Role, string) {
 	for _, c := range t.Calls[:min(len(t.Calls), maxCallsChecked)] {
-		if of := c.Status(); isBad(of) && !c.Stopped() {
+		if of := c.Status(); isBad(of) && !c.StoppedByClient() {
 			return of, screen.CallRole(c), of.String()
 		}
 	}
-	for of, n := range t.Was() {
+	for of, n := range t.DroppedCounts() {
 		if n > 0 && isBad(stream.Status(of)) {
 			return stream.Status(of), screen.StatusRoles[of], stream.Status(of).String()
 		}
@@ -82,7 +82,7 @@ func (l *List) turnText(p *screen.Pen, t *stream.Turn, whole int, at listGrid) (
 	wide := at.gap
 	if l.who.several {
 		at.gap = display.Lit(" ")
-		agent = p.Pad(p.Truncate(p.Name(agentName(t.Ask)), l.who.widest), l.who.widest)
+		agent = p.Pad(p.Truncate(p.Name(agentName(t.Request)), l.who.widest), l.who.widest)
 	}
 	if x := l.scene.View.Exchange(t.Exchange); x != nil && l.who.files && l.tellsFile(t) {
 		file = p.Name(path.Base(x.Head.File))
@@ -151,7 +151,7 @@ func (l *List) purposeText(p *screen.Pen, t *stream.Turn, cells int) display.Tex
 
 // purposeParts is the purpose in three parts, of which that in the middle may be cut.
 func (l *List) purposeParts(p *screen.Pen, t *stream.Turn) (before, words, after display.Text) {
-	a, x, space := t.Ask, l.scene.View.Exchange(t.Exchange), display.Lit(" ")
+	a, x, space := t.Request, l.scene.View.Exchange(t.Exchange), display.Lit(" ")
 	switch {
 	case a == nil && t.Model == "":
 		return before, p.Name(TurnTitle(x, t)), after
@@ -159,12 +159,12 @@ func (l *List) purposeParts(p *screen.Pen, t *stream.Turn) (before, words, after
 		return
 	case IsPlain(t):
 		return before, joinTexts(space, p.Name(a.Purpose), p.Name(TurnTitle(x, t)), p.Clean(t.Finish)), after
-	case a.Answers != "" && a.Words != "":
-		before, words = p.Glyph.Back.Between("", " "), display.Join(p.Name(a.Answers).Between("", ": "), p.Clean(a.Words))
-	case a.Answers != "":
-		before, words = p.Glyph.Back.Between("", " "), p.Name(a.Answers)
-	case a.Words != "":
-		before, words, after = display.Lit(`"`), p.Clean(a.Words), display.Lit(`"`)
+	case a.ResultsOf != "" && a.Snippet != "":
+		before, words = p.Glyph.Back.Between("", " "), display.Join(p.Name(a.ResultsOf).Between("", ": "), p.Clean(a.Snippet))
+	case a.ResultsOf != "":
+		before, words = p.Glyph.Back.Between("", " "), p.Name(a.ResultsOf)
+	case a.Snippet != "":
+		before, words, after = display.Lit(`"`), p.Clean(a.Snippet), display.Lit(`"`)
 	case t.Model == "":
 		words = p.Name(TurnTitle(x, t))
 	}
@@ -175,11 +175,11 @@ func (l *List) purposeParts(p *screen.Pen, t *stream.Turn) (before, words, after
 }
 
 // IsPlain reports whether no model answered.
-func IsPlain(t *stream.Turn) bool { return t.Dialect == "http" && t.Ask != nil }
+func IsPlain(t *stream.Turn) bool { return t.Dialect == "http" && t.Request != nil }
 
 // bodySize is how much was answered, nothing where that was let go of.
 func bodySize(v *providers.View, t *stream.Turn) display.Text {
-	if x := v.Exchange(t.Exchange); x != nil && t.Kept == stream.Whole {
+	if x := v.Exchange(t.Exchange); x != nil && t.Retention == stream.InMemory {
 		return screen.Bytes(int(x.Response.Size()))
 	}
 	return display.Text{}

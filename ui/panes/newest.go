@@ -25,7 +25,7 @@ func newestRef(turns []*stream.Turn) stream.Ref {
 			last = t
 		}
 		for j := len(t.Calls) - 1; j >= 0 && j >= len(t.Calls)-64; j-- {
-			if t.Calls[j].Arriving() {
+			if t.Calls[j].MayGrow() {
 				return t.Calls[j].Ref()
 			}
 		}

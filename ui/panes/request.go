@@ -173,7 +173,7 @@ func (r *Request) layOut(s *Context, c Selection, x *providers.Exchange, w int) 
 			key.turn = int(c.Turn.Number)
 		}
 	}
-	if key == r.key && (r.doc != nil || r.why != nil) && (c.Turn == nil || c.Turn.Kept != stream.Cold) {
+	if key == r.key && (r.doc != nil || r.why != nil) && (c.Turn == nil || c.Turn.Retention != stream.Evicted) {
 		r.unfoldFor(c)
 		return
 	}
@@ -215,9 +215,9 @@ func bodyOf(c Selection, x *providers.Exchange) (body []byte, why display.Text) 
 	switch {
 	case c.Turn == nil:
 		return nil, display.Lit("no turn is chosen")
-	case x == nil || c.Turn.Kept == stream.Dropped:
+	case x == nil || c.Turn.Retention == stream.Dropped:
 		return nil, display.Lit("not kept")
-	case c.Turn.Kept == stream.Cold:
+	case c.Turn.Retention == stream.Evicted:
 		return nil, display.Lit("it is being read again from the file …")
 	}
 	switch body = x.RequestOf(c.Turn); {
@@ -225,7 +225,7 @@ func bodyOf(c Selection, x *providers.Exchange) (body []byte, why display.Text) 
 		return body, display.Text{}
 	case x.Request.Size() > 0:
 		return nil, display.Lit("bytes of it passed unseen: what is left is no body")
-	case x.Head.Composed:
+	case x.Head.Reconstructed:
 		return nil, display.Lit("what the client sent is not in its log")
 	case x.Head.Method != "":
 		return nil, display.Lit("it has no body")

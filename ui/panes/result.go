@@ -34,7 +34,7 @@ type resultKey struct {
 	event    int // that told of it
 	width    int
 	raw      bool
-	kept     stream.Keeping
+	kept     stream.Retention
 	answered stream.Code
 	there    bool // the request that brought it is kept
 	events   int  // of a turn
@@ -99,13 +99,13 @@ func (r *Result) Extend(s *Context, w, h int) {
 	c := s.Of()
 	key := resultKey{of: c.asRef(), width: w, raw: s.Raw}
 	if c.Turn != nil {
-		if key.kept = c.Turn.Kept; c.Call == nil {
+		if key.kept = c.Turn.Retention; c.Call == nil {
 			key.events = c.Turn.Events
 		}
 	}
 	if c.Call != nil {
-		key.answered = c.Call.Answered
-		if given := c.Call.Given(); given != nil {
+		key.answered = c.Call.ResultCode
+		if given := c.Call.LatestResult(); given != nil {
 			x := s.View.Exchange(given.Exchange)
 			key.event, key.there = given.Event, x != nil && x.Request.Size() > 0
 		}
@@ -129,7 +129,7 @@ func (r *Result) buildRows(s *Context, c Selection, w int) {
 		}
 	}
 	switch given := c.sentBackResult(); {
-	case c.Turn != nil && c.Turn.Kept == stream.Dropped:
+	case c.Turn != nil && c.Turn.Retention == stream.Dropped:
 		say(screen.Muted, display.Lit("what its tools gave is not kept"))
 	case c.Call == nil && (c.Turn == nil || len(c.Turn.Calls) == 0):
 		say(screen.Muted, display.Lit("no call is chosen"))
@@ -137,9 +137,9 @@ func (r *Result) buildRows(s *Context, c Selection, w int) {
 		r.listCalls(s.Pen, c.Turn, say)
 	case given != nil:
 		r.addResult(s, c.Call, given, w, say)
-	case c.Call.Server && c.Call.Answered == stream.AnswerFailed:
+	case c.Call.RunByProvider && c.Call.ResultCode == stream.ResultFailed:
 		say(screen.Caution, display.Lit("the provider ran it, and it failed: the response says how"))
-	case c.Call.Server:
+	case c.Call.RunByProvider:
 		say(screen.Muted, display.Lit("the provider runs it: what it gave is in the response"))
 	default:
 		say(screen.Muted, display.Lit("no request has brought what it gave"))
@@ -149,16 +149,16 @@ func (r *Result) buildRows(s *Context, c Selection, w int) {
 // listCalls makes a row of each call of a turn.
 func (r *Result) listCalls(p *screen.Pen, t *stream.Turn, say func(screen.Role, display.Text)) {
 	for _, c := range t.Calls[:min(len(t.Calls), maxCallsListed)] {
-		given := c.Given()
+		given := c.LatestResult()
 		switch {
-		case c.Server:
+		case c.RunByProvider:
 			say(screen.Muted, display.Join(p.Name(c.Name), display.Lit("  run by the provider")))
 		case given == nil:
 			say(screen.Muted, display.Join(p.Name(c.Name), display.Lit("  nothing that is known")))
-		case given.Result == stream.AnswerFailed:
-			say(screen.Bad, display.Join(p.Name(c.Name), screen.Bytes(given.Gave.Bytes).Between("  an error, ", "")))
+		case given.ResultCode == stream.ResultFailed:
+			say(screen.Bad, display.Join(p.Name(c.Name), screen.Bytes(given.Result.Bytes).Between("  an error, ", "")))
 		default:
-			say(screen.Plain, display.Join(p.Name(c.Name), screen.Bytes(given.Gave.Bytes).Between("  ", "")))
+			say(screen.Plain, display.Join(p.Name(c.Name), screen.Bytes(given.Result.Bytes).Between("  ", "")))
 		}
 	}
 	if n := len(t.Calls) - maxCallsListed; n > 0 {
@@ -167,18 +167,18 @@ func (r *Result) listCalls(p *screen.Pen, t *stream.Turn, say func(screen.Role, 
 }
 
 // sentBackResult is what a request has as the result of the chosen call, nil where none has any.
-func (c Selection) sentBackResult() *stream.Return {
+func (c Selection) sentBackResult() *stream.SentBackCall {
 	if c.Call == nil {
 		return nil
 	}
-	return c.Call.Given()
+	return c.Call.LatestResult()
 }
 
 // addResult makes the rows of a result: what is known of it, and its text.
-func (r *Result) addResult(s *Context, c *stream.Call, given *stream.Return, w int, say func(screen.Role, display.Text)) {
-	p, gave := s.Pen, &given.Gave
+func (r *Result) addResult(s *Context, c *stream.Call, given *stream.SentBackCall, w int, say func(screen.Role, display.Text)) {
+	p, gave := s.Pen, &given.Result
 	role, words := screen.Muted, SentBackRequest(s.View, given)+" brought it"
-	if given.Result == stream.AnswerFailed {
+	if given.ResultCode == stream.ResultFailed {
 		role, words = screen.Bad, "an error: "+words
 	}
 	if gave.Media > 0 {
@@ -210,7 +210,7 @@ func isDocument(text []byte) bool {
 }
 
 // SentBackRequest is the request that a call came back in.
-func SentBackRequest(v *providers.View, r *stream.Return) string {
+func SentBackRequest(v *providers.View, r *stream.SentBackCall) string {
 	if t := v.TurnAsked(r); t != nil {
 		return fmt.Sprintf("the request of turn %d", t.Number+1)
 	}

@@ -12,7 +12,7 @@ import (
 
 // ruleResult is what comes of one executor.
 type ruleResult struct {
-	stream.Run
+	stream.RuleRun
 	sign  display.Text
 	role  screen.Role // of the verdict's word; the sign has that of how grave it is
 	alarm screen.Role
@@ -26,33 +26,33 @@ func whyNoRules(c Selection) display.Text {
 	switch {
 	case c.Call == nil:
 		return display.Lit("no call is chosen")
-	case c.Call.Server:
+	case c.Call.RunByProvider:
 		return display.Lit("the provider runs it: no client decides when")
-	case c.Call.Attempt:
+	case c.Call.Discarded:
 		return display.Lit("the provider threw it away: nobody runs it")
 	case c.Call.Status() == stream.Unseen:
 		return display.Lit("not known: bytes of it were not seen")
-	case c.Turn.Kept == stream.Dropped:
+	case c.Turn.Retention == stream.Dropped:
 		return display.Lit("not kept")
-	case c.Call.Size() != len(c.Call.Args()):
+	case c.Call.ArgsLen() != len(c.Call.Args()):
 		return display.Lit("its arguments are being read again")
-	case c.Call.Arriving() && c.Call.Lexer().Tokens().Len() > maxRuleTokens:
+	case c.Call.MayGrow() && c.Call.Lexer().Tokens().Len() > maxRuleTokens:
 		return display.Lit("shown when it has ended: it is long")
 	}
 	return display.Text{}
 }
 
 // ruleOf is what comes of one executor.
-func ruleOf(v *providers.View, c Selection, e stream.Executor, p *screen.Pen) ruleResult {
-	run := c.Turn.Run(c.Call, e)
-	r := ruleResult{Run: run, sign: display.Lit("  "), role: verdictRoles[run.Verdict], delta: -1}
+func ruleOf(v *providers.View, c Selection, e stream.RunRule, p *screen.Pen) ruleResult {
+	run := c.Turn.RuleRun(c.Call, e)
+	r := ruleResult{RuleRun: run, sign: display.Lit("  "), role: verdictRoles[run.Outcome], delta: -1}
 	switch {
-	case c.Call.Stopped():
+	case c.Call.StoppedByClient():
 		r.role = screen.Muted
-	case run.Verdict == stream.RunWrong && (e == stream.AnyArgs || e == stream.Repaired):
+	case run.Outcome == stream.RunWrong && (e == stream.AnyArgs || e == stream.Repaired):
 		// so it is with every call that comes in pieces
 		r.sign, r.alarm, r.role = p.Glyph.Severity[stream.Warn], screen.Caution, screen.Plain
-	case run.Verdict >= stream.RunWrong && run.Verdict <= stream.RunBroken:
+	case run.Outcome >= stream.RunWrong && run.Outcome <= stream.RunBroken:
 		r.sign, r.alarm = p.Glyph.Severity[stream.Error], screen.Bad
 	}
 	if run.Event > 0 {
@@ -73,23 +73,23 @@ var verdictRoles = [...]screen.Role{
 }
 
 // lastDelta is the last delta that there was when a call was run, -1 if none had brought anything.
-func lastDelta(c *stream.Call, r stream.Run) int {
-	if r.Bytes == 0 || r.Gone || c.Deltas() == 0 {
+func lastDelta(c *stream.Call, r stream.RuleRun) int {
+	if r.Bytes == 0 || r.Replaced || c.Deltas() == 0 {
 		return -1
 	}
 	return min(c.DeltaAt(r.Bytes-1), c.Deltas()-1)
 }
 
 // ranWith is what a call was run with, or what is wrong with that.
-func ranWith(c *stream.Call, r stream.Run, e stream.Executor, p *screen.Pen) display.Text {
+func ranWith(c *stream.Call, r stream.RuleRun, e stream.RunRule, p *screen.Pen) display.Text {
 	switch {
-	case r.Verdict == stream.Refuses:
+	case r.Outcome == stream.Refuses:
 		return p.Clean(noObject(c))
 	case r.Event == 0:
 		return display.Text{}
-	case r.Gone:
+	case r.Replaced:
 		return display.Lit("a text that was replaced since")
-	case r.Verdict == stream.RunBroken:
+	case r.Outcome == stream.RunBroken:
 		return p.Format("%s, %s", screen.Bytes(r.Bytes), noObject(c))
 	case r.Bytes == 0:
 		return display.Lit("no arguments")
@@ -103,7 +103,7 @@ const maxRepairBytes = 64 << 10
 
 // ranArgs are the arguments that a call was run with: those that had come, or what a parser makes of
 // them that mends what is not finished. how says so where that is another text.
-func ranArgs(c *stream.Call, r stream.Run, e stream.Executor) (args []byte, how string) {
+func ranArgs(c *stream.Call, r stream.RuleRun, e stream.RunRule) (args []byte, how string) {
 	args = c.Args()[:r.Bytes]
 	if e == stream.Repaired && len(args) <= maxRepairBytes {
 		if mended := replay.Mended(args); !bytes.Equal(mended, args) {
@@ -138,11 +138,11 @@ const (
 )
 
 // drawRule writes a rule: how grave, its name, what comes of it, when, and with what.
-func (x *RunRules) drawRule(p *screen.Pen, e stream.Executor, g screen.Surface) {
+func (x *RunRules) drawRule(p *screen.Pen, e stream.RunRule, g screen.Surface) {
 	r, narrow := &x.rules[e], p.Left < 59
 	p.TextOn(r.alarm, g, r.sign.Between("", " "))
 	p.TextOn(screen.Plain, g, p.Pad(p.Clean(e.String()), ruleName).Between("", "  "))
-	verdict, delta := p.Clean(r.Verdict.String()), display.Text{}
+	verdict, delta := p.Clean(r.Outcome.String()), display.Text{}
 	if r.delta >= 0 {
 		delta = deltaName(p.Drawer, r.delta)
 	}

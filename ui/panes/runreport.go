@@ -15,7 +15,7 @@ const maxArgsShown = 2 << 10
 
 // appendDetail adds the lines below a rule that is open: who decides so, the exact arguments, where these
 // are not the final ones, and a sentence to paste.
-func (x *RunRules) appendDetail(s *Context, c Selection, e stream.Executor, w int) {
+func (x *RunRules) appendDetail(s *Context, c Selection, e stream.RunRule, w int) {
 	say := func(role screen.Role, text string) {
 		for _, line := range display.Wrap(s.Pen.Clean(text), max(w-findingLeft-3, 8)) {
 			x.lines = append(x.lines, runRuleLine{of: e, role: role, text: line.Between("     ", "")})
@@ -28,10 +28,10 @@ func (x *RunRules) appendDetail(s *Context, c Selection, e stream.Executor, w in
 	if len(by) == 0 {
 		say(screen.Muted, "which programs do so, with a call that ends like this, is not known")
 	}
-	run := x.rules[e].Run
-	if run.Event > 0 && !run.Gone && run.Bytes > 0 {
+	run := x.rules[e].RuleRun
+	if run.Event > 0 && !run.Replaced && run.Bytes > 0 {
 		text, how := ranArgs(c.Call, run, e)
-		say(screen.Muted, fmt.Sprintf("with %s of %s%s:", screen.Bytes(run.Bytes), screen.Bytes(c.Call.Size()), how))
+		say(screen.Muted, fmt.Sprintf("with %s of %s%s:", screen.Bytes(run.Bytes), screen.Bytes(c.Call.ArgsLen()), how))
 		say(screen.StringToken, string(text[:min(len(text), maxArgsShown)]))
 		if n := len(text) - maxArgsShown; n > 0 {
 			say(screen.Muted, screen.Bytes(n).String()+" more")
@@ -44,28 +44,28 @@ func (x *RunRules) appendDetail(s *Context, c Selection, e stream.Executor, w in
 }
 
 // ruleWords are what code does that decides so.
-var ruleWords = [stream.NumExecutors]string{
+var ruleWords = [stream.NumRunRules]string{
 	stream.AnyArgs:        "Code that runs a call as soon as it has a name and a byte of arguments",
 	stream.Parsable:       "Code that runs a call as soon as its arguments parse as JSON",
 	stream.ParsableObject: "Code that runs a call as soon as its arguments parse as an object",
 	stream.Repaired:       "Code that mends unfinished arguments and runs a call as soon as each key has a value",
 	stream.NextSlot:       "Code that runs a call as soon as something else comes in the stream",
-	stream.FinishWord:     "Code that runs a call when the finish reason speaks of tools",
+	stream.FinishReason:   "Code that runs a call when the finish reason speaks of tools",
 	stream.AtSeal:         "Code that runs a call when the protocol says that its arguments are final",
 	stream.AtEnd:          "Code that runs a call when the stream ends",
 }
 
 // RunReport is a sentence on what comes of a rule, to be pasted into a report.
-func RunReport(v *providers.View, t *stream.Turn, c *stream.Call, e stream.Executor) string {
-	run, name := t.Run(c, e), screen.ShortName(c.Name)
+func RunReport(v *providers.View, t *stream.Turn, c *stream.Call, e stream.RunRule) string {
+	run, name := t.RuleRun(c, e), screen.ShortName(c.Name)
 	if name == "" {
 		name = "it"
 	}
 	text := ruleWords[e]
 	switch {
-	case run.Event == 0 && run.Verdict == stream.NotYet:
+	case run.Event == 0 && run.Outcome == stream.NotYet:
 		return text + " has not run " + name + " yet."
-	case run.Verdict == stream.Refuses:
+	case run.Outcome == stream.Refuses:
 		return fmt.Sprintf("%s never runs %s: %s.", text, name, noObject(c))
 	case run.Event == 0:
 		return text + " never runs " + name + "."
@@ -78,18 +78,18 @@ func RunReport(v *providers.View, t *stream.Turn, c *stream.Call, e stream.Execu
 		text += ", " + screen.Time(at).String() + " into the response"
 	}
 	switch {
-	case run.Gone:
+	case run.Replaced:
 		text += ", with arguments that were replaced later"
 	case run.Bytes == 0:
 		text += ", without arguments"
 	default:
 		with, how := ranArgs(c, run, e)
-		text += fmt.Sprintf(", with %s (%d of %d bytes%s)", stream.Clip(with, 0, 200), run.Bytes, c.Size(), how)
+		text += fmt.Sprintf(", with %s (%d of %d bytes%s)", stream.Clip(with, 0, 200), run.Bytes, c.ArgsLen(), how)
 	}
 	if at := differenceText(c, e, run); at != "" {
 		text += "; " + at
 	}
-	return text + verdictEnds[run.Verdict]
+	return text + verdictEnds[run.Outcome]
 }
 
 // verdictEnds end the sentence.
@@ -100,11 +100,11 @@ var verdictEnds = [...]string{
 }
 
 // differenceText says where the arguments that a call was run with are not the final ones, "" where they are.
-func differenceText(c *stream.Call, e stream.Executor, r stream.Run) string {
+func differenceText(c *stream.Call, e stream.RunRule, r stream.RuleRun) string {
 	switch {
-	case r.Event == 0, r.Gone:
+	case r.Event == 0, r.Replaced:
 		return ""
-	case r.Verdict == stream.RunBroken:
+	case r.Outcome == stream.RunBroken:
 		return "these are " + noObject(c)
 	case len(bytes.TrimSpace(c.Args()[r.Bytes:])) == 0:
 		return ""
@@ -114,7 +114,7 @@ func differenceText(c *stream.Call, e stream.Executor, r stream.Run) string {
 		return "the final arguments are " + noObject(c)
 	case e == stream.AnyArgs && !isJSONValue(c.Args()[:r.Bytes]):
 		return "that is no JSON but a text; the final arguments differ at $"
-	case r.Verdict != stream.RunWrong && r.Verdict != stream.RunIncomplete:
+	case r.Outcome != stream.RunWrong && r.Outcome != stream.RunIncomplete:
 		return ""
 	}
 	return "the final arguments differ at " + pathAt(c, r.Bytes)

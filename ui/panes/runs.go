@@ -37,18 +37,18 @@ func endingOf(t *stream.Turn) ending {
 // RunBy says which programs run a whole call when executor x would, or then do not, in sentences;
 // none where that is not known. Of the program that made the request, if that is known, nobody
 // else is told.
-func RunBy(t *stream.Turn, c *stream.Call, x stream.Executor) (say []string) {
-	how, run := endingOf(t), t.Run(c, x)
+func RunBy(t *stream.Turn, c *stream.Call, x stream.RunRule) (say []string) {
+	how, run := endingOf(t), t.RuleRun(c, x)
 	switch s := c.Syntax(); {
-	case x != stream.AtSeal && x != stream.AtEnd, how == endedOther, c.Server, c.Attempt,
+	case x != stream.AtSeal && x != stream.AtEnd, how == endedOther, c.RunByProvider, c.Discarded,
 		s != stream.SyntaxObject && s != stream.SyntaxEmpty && s != stream.SyntaxFreeform:
 		return nil
 	case x == stream.AtSeal && run.Event == 0, x == stream.AtEnd && !t.Closed():
 		return nil
 	}
 	named := ""
-	if t.Ask != nil {
-		named = t.Ask.Client
+	if t.Request != nil {
+		named = t.Request.Client
 	}
 	all, own := client.RunHabitsOf(t.Dialect, named)
 	for _, rule := range runRules {
@@ -61,7 +61,7 @@ func RunBy(t *stream.Turn, c *stream.Call, x stream.Executor) (say []string) {
 				continue
 			}
 			text := programNames(who, own) + " " + rule.sentence(c, run, len(who)) + knownWords[known]
-			if rule.runs && own && c.Given() != nil {
+			if rule.runs && own && c.LatestResult() != nil {
 				text += "; it did: the result came back"
 			}
 			say = append(say, text)
@@ -72,7 +72,7 @@ func RunBy(t *stream.Turn, c *stream.Call, x stream.Executor) (say []string) {
 
 // runRule says something of programs where a response ended so.
 type runRule struct {
-	at   stream.Executor
+	at   stream.RunRule
 	how  ending
 	is   func(client.RunHabit) bool // of whom
 	runs bool                       // they run the call
@@ -99,7 +99,7 @@ var ofOne = strings.NewReplacer("do not run", "does not run", "run nothing by th
 	"runs nothing by itself: what uses it does", "ask again", "asks again", "run it", "runs it", "run what", "runs what")
 
 // sentence say it of a call and so many programs.
-func (rule *runRule) sentence(c *stream.Call, r stream.Run, programs int) string {
+func (rule *runRule) sentence(c *stream.Call, r stream.RuleRun, programs int) string {
 	text := strings.Replace(rule.many, " DELTA", deltaWords(c, r), 1)
 	if programs == 1 {
 		text = ofOne.Replace(text)
@@ -108,8 +108,8 @@ func (rule *runRule) sentence(c *stream.Call, r stream.Run, programs int) string
 }
 
 // deltaWords say with which delta the arguments were there, "" where none brought any.
-func deltaWords(c *stream.Call, r stream.Run) string {
-	if r.Event == 0 || r.Bytes == 0 || r.Gone {
+func deltaWords(c *stream.Call, r stream.RuleRun) string {
+	if r.Event == 0 || r.Bytes == 0 || r.Replaced {
 		return ""
 	}
 	return fmt.Sprintf(" at delta %d", c.DeltaAt(r.Bytes-1)+1)

@@ -13,7 +13,7 @@ func turnThat(dialect, args, asks string, behind ...stream.Event) (*stream.Turn,
 	s := new(stream.Session)
 	opening := &stream.Opening{Dialect: dialect}
 	if asks != "" {
-		opening.Ask = &stream.Ask{Client: asks}
+		opening.Request = &stream.RequestInfo{Client: asks}
 	}
 	all := append([]stream.Event{
 		{Kind: stream.TurnOpen, What: opening},
@@ -35,7 +35,7 @@ func TestRunBy(t *testing.T) {
 	broke := []stream.Event{{Kind: stream.TurnClose, Code: stream.CloseCut}}
 	stopped := []stream.Event{{Kind: stream.TurnClose, Code: stream.CloseCut, What: &stream.Ending{By: stream.Client}}}
 	failed := []stream.Event{{Kind: stream.Failure, Text: "overloaded"}, {Kind: stream.TurnClose}}
-	answered := append(done, stream.Event{Kind: stream.SentBack, Slot: 1, Text: "intact", Code: stream.AnswerOK, What: new(stream.Resent)})
+	answered := append(done, stream.Event{Kind: stream.SentBack, Slot: 1, Text: "intact", Code: stream.ResultOK, What: new(stream.SentBackReport)})
 	for _, test := range []struct {
 		name, dialect, args, asks string
 		behind                    []stream.Event

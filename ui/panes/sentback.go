@@ -29,8 +29,8 @@ func SentBackLook(p *screen.Pen, fate string) (screen.Role, display.Text) {
 
 // FirstSentBack says where a turn's calls were sent back first.
 func FirstSentBack(v *providers.View, t *stream.Turn) string {
-	text := "in " + RequestName(v, t.Next)
-	if v.TurnOf(t.Next) != nil {
+	text := "in " + RequestName(v, t.SentBackIn)
+	if v.TurnOf(t.SentBackIn) != nil {
 		text += ": o shows it"
 	}
 	return text
@@ -48,7 +48,7 @@ func RequestName(v *providers.View, exchange int) string {
 }
 
 // sentBackWords is what a request made of a call, beside its fate.
-func sentBackWords(v *providers.View, r stream.Return) string {
+func sentBackWords(v *providers.View, r stream.SentBackCall) string {
 	words := "in " + SentBackRequest(v, &r)
 	switch names := strings.Split(r.Policies, ","); {
 	case r.Policies == "":
@@ -57,13 +57,13 @@ func sentBackWords(v *providers.View, r stream.Return) string {
 	default:
 		words += ", as policies " + strings.Join(names, ", ") + " do"
 	}
-	if r.Kept {
+	if r.KeptByProvider {
 		words += ", which goes on from where the provider keeps it"
 	}
-	switch r.Result {
-	case stream.AnswerOK:
+	switch r.ResultCode {
+	case stream.ResultOK:
 		words += "; with its result"
-	case stream.AnswerFailed:
+	case stream.ResultFailed:
 		words += "; its result is an error"
 	default:
 		words += "; without a result"
@@ -77,9 +77,9 @@ func sentBackLines(v *providers.View, c *stream.Call, width int, p *screen.Pen) 
 		if i == 0 {
 			lines = append(lines, findingLine{of: ours}, findingLine{of: ours, role: screen.Muted, text: display.Lit(" WHEN IT WAS SENT BACK")})
 		}
-		look, sign := SentBackLook(p, r.As)
-		text := display.Join(sign, p.Name(r.As), display.Lit("  "), p.Name(sentBackWords(v, r)))
-		if c.Syntax() == stream.SyntaxDouble && r.As == string(replay.Intact) {
+		look, sign := SentBackLook(p, r.Outcome)
+		text := display.Join(sign, p.Name(r.Outcome), display.Lit("  "), p.Name(sentBackWords(v, r)))
+		if c.Syntax() == stream.SyntaxDouble && r.Outcome == string(replay.Intact) {
 			text = display.Join(text, display.Lit("; it was the model that encoded it twice"))
 		}
 		for j, line := range display.Wrap(text, max(width-4, 8)) {
@@ -96,7 +96,7 @@ func sentBackLines(v *providers.View, c *stream.Call, width int, p *screen.Pen) 
 func aboutSentBack(c *stream.Call) string {
 	var fates []string
 	for _, r := range c.SentBack {
-		fates = append(fates, r.As)
+		fates = append(fates, r.Outcome)
 	}
 	return "sent back " + strings.Join(fates, ", then ")
 }
@@ -106,8 +106,8 @@ func aboutSentBack(c *stream.Call) string {
 func drawSentBack(p *screen.Pen, v *providers.View, e stream.Event, event int, g screen.Surface, which bool) {
 	look, sign := SentBackLook(p, e.Text)
 	p.TextOn(screen.Muted, g, p.Format("%-4s  ", e.Kind))
-	resent := stream.PayloadOf[stream.Resent](e)
-	r := stream.Return{Exchange: resent.Exchange, Policies: resent.Policies, Result: e.Code, Kept: resent.Kept, Event: event}
+	resent := stream.PayloadOf[stream.SentBackReport](e)
+	r := stream.SentBackCall{Exchange: resent.Exchange, Policies: resent.Policies, ResultCode: e.Code, KeptByProvider: resent.KeptByProvider, Event: event}
 	if which {
 		p.TextOn(screen.Plain, g, p.Format("call %d ", e.Slot))
 	}

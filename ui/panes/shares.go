@@ -10,7 +10,7 @@ import (
 type sessionCosts struct {
 	conversations map[int32]*turnCosts
 	sessions      map[string]*turnCosts
-	order         []*stream.Ask // of the first turn of each lane, as they came
+	order         []*stream.RequestInfo // of the first turn of each lane, as they came
 }
 
 // turnCosts is what some turns cost.
@@ -24,16 +24,16 @@ const maxConversations = 1 << 12
 
 // addTurn adds a turn that has ended.
 func (s *sessionCosts) addTurn(o *openTurn) {
-	if o.ask == nil || o.ask.Lane == 0 {
+	if o.ask == nil || o.ask.Conversation == 0 {
 		return
 	}
 	if s.conversations == nil {
 		s.conversations, s.sessions = map[int32]*turnCosts{}, map[string]*turnCosts{}
 	}
-	of := s.conversations[o.ask.Lane]
+	of := s.conversations[o.ask.Conversation]
 	if of == nil {
 		of = new(turnCosts)
-		s.conversations[o.ask.Lane] = of
+		s.conversations[o.ask.Conversation] = of
 		if s.sessions[o.ask.Session] == nil {
 			s.sessions[o.ask.Session] = new(turnCosts)
 		}
@@ -48,10 +48,10 @@ func (s *sessionCosts) addTurn(o *openTurn) {
 }
 
 // trackConversation notes that a lane came, and forgets the first of too many.
-func (s *sessionCosts) trackConversation(a *stream.Ask) {
+func (s *sessionCosts) trackConversation(a *stream.RequestInfo) {
 	s.order = append(s.order, a)
 	if len(s.order) > maxConversations {
-		delete(s.conversations, s.order[0].Lane)
+		delete(s.conversations, s.order[0].Conversation)
 		delete(s.sessions, s.order[0].Session)
 		s.order = s.order[1:]
 	}
@@ -59,11 +59,11 @@ func (s *sessionCosts) trackConversation(a *stream.Ask) {
 
 // ConversationCost is what the turns of a lane have cost so far.
 func (b *Costs) ConversationCost(lane int32) price.Sum {
-	return b.costWithOpen(b.shares.conversations[lane], func(a *stream.Ask) bool { return a.Lane == lane }).Sum
+	return b.costWithOpen(b.shares.conversations[lane], func(a *stream.RequestInfo) bool { return a.Conversation == lane }).Sum
 }
 
 // costWithOpen adds to what has ended the turns that have not.
-func (b *Costs) costWithOpen(ended *turnCosts, is func(*stream.Ask) bool) (all turnCosts) {
+func (b *Costs) costWithOpen(ended *turnCosts, is func(*stream.RequestInfo) bool) (all turnCosts) {
 	if ended != nil {
 		all = *ended
 	}
@@ -77,8 +77,8 @@ func (b *Costs) costWithOpen(ended *turnCosts, is func(*stream.Ask) bool) (all t
 }
 
 // requestCosts is what the agent of a request and its session have cost so far, and in how many turns.
-func (b *Costs) requestCosts(a *stream.Ask) (agent, session turnCosts) {
-	agent = b.costWithOpen(b.shares.conversations[a.Lane], func(of *stream.Ask) bool { return of.Lane == a.Lane })
-	session = b.costWithOpen(b.shares.sessions[a.Session], func(of *stream.Ask) bool { return of.Session == a.Session })
+func (b *Costs) requestCosts(a *stream.RequestInfo) (agent, session turnCosts) {
+	agent = b.costWithOpen(b.shares.conversations[a.Conversation], func(of *stream.RequestInfo) bool { return of.Conversation == a.Conversation })
+	session = b.costWithOpen(b.shares.sessions[a.Session], func(of *stream.RequestInfo) bool { return of.Session == a.Session })
 	return agent, session
 }

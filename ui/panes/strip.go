@@ -41,7 +41,7 @@ type StripSubject struct {
 type stripKey struct {
 	turn   int32
 	events int
-	kept   stream.Keeping
+	kept   stream.Retention
 	cells  int
 }
 
@@ -120,7 +120,7 @@ func (s *TimeStrip) Extend(at StripSubject, w, h int, p *screen.Pen) {
 	s.rows = StripRows(h, len(t.Calls))
 	s.lanes, _ = stripLanes(h, len(t.Calls))
 	name, word := sideCells(w)
-	key := stripKey{t.Number, t.Events, t.Kept, max(1, w-name-word)}
+	key := stripKey{t.Number, t.Events, t.Retention, max(1, w-name-word)}
 	if key != s.key || s.all == nil {
 		s.key, s.axis, s.all = key, axisOf(at.Live, t, key.cells), nil
 		s.since = at.Live.Latency(t, nil)

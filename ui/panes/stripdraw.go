@@ -207,5 +207,5 @@ func drawLegend(p *screen.Pen, ran bool) {
 // hasToolRun reports whether a tool got some call of the turn.
 func (s *TimeStrip) hasToolRun() bool {
 	t := s.At.Live.Session().Turn(s.At.Turn)
-	return t != nil && slices.ContainsFunc(t.Calls, func(c *stream.Call) bool { return len(c.Got) > 0 })
+	return t != nil && slices.ContainsFunc(t.Calls, func(c *stream.Call) bool { return len(c.Runs) > 0 })
 }

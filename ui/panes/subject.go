@@ -276,7 +276,7 @@ func (s *Subject) Draw(p *screen.Pen, y int, focused bool) {
 func (s *Subject) drawString(p *screen.Pen, c *stream.Call, y int) {
 	end, r := display.Text{}, screen.Live
 	if !s.string.Complete {
-		if end = s.endSign(); !c.Arriving() {
+		if end = s.endSign(); !c.MayGrow() {
 			r = screen.CallRole(c)
 		}
 	}

@@ -139,9 +139,9 @@ func TurnFacts(v *providers.View, b *Costs, t *stream.Turn, g *screen.Glyphs) []
 		facts = append(facts, requestFacts(v, b, t, g)...)
 		add("model", t.Model)
 		add("from", x.Head.File) // a file, or who was asked
-		add("found in", x.Head.Peeled)
+		add("found in", x.Head.Wrappers)
 		add("cannot tell", strings.Join(x.Head.Lacks, "; "))
-		if others := v.Others(); others.Count > 0 && x.Head.Peeled != "" {
+		if others := v.Others(); others.Count > 0 && x.Head.Wrappers != "" {
 			add("other lines", fmt.Sprintf("%d are of no exchange; the last: %s", others.Count, others.Latest()))
 		}
 		if x.Head.Status != 0 {
@@ -164,10 +164,10 @@ func TurnFacts(v *providers.View, b *Costs, t *stream.Turn, g *screen.Glyphs) []
 		return append(facts, plainFacts(v, t)...)
 	}
 	facts = append(facts, b.costFacts(t, g.None)...)
-	if t.Kept == stream.Dropped {
+	if t.Retention == stream.Dropped {
 		add("calls", callCount(t))
 	}
-	if t.Returned {
+	if t.SentBack {
 		add("sent back", FirstSentBack(v, t))
 	}
 	add("events", screen.Count(t.Events).String())
@@ -187,7 +187,7 @@ func TurnFacts(v *providers.View, b *Costs, t *stream.Turn, g *screen.Glyphs) []
 // callCount is how many calls a turn had.
 func callCount(t *stream.Turn) string {
 	n := 0
-	for _, were := range t.Was() {
+	for _, were := range t.DroppedCounts() {
 		n += int(were)
 	}
 	return screen.Count(n).String() + ", not kept, as is its text"
@@ -196,10 +196,10 @@ func callCount(t *stream.Turn) string {
 // FinishText is the provider's own word on why the response ended, with what it stands for where
 // that is a number.
 func FinishText(t *stream.Turn) string {
-	if t.Means == "" {
+	if t.FinishMeaning == "" {
 		return t.Finish
 	}
-	return t.Finish + " (" + t.Means + ")"
+	return t.Finish + " (" + t.FinishMeaning + ")"
 }
 
 // Draw writes row n of the pane into the field.
@@ -263,7 +263,7 @@ func drawCallOf(p *screen.Pen, c *stream.Call) {
 	}
 	p.Spaces(screen.Bare, p.Left-right)
 	if right > 0 {
-		p.Text(screen.Plain, alignRight(p, screen.Bytes(c.Size()), sizeCells))
+		p.Text(screen.Plain, alignRight(p, screen.Bytes(c.ArgsLen()), sizeCells))
 		p.Text(screen.Muted, alignRight(p, screen.Time(screen.CallTime(c)), tookCells))
 	}
 }

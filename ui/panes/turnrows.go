@@ -222,7 +222,7 @@ func badIn(t *stream.Turn) (n int) {
 			n++
 		}
 	}
-	for st, were := range t.Was() {
+	for st, were := range t.DroppedCounts() {
 		if isBad(stream.Status(st)) {
 			n += int(were)
 		}
@@ -234,7 +234,7 @@ func badIn(t *stream.Turn) (n int) {
 }
 
 // wentWrong reports whether a call is bad. That the client stopped it is not.
-func wentWrong(c *stream.Call) bool { return isBad(c.Status()) && !c.Stopped() }
+func wentWrong(c *stream.Call) bool { return isBad(c.Status()) && !c.StoppedByClient() }
 
 // isBackground reports whether a turn answers a side request.
-func isBackground(t *stream.Turn) bool { return t.Ask != nil && t.Ask.Side }
+func isBackground(t *stream.Turn) bool { return t.Request != nil && t.Request.Background }

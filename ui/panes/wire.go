@@ -17,11 +17,11 @@ type Wire struct {
 	host   Host
 	scene  *Context
 	of     stream.Ref
-	kept   stream.Keeping // of the turn, when its events were looked at
-	next   int            // first event of the timeline not looked at
-	Events []int32        // events shown, one a row
-	deltas []int32        // for each row: the delta it brought, or -1
-	light  Span           // argument bytes that are pointed at
+	kept   stream.Retention // of the turn, when its events were looked at
+	next   int              // first event of the timeline not looked at
+	Events []int32          // events shown, one a row
+	deltas []int32          // for each row: the delta it brought, or -1
+	light  Span             // argument bytes that are pointed at
 	hits   map[int]bool
 	Open   bool // the selected frame is shown whole, below its row
 
@@ -56,7 +56,7 @@ func (w *Wire) Back() (closed bool) {
 // Label is the name, and how many events there are.
 func (w *Wire) Label() Label {
 	l := Label{Name: display.Lit("WIRE"), Count: screen.Count(len(w.Events)), Role: screen.Plain}
-	if t := w.currentSelection().Turn; t != nil && t.Kept == stream.Dropped {
+	if t := w.currentSelection().Turn; t != nil && t.Retention == stream.Dropped {
 		l.Count, l.Role = display.Lit("not kept"), screen.Muted
 	}
 	return l
@@ -94,16 +94,16 @@ func (w *Wire) SelectFrom(found func(event int) bool) bool {
 
 // setSelection changes to another call or turn.
 func (w *Wire) setSelection(v *providers.View, c Selection) {
-	kept := stream.Whole
+	kept := stream.InMemory
 	if c.Turn != nil {
-		kept = c.Turn.Kept
+		kept = c.Turn.Retention
 	}
 	if c.asRef() == w.of && kept == w.kept {
 		w.forgetEvents(v.Moment())
 		return
 	}
 	*w = Wire{host: w.host, of: c.asRef(), kept: kept}
-	w.Stick = c.Call != nil && c.Call.Arriving()
+	w.Stick = c.Call != nil && c.Call.MayGrow()
 	if c.Turn != nil {
 		w.next = int(c.Turn.OpenedBy)
 	}
@@ -252,17 +252,17 @@ func payloadText(e stream.Event) string {
 		return p.Model + " " + p.ID
 	case *stream.CallInfo:
 		return p.Name + " " + p.ID
-	case *stream.Answered:
+	case *stream.ResultFor:
 		return p.Name + " " + p.ID
-	case *stream.Resent:
+	case *stream.SentBackReport:
 		return p.Policies + " " + p.ID
-	case *stream.Origin:
+	case *stream.WireForm:
 		return p.Wire
 	case *stream.Signature:
 		return p.Item
-	case *stream.Reason:
-		return p.Means
-	case *stream.Failed:
+	case *stream.FinishMeaning:
+		return p.Text
+	case *stream.FailureInfo:
 		return p.Code
 	}
 	return ""

@@ -26,7 +26,7 @@ func (w *Wire) Draw(p *screen.Pen, y int, focused bool) {
 		return
 	}
 	e := v.Begin(int(w.Events[row]), maxTextBytes(p))
-	if e.Text == "" && c.Turn.Kept != stream.Whole {
+	if e.Text == "" && c.Turn.Retention != stream.InMemory {
 		e.Text = "(not kept)"
 	}
 	g := screen.Bare
@@ -42,7 +42,7 @@ func (w *Wire) Draw(p *screen.Pen, y int, focused bool) {
 	}
 	p.TextOn(screen.Accent, g, mark)
 	number := "#" + fmt.Sprint(e.Frame+1)
-	if e.Kind.After() {
+	if e.Kind.IsAfterTurn() {
 		number = "" // it is no frame of this response
 	}
 	wide := p.Left >= wireWide
@@ -85,13 +85,13 @@ func drawEvent(p *screen.Pen, e stream.Event, g screen.Surface) {
 		if call.Copies > 0 {
 			text = fmt.Sprintf("said %d times, the same", call.Copies)
 		}
-	case stream.Answer:
-		of := stream.PayloadOf[stream.Answered](e)
+	case stream.CallResult:
+		of := stream.PayloadOf[stream.ResultFor](e)
 		text = "for " + screen.ShortName(of.ID+of.Name)
 	case stream.UsageEvent:
 		text = usageText(stream.PayloadOf[stream.Usage](e), p.Glyph.Dot)
 	case stream.Ran:
-		if stream.PayloadOf[stream.Execution](e).Finding.Diagnosis != nil {
+		if stream.PayloadOf[stream.ToolExecution](e).Finding.Diagnosis != nil {
 			kind = "found"
 		}
 	case stream.Failure, stream.Fault:
@@ -108,7 +108,7 @@ func drawEvent(p *screen.Pen, e stream.Event, g screen.Surface) {
 // drawArgs writes the bytes of the arguments that an event brought, behind those of the wire where
 // these are others.
 func drawArgs(p *screen.Pen, e stream.Event, g screen.Surface) {
-	if origin := stream.PayloadOf[stream.Origin](e); origin.Wire != "" {
+	if origin := stream.PayloadOf[stream.WireForm](e); origin.Wire != "" {
 		p.Untrusted(screen.Plain, g, origin.Wire)
 		p.TextOn(screen.Muted, g, p.Glyph.Sep.Between(" ", " "))
 	} else if e.Text == "" {
@@ -125,7 +125,7 @@ func maxTextBytes(p *screen.Pen) int { return max(screen.MaxNameBytes, 64*p.Left
 func usageText(u stream.Usage, sign display.Text) string {
 	var parts []string
 	add := func(word string, n stream.Count, always bool, of ...string) {
-		if n.Told && (n.N > 0 || always) {
+		if n.Reported && (n.N > 0 || always) {
 			text := word + " " + screen.Count(int(n.N)).String()
 			if len(of) > 0 {
 				text += ", of it " + strings.Join(of, " and ")
@@ -134,13 +134,13 @@ func usageText(u stream.Usage, sign display.Text) string {
 		}
 	}
 	part := func(n stream.Count, word string) []string {
-		if !n.Told || n.N <= 0 {
+		if !n.Reported || n.N <= 0 {
 			return nil
 		}
 		return []string{screen.Count(int(n.N)).String() + " " + word}
 	}
 	cache := slices.Concat(part(u.CacheRead, "cached"), part(u.CacheWrite, "written to the cache"))
-	if u.SeenInput.Told { // then the cache is of that
+	if u.SeenInput.Reported { // then the cache is of that
 		add("in", u.Input, true)
 		add("out", u.Output, true, part(u.Reasoning, "reasoning")...)
 		add("processed in", u.SeenInput, false, cache...)

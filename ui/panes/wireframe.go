@@ -21,7 +21,7 @@ func (w *Wire) drawFrame(p *screen.Pen, v *providers.View, n int) {
 	e := v.Begin(int(w.Events[w.At]), 0)
 	if e.Kind == stream.SentBack {
 		if n == 0 {
-			p.Text(screen.Muted, p.Format("%s no frame here: %s has it", display.Repeat(p.Glyph.Line, 2), RequestName(v, stream.PayloadOf[stream.Resent](e).Exchange)))
+			p.Text(screen.Muted, p.Format("%s no frame here: %s has it", display.Repeat(p.Glyph.Line, 2), RequestName(v, stream.PayloadOf[stream.SentBackReport](e).Exchange)))
 		}
 		return
 	}
@@ -65,7 +65,7 @@ func (w *Wire) frameParts(of *stream.Wire, start, end int64) (rows wireText) {
 			next = from
 		}
 		data := of.Bytes(at, next)
-		before, after := of.Sides(n)
+		before, after := of.Surround(n)
 		if len(before)+len(after) == 0 {
 			rows.add(screen.Bare, screen.Plain, data)
 		} else if data = bytes.Trim(data, "\r\n"); len(data) > 0 {
@@ -87,7 +87,7 @@ func (w *Wire) frameParts(of *stream.Wire, start, end int64) (rows wireText) {
 // 0 where they are not there as they are.
 func payloadAt(frame []byte, e stream.Event) (at, size int) {
 	text := e.Text
-	if origin := stream.PayloadOf[stream.Origin](e); origin.Wire != "" {
+	if origin := stream.PayloadOf[stream.WireForm](e); origin.Wire != "" {
 		text = origin.Wire
 	}
 	if text == "" {
@@ -116,7 +116,7 @@ func (w *Wire) frameLines(v *providers.View, draw display.Drawer, width, most in
 	}
 	x, e := v.Exchange(t.Exchange), v.Begin(int(w.Events[w.At]), 0)
 	n = 1
-	if x == nil || e.Kind.After() || int(e.Frame) >= x.Response.Frames() {
+	if x == nil || e.Kind.IsAfterTurn() || int(e.Frame) >= x.Response.Frames() {
 		return n
 	}
 	start, end := x.Response.FrameSpan(e.Frame)

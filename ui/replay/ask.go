@@ -40,8 +40,8 @@ func (v *version) addCall(c *stream.Call) {
 	v.parts++
 	v.bytes += len(c.Args())
 	v.rewrites += c.Rewrites
-	v.words += len(c.ID) + len(c.Name) + len(c.Item) + len(c.Space) + len(c.Kind) + len(c.Parent) + len(c.Signature)
-	if c.Answered == stream.AnswerFailed {
+	v.words += len(c.ID) + len(c.Name) + len(c.Item) + len(c.Namespace) + len(c.Kind) + len(c.Parent) + len(c.Signature)
+	if c.ResultCode == stream.ResultFailed {
 		v.answers++
 	}
 }
@@ -139,7 +139,7 @@ func (m *sourceData) callNumber() (n int) {
 		return 0
 	}
 	for _, c := range m.turn.Calls[:m.call.Number] {
-		if !c.Attempt {
+		if !c.Discarded {
 			n++
 		}
 	}

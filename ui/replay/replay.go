@@ -59,9 +59,9 @@ func Entry(outlet modes.Exporter, draw display.Drawer, large bool) modes.Entry {
 		switch {
 		case t == nil || len(t.Calls) == 0:
 			return nil, display.Lit("no call to replay")
-		case t.Kept != stream.Whole:
+		case t.Retention != stream.InMemory:
 			return nil, display.Lit("the arguments of its calls are not kept")
-		case c != nil && c.Attempt:
+		case c != nil && c.Discarded:
 			return nil, display.Lit("the provider threw this call away: there is nothing to send back")
 		}
 		m := &replayMode{
@@ -170,12 +170,12 @@ func (m *replayMode) Extend(v *providers.View, w, h int) {
 
 func (m *replayMode) update(v *providers.View) {
 	t, c := v.Find(m.of)
-	if t == nil || t.Kept != stream.Whole || c == nil && m.scope == replay.OneCall {
+	if t == nil || t.Retention != stream.InMemory || c == nil && m.scope == replay.OneCall {
 		return // what was made of it stays
 	}
 	m.growing = !t.Closed()
 	if m.scope == replay.OneCall {
-		m.growing, m.name = c.Arriving(), m.draw.Clean(screen.ShortName(c.Name))
+		m.growing, m.name = c.MayGrow(), m.draw.Clean(screen.ShortName(c.Name))
 	}
 	m.setWantedPreviews(t, c)
 	m.makePreviews(t, c)

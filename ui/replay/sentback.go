@@ -27,7 +27,7 @@ type sentBackMode struct {
 	name    display.Text // of its tool
 	wrote   []byte       // its arguments
 	free    bool         // they are no JSON
-	all     []stream.Return
+	all     []stream.SentBackCall
 	at      int // in all
 	carried providers.Brought
 	read    bool // the request can be read
@@ -55,7 +55,7 @@ func SentBack(outlet modes.Exporter, draw display.Drawer) modes.Entry {
 		switch {
 		case c == nil || len(c.SentBack) == 0:
 			return nil, display.Lit("no request that is known sent it back")
-		case t.Kept != stream.Whole:
+		case t.Retention != stream.InMemory:
 			return nil, display.Lit("the arguments of its calls are not kept")
 		}
 		m := &sentBackMode{host: h, outlet: outlet, draw: draw, of: c.Ref(), name: draw.Clean(screen.ShortName(c.Name)), wrote: c.Args(), free: c.Freeform(), all: c.SentBack, right: true}
@@ -72,10 +72,10 @@ func (m *sentBackMode) showRequest(at int) {
 	if _, c := m.host.View().Find(m.of); c != nil {
 		m.carried, m.read = m.host.View().Brought(c, r.Exchange)
 	}
-	m.finding = stream.PayloadOf[stream.Resent](m.host.View().Event(r.Event)).Finding
+	m.finding = stream.PayloadOf[stream.SentBackReport](m.host.View().Event(r.Event)).Finding
 }
 
-func (m *sentBackMode) currentSentBack() stream.Return { return m.all[m.at] }
+func (m *sentBackMode) currentSentBack() stream.SentBackCall { return m.all[m.at] }
 
 // hasCall reports whether the request has the call itself.
 func (m *sentBackMode) hasCall() bool { return m.read && m.carried.Part != nil }
@@ -160,7 +160,7 @@ func (m *sentBackMode) layOut() {
 	wrote, sent := m.wrote, m.carried.Args
 	var gone, added []panes.Span
 	switch {
-	case m.hasCall() && m.currentSentBack().As == string(replay.WasEncoded):
+	case m.hasCall() && m.currentSentBack().Outcome == string(replay.WasEncoded):
 		added = []panes.Span{{End: len(sent)}}
 	case m.hasCall():
 		gone, added = panes.DiffSpans(wrote, sent, m.carried.To.Form)

@@ -52,12 +52,12 @@ func (m *sentBackMode) drawTitle(p *screen.Pen) {
 	if n := len(m.all); n > 1 {
 		where = display.Join(where, p.Format(", %d of %d", m.at+1, n))
 	}
-	as := r.As
+	as := r.Outcome
 	if m.findingSeverity() > worthKnowing && as == string(replay.WasReformatted) {
 		as = string(replay.WasAltered) // rounded, it no longer means the same
 	}
 	role, sign := panes.SentBackLook(p, as)
-	fate := display.Join(p.Clean(m.findingSeverity().sign()), display.Lit(" "), sign, p.Name(r.As))
+	fate := display.Join(p.Clean(m.findingSeverity().sign()), display.Lit(" "), sign, p.Name(r.Outcome))
 	name := m.name
 	if name.Empty() {
 		name = display.Lit("(no name)")
@@ -92,8 +92,8 @@ func (m *sentBackMode) drawWho(p *screen.Pen) {
 		}
 	}
 	p.TextOn(role, screen.Bare, p.Truncate(words, p.Left-1))
-	result := map[stream.Code]display.Text{stream.AnswerOK: display.Lit("with its result"), stream.AnswerFailed: display.Lit("its result is an error")}
-	p.Right(screen.Muted, screen.Bare, result[m.currentSentBack().Result])
+	result := map[stream.Code]display.Text{stream.ResultOK: display.Lit("with its result"), stream.ResultFailed: display.Lit("its result is an error")}
+	p.Right(screen.Muted, screen.Bare, result[m.currentSentBack().ResultCode])
 }
 
 // verdictText is what the provider said to the request.
@@ -178,7 +178,7 @@ func (m *sentBackMode) whyEmpty(side int) display.Text {
 	switch {
 	case side == 0:
 		return display.Lit("no argument bytes")
-	case m.currentSentBack().Kept:
+	case m.currentSentBack().KeptByProvider:
 		return display.Lit("it goes on from where the provider keeps the call")
 	case !m.read:
 		return display.Lit("the request is not there to be read")

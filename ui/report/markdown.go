@@ -54,16 +54,16 @@ func (c *Case) Markdown() []byte {
 
 func (c *Case) call(b *bytes.Buffer, call *stream.Call) {
 	fmt.Fprintf(b, "\n## Call %d: %s\n\n", call.Number, escaped(call.Name))
-	fmt.Fprintf(b, "- id: %s\n- status: %s (%s, %s)\n- arguments: %s in %s\n", escaped(call.ID), call.Status(), call.Phase(), call.Syntax(), count.Of(call.Size(), "byte"), count.Of(call.Deltas(), "delta"))
+	fmt.Fprintf(b, "- id: %s\n- status: %s (%s, %s)\n- arguments: %s in %s\n", escaped(call.ID), call.Status(), call.Phase(), call.Syntax(), count.Of(call.ArgsLen(), "byte"), count.Of(call.Deltas(), "delta"))
 	if args := call.Args(); len(args) > 0 {
 		fmt.Fprintf(b, "\n%s", fenced("json", args, mostArguments))
 	}
-	if r := call.Given(); r != nil {
+	if r := call.LatestResult(); r != nil {
 		failed := ""
-		if r.Result == stream.AnswerFailed {
+		if r.ResultCode == stream.ResultFailed {
 			failed = ", an error"
 		}
-		fmt.Fprintf(b, "\nWhat its tool gave (%s%s):\n\n%s", count.Of(r.Gave.Bytes, "byte"), failed, fenced("", []byte(r.Gave.Text), mostArguments))
+		fmt.Fprintf(b, "\nWhat its tool gave (%s%s):\n\n%s", count.Of(r.Result.Bytes, "byte"), failed, fenced("", []byte(r.Result.Text), mostArguments))
 	}
 	c.findings(b, "Findings of the call", call.Findings)
 }
@@ -75,7 +75,7 @@ func (c *Case) findings(b *bytes.Buffer, title string, found []stream.Finding) {
 	}
 	fmt.Fprintf(b, "\n### %s\n", title)
 	for _, f := range found {
-		fmt.Fprintf(b, "\n**%s** (%s, by %s): %s\n\n%s\n", f.Code, f.Severity, f.Who(), escaped(f.Message), escaped(f.Means))
+		fmt.Fprintf(b, "\n**%s** (%s, by %s): %s\n\n%s\n", f.Code, f.Severity, f.CausedBy(), escaped(f.Message), escaped(f.Meaning))
 		if frame := bytes.TrimSpace(c.Frame(f.Event)); len(frame) > 0 {
 			fmt.Fprintf(b, "\n%s", fenced("", frame, mostFrame))
 		}

@@ -152,7 +152,7 @@ func (c *Check) rules(all []*stream.Diagnosis) []sarifRule {
 	list := []sarifRule{}
 	for _, d := range all {
 		if occurs[d.Code] {
-			r := sarifRule{ID: d.Code, Means: sarifText{d.Means}, Help: sarifText{d.Do}}
+			r := sarifRule{ID: d.Code, Means: sarifText{d.Meaning}, Help: sarifText{d.Advice}}
 			r.Default.Level = levels[d.Severity]
 			list = append(list, r)
 		}

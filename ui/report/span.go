@@ -79,7 +79,7 @@ func (a *attributes) yes(key string, is bool) {
 }
 
 func (a *attributes) count(key string, c stream.Count) {
-	if c.Told {
+	if c.Reported {
 		a.number(key, c.N)
 	}
 }

@@ -55,7 +55,7 @@ func (c *Case) SVG(at func(event int) time.Duration) []byte {
 func (c *Case) told(calls []*stream.Call) string {
 	words := fmt.Sprintf("The response is %s; calls in it: %d.", c.Turn.Phase(), len(c.Turn.Calls))
 	for _, call := range calls {
-		words += fmt.Sprintf(" Call %d, %s, is %s: %s in %s.", call.Number, call.Name, call.Status(), count.Of(call.Size(), "byte"), count.Of(call.Deltas(), "delta"))
+		words += fmt.Sprintf(" Call %d, %s, is %s: %s in %s.", call.Number, call.Name, call.Status(), count.Of(call.ArgsLen(), "byte"), count.Of(call.Deltas(), "delta"))
 		for _, f := range call.Findings {
 			words += fmt.Sprintf(" %s: %s.", f.Code, f.Message)
 		}

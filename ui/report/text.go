@@ -18,7 +18,7 @@ func (f *Finding) Text() display.Text {
 	if !where.Empty() {
 		where = display.Join(where, display.Lit(": "))
 	}
-	return display.Format("%s%s %s: %s (by %s)", where, f.Severity, f.Code, f.Message, f.Who())
+	return display.Format("%s%s %s: %s (by %s)", where, f.Severity, f.Code, f.Message, f.CausedBy())
 }
 
 // Text is the finding of the baseline in one line.

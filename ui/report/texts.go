@@ -76,7 +76,7 @@ func (s *texts) found(of *Traced, list []stream.Finding, in *Span) (all []SpanEv
 		if f.Offset != stream.NoOffset {
 			a.number(ownOffset, int64(f.Offset))
 		}
-		a.text(ownMeans, f.Means)
+		a.text(ownMeans, f.Meaning)
 		a.text(ownMessage, s.content(f.Message))
 		at := of.clock(of.When(f.Event))
 		if at.IsZero() {

@@ -51,9 +51,9 @@ func (tr *Tracer) Spans(of *Traced) []Span {
 	s.Trace, s.ID = of.names()
 	of.below(&s)
 	a := of.attributes(said)
-	if t.Ask != nil {
-		a.text(ownParty, said.name(t.Ask.Agent))
-		a.text(semAgent, said.name(t.Ask.Title)) // a model may have given it
+	if t.Request != nil {
+		a.text(ownParty, said.name(t.Request.Agent))
+		a.text(semAgent, said.name(t.Request.Title)) // a model may have given it
 	}
 	s.Began, s.Ended = of.clock(begin(of)), of.clock(end(of))
 	if s.Ended.Before(s.Began) {
@@ -129,8 +129,8 @@ func (of *Traced) attributes(said *texts) (a attributes) {
 	if of.Status != 0 {
 		a.number(semStatus, int64(of.Status))
 	}
-	if t.Ask != nil && !t.Ask.Unnamed {
-		a.text(semConversation, said.word(t.Ask.Session))
+	if t.Request != nil && !t.Request.GeneratedSession {
+		a.text(semConversation, said.word(t.Request.Session))
 	}
 	a.text(ownProtocol, t.Dialect)
 	a.text(ownPhase, t.Phase().String())
@@ -161,19 +161,19 @@ func (tr *Tracer) call(of *Traced, in *Span, c *stream.Call) Span {
 	a.text(ownCallStatus, c.Status().String())
 	a.text(ownCallPhase, c.Phase().String())
 	a.text(ownSyntax, c.Syntax().String())
-	a.number(ownArgsBytes, int64(c.Size()))
+	a.number(ownArgsBytes, int64(c.ArgsLen()))
 	a.number(ownDeltas, int64(c.Deltas()))
-	a.yes(ownServer, c.Server)
-	a.yes(ownAttempt, c.Attempt)
-	if tr.Key != nil && c.Size() > 0 {
+	a.yes(ownServer, c.RunByProvider)
+	a.yes(ownAttempt, c.Discarded)
+	if tr.Key != nil && c.ArgsLen() > 0 {
 		sum := hmac.New(sha256.New, tr.Key)
 		sum.Write(c.Args())
 		a.text(ownArgsHMAC, hex.EncodeToString(sum.Sum(nil)))
 	}
 	a.text(semArguments, said.content(string(c.Args())))
-	if r := c.Given(); r != nil {
-		a.text(ownResult, map[stream.Code]string{stream.AnswerOK: "ok", stream.AnswerFailed: "failed"}[r.Result])
-		a.text(semResult, said.content(r.Gave.Text))
+	if r := c.LatestResult(); r != nil {
+		a.text(ownResult, map[stream.Code]string{stream.ResultOK: "ok", stream.ResultFailed: "failed"}[r.ResultCode])
+		a.text(semResult, said.content(r.Result.Text))
 	}
 	for _, f := range c.Findings {
 		if f.Severity == stream.Error {

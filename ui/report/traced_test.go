@@ -111,11 +111,11 @@ func TestToolNames(t *testing.T) {
 // TestWho: of conversation and agent is told what the client said, and nothing that was made up.
 func TestWho(t *testing.T) {
 	of := said("r", "", "f", "{}")
-	of.Turn.Ask = &stream.Ask{Session: "s-1", Agent: "agent-7", Title: "Explore"}
+	of.Turn.Request = &stream.RequestInfo{Session: "s-1", Agent: "agent-7", Title: "Explore"}
 	if turn := (&Tracer{}).Spans(of)[0]; has(&turn, semAgent) != "Explore" {
 		t.Errorf("%+v", turn)
 	}
-	of.Turn.Ask.Title = "Find the bug"
+	of.Turn.Request.Title = "Find the bug"
 	turn := (&Tracer{}).Spans(of)[0]
 	if has(&turn, semConversation) != "s-1" || has(&turn, ownParty) != "agent-7" || has(&turn, semAgent) != nil {
 		t.Errorf("%+v", turn)
@@ -123,7 +123,7 @@ func TestWho(t *testing.T) {
 	if turn := (&Tracer{Content: true}).Spans(of)[0]; has(&turn, semAgent) != "Find the bug" {
 		t.Errorf("%+v", turn)
 	}
-	of.Turn.Ask = &stream.Ask{Session: "conversation-1", Unnamed: true, Agent: "main"}
+	of.Turn.Request = &stream.RequestInfo{Session: "conversation-1", GeneratedSession: true, Agent: "main"}
 	if turn := (&Tracer{Content: true}).Spans(of)[0]; has(&turn, semConversation) != nil || has(&turn, ownParty) != "main" || has(&turn, semAgent) != nil {
 		t.Errorf("%+v", turn)
 	}
@@ -170,7 +170,7 @@ func TestLargeTexts(t *testing.T) {
 	}
 	long := strings.Repeat("é", 2_000_000)
 	of = said(long, "x", "f", "{}")
-	of.Asked, of.URL, of.Turn.Model, of.Turn.Finish, of.Turn.Ask = long, "https://"+strings.Repeat("h", 2_000_000), long, long, &stream.Ask{Session: long}
+	of.Asked, of.URL, of.Turn.Model, of.Turn.Finish, of.Turn.Request = long, "https://"+strings.Repeat("h", 2_000_000), long, long, &stream.RequestInfo{Session: long}
 	of.Turn.Calls[0].ID, of.Turn.Calls[0].Kind = long, long
 	for _, content := range []bool{false, true} {
 		for i, s := range (&Tracer{Content: content}).Spans(of) {
@@ -194,7 +194,7 @@ func TestLargeTexts(t *testing.T) {
 // are its findings then.
 func TestUnanswered(t *testing.T) {
 	s := new(stream.Session)
-	s.Apply(stream.Event{Kind: stream.Failure, At: stream.NoTime, Text: "x", What: &stream.Failed{By: stream.Network}})
+	s.Apply(stream.Event{Kind: stream.Failure, At: stream.NoTime, Text: "x", What: &stream.FailureInfo{By: stream.Network}})
 	s.Apply(stream.Event{Kind: stream.TurnClose, At: stream.NoTime, Code: stream.CloseCut, What: &stream.Ending{By: stream.Network}})
 	of := said("r", "", "f", "{}")
 	of.Turn, of.At = s.Turns[0], time.Second
@@ -225,7 +225,7 @@ func TestGivenUp(t *testing.T) {
 // their place; not where the client left, or no more of it was seen.
 func TestFailed(t *testing.T) {
 	for _, test := range []struct {
-		by     stream.Culprit
+		by     stream.Party
 		own    bool
 		failed any
 	}{{stream.Client, false, nil}, {stream.Toolscope, false, nil}, {stream.Toolscope, true, "aborted"}, {stream.Network, false, "aborted"}, {stream.Provider, false, "aborted"}} {

@@ -137,7 +137,7 @@ var StatusRoles = [stream.NumStatus]Role{
 
 // CallRole is the colour of a call's status. That the client stopped it is not bad.
 func CallRole(c *stream.Call) Role {
-	if c.Stopped() {
+	if c.StoppedByClient() {
 		return Muted
 	}
 	return StatusRoles[c.Status()]

@@ -60,7 +60,7 @@ func newResendMode(h modes.Host, m Dependencies, t *stream.Turn, results []host.
 		return nil, display.Lit("no request to send again")
 	case m.Send == nil || len(m.Places) == 0:
 		return nil, nowhere
-	case len(results) > 0 && t.Kept != stream.Whole:
+	case len(results) > 0 && t.Retention != stream.InMemory:
 		return nil, notKept
 	}
 	x := h.View().Exchange(t.Exchange)

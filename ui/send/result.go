@@ -56,15 +56,15 @@ func (m *Dependencies) whyRefused(v *providers.View, t *stream.Turn, c *stream.C
 		return nowhere
 	case c == nil:
 		return display.Lit("no call: a gives the result of a call")
-	case c.Server:
+	case c.RunByProvider:
 		return display.Lit("the provider runs this call itself")
-	case c.Attempt:
+	case c.Discarded:
 		return display.Lit("the provider threw this call away: it waits for nothing")
-	case t.Kept != stream.Whole:
+	case t.Retention != stream.InMemory:
 		return notKept
 	case !t.Closed():
 		return display.Lit("not yet: the turn is still coming")
-	case t.Returned:
+	case t.SentBack:
 		return m.Draw.Format("it was sent back %s", panes.FirstSentBack(v, t))
 	}
 	if _, err := host.Capture(v.Exchange(t.Exchange)); err != nil {

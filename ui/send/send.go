@@ -50,7 +50,7 @@ func (r Results) resultsOf(t *stream.Turn) (all []host.Result, missing []stream.
 		return nil, nil
 	}
 	for _, c := range t.Calls {
-		if c.Server || c.Attempt {
+		if c.RunByProvider || c.Discarded {
 			continue
 		}
 		if given, ok := r[c.Ref()]; ok {

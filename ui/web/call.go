@@ -23,8 +23,8 @@ func (h *writer) call(p *Page, t *Turn, c *stream.Call) {
 	h.arguments(c)
 	h.findings(c.Findings)
 	h.runs(t.Turn, c)
-	h.result(c.Given())
-	if !c.Attempt {
+	h.result(c.LatestResult())
+	if !c.Discarded {
 		h.replays(p, t, c)
 	}
 	h.raw("</article>\n")
@@ -33,7 +33,7 @@ func (h *writer) call(p *Page, t *Turn, c *stream.Call) {
 // runs says which programs run the call, and when.
 func (h *writer) runs(t *stream.Turn, c *stream.Call) {
 	var say []string
-	for _, x := range []stream.Executor{stream.AtSeal, stream.AtEnd} {
+	for _, x := range []stream.RunRule{stream.AtSeal, stream.AtEnd} {
 		say = append(say, panes.RunBy(t, c, x)...)
 	}
 	if len(say) == 0 {
@@ -65,7 +65,7 @@ func (h *writer) arguments(c *stream.Call) {
 			r.token(tok.Kind, args[tokens.Start(i):tok.End])
 		}
 	}
-	if role := screen.CallRole(c); role == screen.Bad || c.Arriving() {
+	if role := screen.CallRole(c); role == screen.Bad || c.MayGrow() {
 		h.raw(`<span class="`).raw(roles[role]).raw(`"> `).text(screen.UnicodeGlyphs.Status[c.Status()].String()).raw("</span>")
 	}
 	h.raw("</pre>\n")
@@ -127,16 +127,16 @@ func (r *rows) punct(piece []byte) {
 }
 
 // result writes what the tool gave.
-func (h *writer) result(r *stream.Return) {
+func (h *writer) result(r *stream.SentBackCall) {
 	if r == nil {
 		return
 	}
 	h.raw("<details><summary>Result")
-	if r.Result == stream.AnswerFailed {
+	if r.ResultCode == stream.ResultFailed {
 		h.raw(`: <span class="bad">error</span>`)
 	}
-	h.raw(", ").text(screen.Bytes(r.Gave.Bytes).String()).raw("</summary><pre>").lines([]byte(r.Gave.Text))
-	if len(r.Gave.Text) < r.Gave.Bytes {
+	h.raw(", ").text(screen.Bytes(r.Result.Bytes).String()).raw("</summary><pre>").lines([]byte(r.Result.Text))
+	if len(r.Result.Text) < r.Result.Bytes {
 		h.raw(`<span class="muted">… not all of it is kept</span>`)
 	}
 	h.raw("</pre></details>\n")

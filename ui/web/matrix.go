@@ -24,7 +24,7 @@ func (h *writer) replays(p *Page, t *Turn, c *stream.Call) {
 	}
 	h.raw("<details><summary>Sent back: what a later request would carry</summary>\n")
 	for _, r := range c.SentBack {
-		h.raw("<p>Seen in request ").int(r.Exchange).raw(": <strong>").text(r.As).raw("</strong>")
+		h.raw("<p>Seen in request ").int(r.Exchange).raw(": <strong>").text(r.Outcome).raw("</strong>")
 		if r.Policies != "" {
 			h.raw(", as do ").text(strings.ReplaceAll(r.Policies, ",", ", "))
 		}
@@ -109,7 +109,7 @@ func (h *writer) losses(l *losses) {
 	}
 	h.raw("<p>What is lost in one or another of them:</p>\n<ul>")
 	for _, loss := range l.all {
-		h.raw("<li><code>").text(loss.Code).raw("</code> ").text(loss.Means).raw("</li>\n")
+		h.raw("<li><code>").text(loss.Code).raw("</code> ").text(loss.Meaning).raw("</li>\n")
 	}
 	h.raw("</ul>\n")
 }

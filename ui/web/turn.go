@@ -55,7 +55,7 @@ func (h *writer) turnFacts(p *Page, t *stream.Turn) {
 	}
 	h.fact("cost", cost)
 	h.fact("usage", t.Usage.String())
-	if a := t.Ask; a != nil {
+	if a := t.Request; a != nil {
 		h.fact("agent", joined(a.Client, a.Agent))
 		h.fact("purpose", a.Purpose)
 		h.fact("session", a.Session)
@@ -64,7 +64,7 @@ func (h *writer) turnFacts(p *Page, t *stream.Turn) {
 		if x.Head.Status != 0 {
 			h.fact("HTTP status", strconv.Itoa(x.Head.Status))
 		}
-		h.fact("found in", x.Head.Peeled)
+		h.fact("found in", x.Head.Wrappers)
 		for _, lack := range x.Head.Lacks {
 			h.fact("cannot tell", lack)
 		}
@@ -151,7 +151,7 @@ func (h *writer) findings(list []stream.Finding) {
 		if f.Offset != stream.NoOffset {
 			h.raw(" (byte ").int(f.Offset).raw(")")
 		}
-		h.raw(`<br><span class="muted">`).text(f.Means).raw(" ").text(f.Do).raw("</span></li>\n")
+		h.raw(`<br><span class="muted">`).text(f.Meaning).raw(" ").text(f.Advice).raw("</span></li>\n")
 	}
 	h.raw("</ul>\n")
 }
