@@ -177,7 +177,7 @@ func (c *Call) checkEarly(event int) {
 	}
 	c.reportFinding(EarlyWrong, event, r.Bytes,
 		"code that runs a call once its arguments parse as an object runs this one at delta %d with %s, and %s still to come",
-		c.DeltaAt(r.Bytes-1)+1, Clip(c.args.s[:r.Bytes], 0, 64), count.Were(len(c.args.s)-r.Bytes, "byte"))
+		c.DeltaAt(r.Bytes-1)+1, Clip(c.args.s[:r.Bytes], 0, 64), count.WasWere(len(c.args.s)-r.Bytes, "byte"))
 }
 
 // repairedRun is the run of a parser that repairs: at the delta in which the last key of the object

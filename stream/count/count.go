@@ -27,8 +27,8 @@ func Noun[N ~int | ~int32 | ~int64 | ~uint32 | ~uint64](n N, thing string) strin
 	return thing + "s"
 }
 
-// Were is so many things, and the verb behind them.
-func Were[N ~int | ~int32 | ~int64 | ~uint32 | ~uint64](n N, thing string) string {
+// WasWere is so many things, and the verb behind them.
+func WasWere[N ~int | ~int32 | ~int64 | ~uint32 | ~uint64](n N, thing string) string {
 	if n == 1 {
 		return Of(n, thing) + " was"
 	}
