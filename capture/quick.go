@@ -109,9 +109,9 @@ func quickText(room, p []byte) (data, rest []byte, ok bool) {
 		}
 		switch p[1] {
 		case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
-			data, p = append(data, jsonbytes.Unescaped(p[1])), p[2:]
+			data, p = append(data, jsonbytes.UnescapeByte(p[1])), p[2:]
 		case 'u':
-			r, ok := jsonbytes.Unit(p)
+			r, ok := jsonbytes.UnicodeEscape(p)
 			if !ok || !utf8.ValidRune(r) {
 				return nil, nil, false
 			}

@@ -37,7 +37,7 @@ func (l *Lexer) inEscape(p []byte, i int) int {
 }
 
 func (l *Lexer) inHex(p []byte, i int) int {
-	if jsonbytes.Hex(p[i]) < 0 {
+	if jsonbytes.HexValue(p[i]) < 0 {
 		return l.failAt(p, i, l.expectedText())
 	}
 	if l.hex--; l.hex == 0 {

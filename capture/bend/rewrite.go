@@ -136,5 +136,5 @@ func (w *walker) visitMembers(object bool) {
 }
 
 func (w *walker) skipSpace() {
-	w.at += jsonbytes.Space(w.text[w.at:])
+	w.at += jsonbytes.SpaceLen(w.text[w.at:])
 }

@@ -129,7 +129,7 @@ func eachFirstLine(first []byte, whole bool, look func(line []byte, ended bool) 
 	first = bytes.TrimPrefix(first, []byte(byteOrderMark))
 	for len(first) > 0 {
 		line, rest, ended := bytes.Cut(first, []byte("\n"))
-		if line = line[jsonbytes.Space(line):]; len(line) > 0 {
+		if line = line[jsonbytes.SpaceLen(line):]; len(line) > 0 {
 			if s := look(line, ended || whole); s.Is != capture.Maybe {
 				return s
 			}

@@ -20,7 +20,7 @@ func readMembers(to []foundMember, p []byte) (all []foundMember, n int, whole bo
 		return to, 0, false
 	}
 	for n = 1; ; n++ {
-		n += jsonbytes.Space(p[n:])
+		n += jsonbytes.SpaceLen(p[n:])
 		if n < len(p) && p[n] == '}' {
 			return to, n + 1, true
 		}
@@ -33,19 +33,19 @@ func readMembers(to []foundMember, p []byte) (all []foundMember, n int, whole bo
 		}
 		key := p[n+1 : n+k-1]
 		n += k
-		n += jsonbytes.Space(p[n:])
+		n += jsonbytes.SpaceLen(p[n:])
 		if n >= len(p) || p[n] != ':' {
 			return to, n, false
 		}
 		n++
-		n += jsonbytes.Space(p[n:])
+		n += jsonbytes.SpaceLen(p[n:])
 		size, closed := valueLen(p[n:])
 		to = append(to, foundMember{key, p[n : n+size : n+size], n})
 		n += size
 		if !closed {
 			return to, len(p), false
 		}
-		n += jsonbytes.Space(p[n:])
+		n += jsonbytes.SpaceLen(p[n:])
 		if n < len(p) && p[n] == '}' {
 			return to, n + 1, true
 		}
@@ -63,7 +63,7 @@ func stringLen(p []byte) int {
 			return 0
 		}
 		n += i + 1
-		if p[n-2] != '\\' || jsonbytes.Backslashes(p[1:n-1])%2 == 0 {
+		if p[n-2] != '\\' || jsonbytes.TrailingBackslashes(p[1:n-1])%2 == 0 {
 			return n
 		}
 	}

@@ -190,7 +190,7 @@ func (p *peeler) begunMember(v []byte, depth int) {
 	case opensObject(v) || isArray(v):
 		p.begun(v, depth+1)
 	case len(v) > 1 && v[0] == '"' && stringLen(v) == 0:
-		inside := begunEncoding(v[1 : len(v)-jsonbytes.Backslashes(v)])
+		inside := begunEncoding(v[1 : len(v)-jsonbytes.TrailingBackslashes(v)])
 		p.push("", nil, nil, nil)
 		p.string(append(v[:1+len(inside):1+len(inside)], '"'))
 		p.pop(len(p.layers) - 1)

@@ -107,7 +107,7 @@ func Text(value []byte) (text []byte, ok bool) {
 		return nil, false
 	}
 	inner := value[1 : len(value)-1]
-	if value[len(value)-1] != '"' || jsonbytes.Backslashes(inner)%2 == 1 {
+	if value[len(value)-1] != '"' || jsonbytes.TrailingBackslashes(inner)%2 == 1 {
 		return nil, false
 	}
 	return jsonbytes.AppendUnquoted(nil, inner), true
@@ -122,7 +122,7 @@ func TextOf(object []byte, keys ...string) string {
 // IsNull reports whether there is no value, or null.
 func IsNull(value []byte) bool { return len(value) == 0 || string(value) == "null" }
 
-func afterSpace(p []byte) []byte { return p[jsonbytes.Space(p):] }
+func afterSpace(p []byte) []byte { return p[jsonbytes.SpaceLen(p):] }
 
 func inside(p []byte, bracket byte) ([]byte, bool) {
 	p = afterSpace(p)
@@ -144,7 +144,7 @@ func next(p []byte) ([]byte, bool) {
 // partOfText is what a string reads whose end is missing.
 func partOfText(value []byte) []byte {
 	inner := value[1:]
-	return jsonbytes.AppendUnquoted(nil, inner[:jsonbytes.WholeEscapes(inner)])
+	return jsonbytes.AppendUnquoted(nil, inner[:jsonbytes.CompleteEscapes(inner)])
 }
 
 // isWhole reports whether a value is not cut.

@@ -26,7 +26,7 @@ const (
 func (s *stem) read(dst, p []byte) (out []byte, n int, closed bool) {
 	if k := len(s.literal); k > 0 && bytes.HasPrefix(p, s.literal) {
 		s.served++
-		out, n, closed = jsonbytes.AppendRest(append(dst, s.text...), p[k-1:])
+		out, n, closed = jsonbytes.AppendStringFrom(append(dst, s.text...), p[k-1:])
 		return out, k - 1 + n, closed
 	}
 	out, n, closed = jsonbytes.AppendString(dst, p)

@@ -64,10 +64,10 @@ func (s *Span) inText(p []byte) (n int) {
 	for {
 		i := bytes.IndexByte(p[n:], '"')
 		if i < 0 {
-			s.escaped = jsonbytes.Backslashes(p[n:])%2 == 1
+			s.escaped = jsonbytes.TrailingBackslashes(p[n:])%2 == 1
 			return len(p)
 		}
-		even := jsonbytes.Backslashes(p[n:n+i])%2 == 0
+		even := jsonbytes.TrailingBackslashes(p[n:n+i])%2 == 0
 		if n += i + 1; even {
 			s.text = false
 			return n
@@ -203,7 +203,7 @@ func (w *Walk) step(p []byte) int {
 	}
 	switch c := p[0]; {
 	case jsonbytes.IsSpace(c):
-		return jsonbytes.Space(p)
+		return jsonbytes.SpaceLen(p)
 	case top != nil && (c == '}' && !top.array || c == ']' && top.array):
 		w.levels = w.levels[:len(w.levels)-1]
 		w.after()

@@ -38,12 +38,12 @@ func endsInContent(v []byte, depth int) bool {
 		return isContent(all) || isSession(all) || endsInContent(all[len(all)-1].value, depth+1)
 	case isArray(v):
 		for at := 1; at < len(v); at++ { // behind a comma
-			at += jsonbytes.Space(v[at:])
+			at += jsonbytes.SpaceLen(v[at:])
 			n, closed := valueLen(v[at:])
 			if n == 0 || !closed {
 				return n > 0 && endsInContent(v[at:], depth+1)
 			}
-			at += n + jsonbytes.Space(v[at+n:])
+			at += n + jsonbytes.SpaceLen(v[at+n:])
 		}
 	}
 	return false
@@ -190,7 +190,7 @@ func (p *peeler) array(v []byte) bool {
 	}
 	found, scope := false, p.scope
 	for at := 1; ; {
-		at += jsonbytes.Space(v[at:])
+		at += jsonbytes.SpaceLen(v[at:])
 		n, closed := valueLen(v[at:])
 		if n == 0 || !closed {
 			break
@@ -201,7 +201,7 @@ func (p *peeler) array(v []byte) bool {
 		found = p.value(v[at:at+n:at+n], true) || found
 		p.pop(depth)
 		p.clues, p.stamp = p.clues[:clues], was
-		if at += n + jsonbytes.Space(v[at+n:]); at >= len(v) || v[at] != ',' {
+		if at += n + jsonbytes.SpaceLen(v[at+n:]); at >= len(v) || v[at] != ',' {
 			break
 		}
 		at++

@@ -150,20 +150,20 @@ func unescaped(p []byte) []byte {
 		i++
 		switch c := p[i]; c {
 		case 'x':
-			if i+2 < len(p) && jsonbytes.Hex(p[i+1]) >= 0 && jsonbytes.Hex(p[i+2]) >= 0 {
-				out = append(out, byte(jsonbytes.Hex(p[i+1])<<4|jsonbytes.Hex(p[i+2])))
+			if i+2 < len(p) && jsonbytes.HexValue(p[i+1]) >= 0 && jsonbytes.HexValue(p[i+2]) >= 0 {
+				out = append(out, byte(jsonbytes.HexValue(p[i+1])<<4|jsonbytes.HexValue(p[i+2])))
 				i += 2
 				continue
 			}
 			out = append(out, '\\', c)
 		case 'u':
 			n := i - 1
-			if _, ok := jsonbytes.Unit(p[n:]); !ok {
+			if _, ok := jsonbytes.UnicodeEscape(p[n:]); !ok {
 				out = append(out, '\\', c)
 				continue
 			}
 			k := 6
-			if _, ok := jsonbytes.Unit(p[n+6:]); ok {
+			if _, ok := jsonbytes.UnicodeEscape(p[n+6:]); ok {
 				k = 12
 			}
 			part := jsonbytes.AppendUnquoted(nil, p[n:n+k])
@@ -176,7 +176,7 @@ func unescaped(p []byte) []byte {
 		case '0':
 			out = append(out, 0)
 		case 'n', 'r', 't', 'b', 'f', '"', '\'', '\\', '/':
-			out = append(out, jsonbytes.Unescaped(c))
+			out = append(out, jsonbytes.UnescapeByte(c))
 		default:
 			out = append(out, '\\', c)
 		}

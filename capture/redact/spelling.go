@@ -113,7 +113,7 @@ func (p *unescaper) inCode(u character, out func(character)) {
 
 // readDigit reads a hexadecimal digit of so many, and reports whether it was the last.
 func (p *unescaper) readDigit(u character, of int, out func(character)) bool {
-	digit := jsonbytes.Hex(u.c)
+	digit := jsonbytes.HexValue(u.c)
 	if digit < 0 {
 		p.emitLiteral(u, out)
 		return false

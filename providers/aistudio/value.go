@@ -172,5 +172,5 @@ func (p *parser) peek() byte {
 }
 
 func (p *parser) skipSpace() {
-	p.i += jsonbytes.Space(p.data[p.i:])
+	p.i += jsonbytes.SpaceLen(p.data[p.i:])
 }

@@ -177,7 +177,7 @@ func (s *Scanner) name() bool {
 }
 
 func (s *Scanner) space() {
-	s.i += jsonbytes.Space(s.data[s.i:])
+	s.i += jsonbytes.SpaceLen(s.data[s.i:])
 }
 
 func (s *Scanner) fail(expected string) {

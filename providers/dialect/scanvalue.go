@@ -84,7 +84,7 @@ func escapeEnd(p []byte, n int) (end int, wrong string) {
 		return n + 1, ""
 	case 'u':
 		for end = n + 1; end < n+5; end++ {
-			if end == len(p) || jsonbytes.Hex(p[end]) < 0 {
+			if end == len(p) || jsonbytes.HexValue(p[end]) < 0 {
 				return end, "a hex digit"
 			}
 		}

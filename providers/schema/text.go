@@ -96,9 +96,9 @@ func escape(p []byte, more bool) (c rune, size int) {
 		return 0, 0
 	}
 	if p[1] != 'u' {
-		return rune(jsonbytes.Unescaped(p[1])), 2
+		return rune(jsonbytes.UnescapeByte(p[1])), 2
 	}
-	c, ok := jsonbytes.Unit(p)
+	c, ok := jsonbytes.UnicodeEscape(p)
 	switch {
 	case !ok:
 		return 0, 0
@@ -107,7 +107,7 @@ func escape(p []byte, more bool) (c rune, size int) {
 	case c >= 0xdc00: // the second half of nothing
 		return utf8.RuneError, 6
 	}
-	low, ok := jsonbytes.Unit(p[6:])
+	low, ok := jsonbytes.UnicodeEscape(p[6:])
 	switch pair := utf16.DecodeRune(c, low); {
 	case ok && pair != utf8.RuneError:
 		return pair, 12

@@ -15,16 +15,16 @@ import (
 // IsSpace reports whether c is white space between tokens.
 func IsSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }
 
-// Space is the length of the white space that p begins with.
-func Space(p []byte) (n int) {
+// SpaceLen is the length of the white space that p begins with.
+func SpaceLen(p []byte) (n int) {
 	for n < len(p) && IsSpace(p[n]) {
 		n++
 	}
 	return n
 }
 
-// Hex is the value of a hexadecimal digit, or -1.
-func Hex(c byte) rune {
+// HexValue is the value of a hexadecimal digit, or -1.
+func HexValue(c byte) rune {
 	if c-'0' <= 9 {
 		return rune(c - '0')
 	}
@@ -63,7 +63,7 @@ func StringEnd(p []byte) (n int, closed bool) {
 		if i < 0 {
 			return len(p), false
 		}
-		if n += i; Backslashes(p[1:n])%2 == 0 {
+		if n += i; TrailingBackslashes(p[1:n])%2 == 0 {
 			return n + 1, true
 		}
 	}
@@ -94,8 +94,8 @@ func ValueEnd(p []byte) (n int) {
 	return n
 }
 
-// Backslashes is how many backslashes p ends with. What follows an odd number of them is escaped.
-func Backslashes(p []byte) (n int) {
+// TrailingBackslashes is how many backslashes p ends with. What follows an odd number of them is escaped.
+func TrailingBackslashes(p []byte) (n int) {
 	for n < len(p) && p[len(p)-1-n] == '\\' {
 		n++
 	}
@@ -110,11 +110,11 @@ func EscapeLen(p []byte) int {
 	return min(2, len(p))
 }
 
-// WholeEscapes is the length of p, part of the inside of a string, without an escape that its end
+// CompleteEscapes is the length of p, part of the inside of a string, without an escape that its end
 // cuts.
-func WholeEscapes(p []byte) int {
+func CompleteEscapes(p []byte) int {
 	for n := len(p) - 1; n >= max(0, len(p)-5); n-- {
-		if p[n] != '\\' || Backslashes(p[:n])%2 == 1 {
+		if p[n] != '\\' || TrailingBackslashes(p[:n])%2 == 1 {
 			continue
 		}
 		if n == len(p)-1 || p[n+1] == 'u' {

@@ -32,7 +32,7 @@ func TestHex(t *testing.T) {
 		if 'A' <= c && c <= 'F' {
 			want = rune(c-'A') + 10
 		}
-		if got := Hex(byte(c)); got != want {
+		if got := HexValue(byte(c)); got != want {
 			t.Errorf("%q: %d, want %d", c, got, want)
 		}
 	}
@@ -70,7 +70,7 @@ func TestWholeEscapes(t *testing.T) {
 		``: ``, `abc`: `abc`, `a\`: `a`, `a\\`: `a\\`, `a\\\`: `a\\`, `a\n`: `a\n`, `\u`: ``, `\u12`: ``, `x\u123`: `x`,
 		`\u1234`: `\u1234`, `\\u12`: `\\u12`, `\n12`: `\n12`, `\u0041\u`: `\u0041`, `\\\u`: `\\`,
 	} {
-		if got := text[:WholeEscapes([]byte(text))]; got != want {
+		if got := text[:CompleteEscapes([]byte(text))]; got != want {
 			t.Errorf("%s: %s, want %s", text, got, want)
 		}
 	}
@@ -91,7 +91,7 @@ func FuzzValid(f *testing.F) {
 			return
 		}
 		value := bytes.Trim(text, " \t\r\n")
-		if text = text[Space(text):]; !bytes.HasPrefix(text, value) {
+		if text = text[SpaceLen(text):]; !bytes.HasPrefix(text, value) {
 			t.Fatalf("%q begins no later than %q", value, text)
 		}
 		for _, rest := range []string{"", ",1", "]", "}", " 1", ": 1"} {
@@ -129,7 +129,7 @@ func checkBounds(t *testing.T, p []byte) {
 // no shorter.
 func checkCut(t *testing.T, lit []byte, cut int) {
 	p := lit[:min(cut, len(lit))]
-	whole := WholeEscapes(p)
+	whole := CompleteEscapes(p)
 	if !json.Valid([]byte(`"` + string(p[:whole]) + `"`)) {
 		t.Fatalf("%q is cut to %q", p, p[:whole])
 	}

@@ -13,12 +13,12 @@ func AppendString(dst, p []byte) (out []byte, n int, closed bool) {
 	if len(p) == 0 || p[0] != '"' {
 		return dst, 0, false
 	}
-	return AppendRest(dst, p)
+	return AppendStringFrom(dst, p)
 }
 
-// AppendRest is AppendString for a string of which a part was read already, up to the first byte of p:
+// AppendStringFrom is AppendString for a string of which a part was read already, up to the first byte of p:
 // that byte is not appended, and the escapes before it are whole, pairs of halves too.
-func AppendRest(dst, p []byte) (out []byte, n int, closed bool) {
+func AppendStringFrom(dst, p []byte) (out []byte, n int, closed bool) {
 	dst = slices.Grow(dst, len(p)+8)
 	to := len(dst)
 	dst = dst[:cap(dst)]
@@ -26,7 +26,7 @@ func AppendRest(dst, p []byte) (out []byte, n int, closed bool) {
 		if n+8 <= len(p) {
 			w := binary.LittleEndian.Uint64(p[n:])
 			binary.LittleEndian.PutUint64(dst[to:], w)
-			k := plain(w)
+			k := plainPrefix(w)
 			if n, to = n+k, to+k; k == 8 {
 				continue
 			}
@@ -40,10 +40,10 @@ func AppendRest(dst, p []byte) (out []byte, n int, closed bool) {
 		case n+1 == len(p):
 			return dst[:to], len(p), false
 		case p[n+1] != 'u':
-			dst[to] = Unescaped(p[n+1])
+			dst[to] = UnescapeByte(p[n+1])
 			n, to = n+2, to+1
 		default:
-			r, k := character(p[n:])
+			r, k := decodeUnicode(p[n:])
 			if k == 0 { // it is no character, and AppendUnquoted knows what that is
 				size, closed := StringEnd(p)
 				if !closed {
@@ -57,8 +57,8 @@ func AppendRest(dst, p []byte) (out []byte, n int, closed bool) {
 	return dst[:to], len(p), false
 }
 
-// plain is how many of eight bytes, the first one lowest, come before a quote or a backslash.
-func plain(w uint64) int {
+// plainPrefix is how many of eight bytes, the first one lowest, come before a quote or a backslash.
+func plainPrefix(w uint64) int {
 	const ones, tops = 0x0101010101010101, 0x8080808080808080
 	quote, slash := w^('"'*ones), w^('\\'*ones)
 	stop := ((quote - ones) &^ quote) | ((slash - ones) &^ slash)

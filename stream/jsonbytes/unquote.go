@@ -25,10 +25,10 @@ func AppendUnquoted(dst, lit []byte) []byte {
 		case i+1 == len(lit):
 			return dst[:to]
 		case lit[i+1] != 'u':
-			dst[to] = Unescaped(lit[i+1])
+			dst[to] = UnescapeByte(lit[i+1])
 			to, i = to+1, i+2
 		default:
-			r, n := character(lit[i:])
+			r, n := decodeUnicode(lit[i:])
 			if n == 0 {
 				return dst[:to]
 			}
@@ -38,14 +38,14 @@ func AppendUnquoted(dst, lit []byte) []byte {
 	return dst[:to]
 }
 
-// character reads the character that p begins with, written as \uXXXX or as a pair of them, and how
+// decodeUnicode reads the character that p begins with, written as \uXXXX or as a pair of them, and how
 // many bytes that takes: 0 if it is cut.
-func character(p []byte) (c rune, n int) {
-	c, ok := Unit(p)
+func decodeUnicode(p []byte) (c rune, n int) {
+	c, ok := UnicodeEscape(p)
 	if !ok {
 		return 0, 0
 	}
-	if low, ok := Unit(p[6:]); ok {
+	if low, ok := UnicodeEscape(p[6:]); ok {
 		if pair := utf16.DecodeRune(c, low); pair != utf8.RuneError {
 			return pair, 12
 		}
@@ -53,8 +53,8 @@ func character(p []byte) (c rune, n int) {
 	return c, 6
 }
 
-// Unescaped is what c stands for behind a backslash, where it is no u.
-func Unescaped(c byte) byte {
+// UnescapeByte is what c stands for behind a backslash, where it is no u.
+func UnescapeByte(c byte) byte {
 	switch c {
 	case 'b':
 		return '\b'
@@ -70,13 +70,13 @@ func Unescaped(c byte) byte {
 	return c
 }
 
-// Unit reads the \uXXXX that p begins with: one unit of UTF-16.
-func Unit(p []byte) (c rune, ok bool) {
+// UnicodeEscape reads the \uXXXX that p begins with: one unit of UTF-16.
+func UnicodeEscape(p []byte) (c rune, ok bool) {
 	if len(p) < 6 || p[0] != '\\' || p[1] != 'u' {
 		return 0, false
 	}
 	for _, digit := range p[2:6] {
-		c = c<<4 | Hex(digit)
+		c = c<<4 | HexValue(digit)
 	}
 	return c, c >= 0
 }

@@ -57,7 +57,7 @@ func compareStrings(a *tree, x *node, b *tree, y *node) (m Relation, at int) {
 	}
 	one, other := reader{stringContent(lit, x.closed), 0}, reader{stringContent(held, y.closed), 0}
 	n := commonPrefixLen(one.text, other.text)
-	n = min(jsonbytes.WholeEscapes(one.text[:n]), jsonbytes.WholeEscapes(other.text[:n]))
+	n = min(jsonbytes.CompleteEscapes(one.text[:n]), jsonbytes.CompleteEscapes(other.text[:n]))
 	n = wholeRune(other.text, n)
 	one.at, other.at = n, n
 	for {
@@ -81,7 +81,7 @@ func stringContent(lit []byte, ends bool) []byte {
 	if ends {
 		return lit[:max(0, len(lit)-1)]
 	}
-	return lit[:jsonbytes.WholeEscapes(lit)]
+	return lit[:jsonbytes.CompleteEscapes(lit)]
 }
 
 // reader reads what a string stands for, a character at a time.

@@ -39,7 +39,7 @@ func CompactParts(text []byte) iter.Seq[[]byte] {
 			n := 1
 			switch c := text[0]; {
 			case jsonbytes.IsSpace(c):
-				n = jsonbytes.Space(text)
+				n = jsonbytes.SpaceLen(text)
 			case c == '"':
 				n, _ = jsonbytes.StringEnd(text)
 				p.appendQuoted(text[1:n-1], false)

@@ -190,7 +190,7 @@ func settledToken(k stream.TokenKind, b []byte) int {
 	if k != stream.String && k != stream.Key {
 		return settledChar(b)
 	}
-	if n := jsonbytes.WholeEscapes(b); n < len(b) {
+	if n := jsonbytes.CompleteEscapes(b); n < len(b) {
 		return n
 	}
 	return settledChar(b)

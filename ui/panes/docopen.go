@@ -55,7 +55,7 @@ func stringBody(c *stream.Call, toks stream.TokenList, n int) (body []byte, clos
 	if n == toks.Len()-1 && c.Lexer().Open() {
 		return body, false
 	}
-	if cut, ok := bytes.CutSuffix(body, []byte(`"`)); ok && jsonbytes.Backslashes(cut)%2 == 0 {
+	if cut, ok := bytes.CutSuffix(body, []byte(`"`)); ok && jsonbytes.TrailingBackslashes(cut)%2 == 0 {
 		return cut, true
 	}
 	return body, true
@@ -65,8 +65,8 @@ func stringBody(c *stream.Call, toks stream.TokenList, n int) (body []byte, clos
 func (o *openString) decode(body []byte, whole bool) {
 	end := len(body)
 	if !whole {
-		end = jsonbytes.WholeEscapes(body)
-		if half, ok := jsonbytes.Unit(body[max(0, end-6):end]); ok && end >= 6 && utf16.IsSurrogate(half) && half < 0xdc00 && jsonbytes.Backslashes(body[:end-6])%2 == 0 {
+		end = jsonbytes.CompleteEscapes(body)
+		if half, ok := jsonbytes.UnicodeEscape(body[max(0, end-6):end]); ok && end >= 6 && utf16.IsSurrogate(half) && half < 0xdc00 && jsonbytes.TrailingBackslashes(body[:end-6])%2 == 0 {
 			end -= 6
 		}
 	}

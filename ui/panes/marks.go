@@ -83,7 +83,7 @@ func editsOf(c *replay.Sent) []replay.Edit {
 		for n < min(len(old), len(e.To)) && old[len(old)-1-n] == e.To[len(e.To)-1-n] && old[len(old)-1-n] < utf8.RuneSelf {
 			n++
 		}
-		for n > 0 && jsonbytes.Backslashes(old[:len(old)-n]) > 0 { // an escape is not split
+		for n > 0 && jsonbytes.TrailingBackslashes(old[:len(old)-n]) > 0 { // an escape is not split
 			n--
 		}
 		e.End, e.To = e.End-n, e.To[:len(e.To)-n]
@@ -97,7 +97,7 @@ func completeUnits(b []byte, n int) int {
 		n--
 	}
 	if n < len(b) {
-		n = jsonbytes.WholeEscapes(b[:n])
+		n = jsonbytes.CompleteEscapes(b[:n])
 	}
 	return n
 }

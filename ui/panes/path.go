@@ -136,7 +136,7 @@ func (d *Document) valueAfter(n int) string {
 // Unquoted is what a string or key says, as far as it has come.
 func Unquoted(args []byte, s Span) string {
 	lit := bytes.TrimPrefix(args[s.Start:s.End], []byte(`"`))
-	if body, ok := bytes.CutSuffix(lit, []byte(`"`)); ok && jsonbytes.Backslashes(body)%2 == 0 {
+	if body, ok := bytes.CutSuffix(lit, []byte(`"`)); ok && jsonbytes.TrailingBackslashes(body)%2 == 0 {
 		lit = body
 	}
 	return string(jsonbytes.AppendUnquoted(nil, lit))

@@ -145,7 +145,7 @@ func strayByte(c byte) byte {
 // replaceEscape replaces the escape that p begins with, and returns its length. Of a surrogate it
 // stays one, alone or not.
 func replaceEscape(p []byte, m mapper) int {
-	c, ok := jsonbytes.Unit(p)
+	c, ok := jsonbytes.UnicodeEscape(p)
 	switch {
 	case !ok:
 		n := jsonbytes.EscapeLen(p)
@@ -177,8 +177,8 @@ func respell(raw, text []byte) {
 			continue
 		}
 		size := jsonbytes.EscapeLen(raw[n:])
-		c, ok := jsonbytes.Unit(raw[n:])
-		if low, pair := jsonbytes.Unit(raw[n+size:]); ok && pair && utf16.DecodeRune(c, low) != unicode.ReplacementChar {
+		c, ok := jsonbytes.UnicodeEscape(raw[n:])
+		if low, pair := jsonbytes.UnicodeEscape(raw[n+size:]); ok && pair && utf16.DecodeRune(c, low) != unicode.ReplacementChar {
 			high, low := utf16.EncodeRune(first(text))
 			putUnit(raw[n:], high)
 			putUnit(raw[n+6:], low)
