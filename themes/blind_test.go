@@ -47,7 +47,7 @@ func lab(c chroma.Colour, eye [3][3]float64) (l [3]float64) {
 	return [3]float64{116*y - 16, 500 * (x - y), 200 * (y - z)}
 }
 
-func apart(a, b Ink, eye [3][3]float64) float64 {
+func apart(a, b TextStyle, eye [3][3]float64) float64 {
 	x, y := lab(chroma.ParseColour(a.FG), eye), lab(chroma.ParseColour(b.FG), eye)
 	return math.Sqrt((x[0]-y[0])*(x[0]-y[0]) + (x[1]-y[1])*(x[1]-y[1]) + (x[2]-y[2])*(x[2]-y[2]))
 }
@@ -58,8 +58,8 @@ func apart(a, b Ink, eye [3][3]float64) float64 {
 func TestColourBlind(t *testing.T) {
 	const least = 20 // some ten times what is just seen of two colours side by side
 	for _, dark := range []bool{true, false} {
-		th, _ := own(blindName, dark)
-		states := map[string]Ink{"live": th.Live, "good": th.Good, "caution": th.Caution, "bad": th.Bad, "muted": th.Muted}
+		th, _ := ownTheme(blindName, dark)
+		states := map[string]TextStyle{"live": th.Live, "good": th.Good, "caution": th.Caution, "bad": th.Bad, "muted": th.Muted}
 		for eye, m := range seen {
 			for a := range states {
 				for b := range states {
@@ -70,7 +70,7 @@ func TestColourBlind(t *testing.T) {
 			}
 		}
 	}
-	red, green := Ink{FG: "#c05000"}, Ink{FG: "#7a7a00"}
+	red, green := TextStyle{FG: "#c05000"}, TextStyle{FG: "#7a7a00"}
 	if all, none := apart(red, green, seen["all"]), apart(red, green, seen["deuteranopia"]); all < 2*least || none > least/2 {
 		t.Errorf("red and green are %.1f apart for all, %.1f without green", all, none)
 	}

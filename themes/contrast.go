@@ -20,9 +20,9 @@ const (
 	tokenContrast = 3.0
 )
 
-// luminance is the relative luminance of c, 0 to 1, as WCAG defines it:
+// luminanceOf is the relative luminance of c, 0 to 1, as WCAG defines it:
 // https://www.w3.org/TR/WCAG22/#dfn-relative-luminance
-func luminance(c chroma.Colour) float64 {
+func luminanceOf(c chroma.Colour) float64 {
 	linear := func(v uint8) float64 {
 		s := float64(v) / 255
 		if s <= 0.04045 {
@@ -33,19 +33,19 @@ func luminance(c chroma.Colour) float64 {
 	return 0.2126*linear(c.Red()) + 0.7152*linear(c.Green()) + 0.0722*linear(c.Blue())
 }
 
-// contrast is the contrast ratio of two colours, 1 to 21, as WCAG defines it.
-func contrast(a, b chroma.Colour) float64 {
-	x, y := luminance(a), luminance(b)
+// contrastRatio is the contrast ratio of two colours, 1 to 21, as WCAG defines it.
+func contrastRatio(a, b chroma.Colour) float64 {
+	x, y := luminanceOf(a), luminanceOf(b)
 	return (max(x, y) + 0.05) / (min(x, y) + 0.05)
 }
 
-// legible reports whether c has at least that contrast on the background of a terminal.
-func legible(c chroma.Colour, dark bool, least float64) bool {
+// isLegible reports whether c has at least that contrast on the background of a terminal.
+func isLegible(c chroma.Colour, dark bool, least float64) bool {
 	ground := lightGround
 	if dark {
 		ground = darkGround
 	}
-	return contrast(c, chroma.ParseColour(ground)) >= least
+	return contrastRatio(c, chroma.ParseColour(ground)) >= least
 }
 
 // Contrast is the least contrast of what the theme writes, on the background that it is for.
@@ -54,10 +54,10 @@ func (t Theme) Contrast() float64 {
 	if t.Dark {
 		ground = darkGround
 	}
-	least := contrast(chroma.ParseColour("#000000"), chroma.ParseColour("#ffffff"))
-	for _, i := range []Ink{t.Live, t.Good, t.Caution, t.Bad, t.Muted, t.Accent, t.Key, t.String, t.Escape, t.Number, t.Literal, t.Punct, t.Junk, t.Tentative} {
+	least := contrastRatio(chroma.ParseColour("#000000"), chroma.ParseColour("#ffffff"))
+	for _, i := range []TextStyle{t.Live, t.Good, t.Caution, t.Bad, t.Muted, t.Accent, t.Key, t.String, t.Escape, t.Number, t.Literal, t.Punct, t.Junk, t.Tentative} {
 		if i.FG != "" {
-			least = min(least, contrast(chroma.ParseColour(i.FG), chroma.ParseColour(ground)))
+			least = min(least, contrastRatio(chroma.ParseColour(i.FG), chroma.ParseColour(ground)))
 		}
 	}
 	return least

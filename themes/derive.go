@@ -9,49 +9,49 @@ func fromStyle(s *chroma.Style) Theme {
 	t := Default(isDark(s))
 	t.Name, t.Code = s.Name, s
 
-	ink := func(least float64, accept func(chroma.Colour) bool, types []chroma.TokenType) Ink {
-		i := pick(s, t.Dark, least, accept, types)
-		if i == (Ink{}) && pick(s, t.Dark, 0, accept, types) != i {
+	ink := func(least float64, accept func(chroma.Colour) bool, types []chroma.TokenType) TextStyle {
+		i := pickStyle(s, t.Dark, least, accept, types)
+		if i == (TextStyle{}) && pickStyle(s, t.Dark, 0, accept, types) != i {
 			t.Replaced++
 		}
 		return i
 	}
-	role := func(least float64, types ...chroma.TokenType) Ink { return ink(least, coloured, types) }
-	token := func(types ...chroma.TokenType) Ink { return ink(tokenContrast, anyColour, types) }
+	role := func(least float64, types ...chroma.TokenType) TextStyle { return ink(least, isColoured, types) }
+	token := func(types ...chroma.TokenType) TextStyle { return ink(tokenContrast, anyColour, types) }
 
-	good := first(role(roleContrast, chroma.GenericInserted), t.Good)
-	bad := first(role(roleContrast, chroma.GenericError, chroma.Error, chroma.GenericDeleted), t.Bad)
+	good := styleOr(role(roleContrast, chroma.GenericInserted), t.Good)
+	bad := styleOr(role(roleContrast, chroma.GenericError, chroma.Error, chroma.GenericDeleted), t.Bad)
 	if good.FG != bad.FG {
 		t.Good, t.Bad = good, bad
 	}
-	t.Accent = first(role(roleContrast, chroma.Keyword, chroma.NameFunction), t.Accent)
-	t.Muted = first(ink(roleContrast, anyColour, []chroma.TokenType{chroma.Comment}), t.Muted)
+	t.Accent = styleOr(role(roleContrast, chroma.Keyword, chroma.NameFunction), t.Accent)
+	t.Muted = styleOr(ink(roleContrast, anyColour, []chroma.TokenType{chroma.Comment}), t.Muted)
 	t.Tentative = t.Muted
 
-	var text Ink
-	if e := s.Get(chroma.Text); e.Colour.IsSet() && legible(e.Colour, t.Dark, roleContrast) {
-		text = inkOf(e)
+	var text TextStyle
+	if e := s.Get(chroma.Text); e.Colour.IsSet() && isLegible(e.Colour, t.Dark, roleContrast) {
+		text = textStyleOf(e)
 	}
-	t.Key = first(token(chroma.NameTag, chroma.NameAttribute), text)
-	t.String = first(token(chroma.LiteralStringDouble, chroma.LiteralString), text)
-	t.Escape = first(token(chroma.LiteralStringEscape), t.String)
-	t.Number = first(token(chroma.LiteralNumber), text)
-	t.Literal = first(token(chroma.KeywordConstant), text)
-	t.Punct = first(token(chroma.Punctuation), text)
-	t.Junk = first(role(tokenContrast, chroma.Error, chroma.GenericError), t.Bad)
+	t.Key = styleOr(token(chroma.NameTag, chroma.NameAttribute), text)
+	t.String = styleOr(token(chroma.LiteralStringDouble, chroma.LiteralString), text)
+	t.Escape = styleOr(token(chroma.LiteralStringEscape), t.String)
+	t.Number = styleOr(token(chroma.LiteralNumber), text)
+	t.Literal = styleOr(token(chroma.KeywordConstant), text)
+	t.Punct = styleOr(token(chroma.Punctuation), text)
+	t.Junk = styleOr(role(tokenContrast, chroma.Error, chroma.GenericError), t.Bad)
 	t.Page = pageOf(s, t)
 	return t
 }
 
 // pageOf is the text and the background that a style names, where all that t writes can be read on
 // it, and else those of our own theme.
-func pageOf(s *chroma.Style, t Theme) Ink {
+func pageOf(s *chroma.Style, t Theme) TextStyle {
 	page := t.Page
-	if bg := s.Get(chroma.Background).Background; bg.IsSet() && t.readOn(bg) {
+	if bg := s.Get(chroma.Background).Background; bg.IsSet() && t.isLegibleOn(bg) {
 		page.BG = bg.String()
 	}
 	for _, text := range []chroma.Colour{s.Get(chroma.Text).Colour, s.Get(chroma.Background).Colour} {
-		if text.IsSet() && contrast(text, chroma.ParseColour(page.BG)) >= roleContrast {
+		if text.IsSet() && contrastRatio(text, chroma.ParseColour(page.BG)) >= roleContrast {
 			page.FG = text.String()
 			break
 		}
@@ -59,14 +59,14 @@ func pageOf(s *chroma.Style, t Theme) Ink {
 	return page
 }
 
-// readOn reports whether a background leaves what t writes its contrast.
-func (t Theme) readOn(ground chroma.Colour) bool {
-	for least, inks := range map[float64][]Ink{
+// isLegibleOn reports whether a background leaves what t writes its contrast.
+func (t Theme) isLegibleOn(ground chroma.Colour) bool {
+	for least, inks := range map[float64][]TextStyle{
 		roleContrast:  {t.Live, t.Good, t.Caution, t.Bad, t.Muted, t.Accent, {FG: t.Page.FG}},
 		tokenContrast: {t.Key, t.String, t.Escape, t.Number, t.Literal, t.Punct, t.Junk, t.Tentative},
 	} {
 		for _, ink := range inks {
-			if ink.FG != "" && contrast(chroma.ParseColour(ink.FG), ground) < least {
+			if ink.FG != "" && contrastRatio(chroma.ParseColour(ink.FG), ground) < least {
 				return false
 			}
 		}
@@ -78,63 +78,63 @@ func (t Theme) readOn(ground chroma.Colour) bool {
 // more of its colours can be read.
 func isDark(s *chroma.Style) bool {
 	if bg := s.Get(chroma.Background).Background; bg.IsSet() {
-		return luminance(bg) < middle
+		return luminanceOf(bg) < midLuminance
 	}
 	onDark, onLight := 0, 0
 	for _, tt := range s.Types() {
 		if c := s.Get(tt).Colour; c.IsSet() {
-			onDark += count(legible(c, true, roleContrast))
-			onLight += count(legible(c, false, roleContrast))
+			onDark += countIf(isLegible(c, true, roleContrast))
+			onLight += countIf(isLegible(c, false, roleContrast))
 		}
 	}
 	return onDark > onLight
 }
 
-// middle is the luminance that has the same contrast to black and to white.
-const middle = 0.179
+// midLuminance is the luminance that has the same contrast to black and to white.
+const midLuminance = 0.179
 
-func count(is bool) int {
+func countIf(is bool) int {
 	if is {
 		return 1
 	}
 	return 0
 }
 
-// pick returns the ink of the first of the types that the style sets apart from its text, in a
+// pickStyle returns the ink of the first of the types that the style sets apart from its text, in a
 // colour that is accepted and legible, or no ink.
-func pick(
+func pickStyle(
 	s *chroma.Style, dark bool, least float64, accept func(chroma.Colour) bool, types []chroma.TokenType,
-) Ink {
+) TextStyle {
 	text := s.Get(chroma.Text).Colour
 	for _, tt := range types {
 		e := s.Get(tt)
-		if e.Colour.IsSet() && e.Colour != text && accept(e.Colour) && legible(e.Colour, dark, least) {
-			return inkOf(e)
+		if e.Colour.IsSet() && e.Colour != text && accept(e.Colour) && isLegible(e.Colour, dark, least) {
+			return textStyleOf(e)
 		}
 	}
-	return Ink{}
+	return TextStyle{}
 }
 
 func anyColour(chroma.Colour) bool { return true }
 
-// coloured reports whether c is more than a shade of grey: some styles write an error in black on a
+// isColoured reports whether c is more than a shade of grey: some styles write an error in black on a
 // coloured ground, which without that ground says nothing.
-func coloured(c chroma.Colour) bool {
+func isColoured(c chroma.Colour) bool {
 	r, g, b := c.Red(), c.Green(), c.Blue()
 	return max(r, g, b)-min(r, g, b) >= 0x20
 }
 
-// first returns i, or other if i is no ink.
-func first(i, other Ink) Ink {
-	if i == (Ink{}) {
+// styleOr returns i, or other if i is no ink.
+func styleOr(i, other TextStyle) TextStyle {
+	if i == (TextStyle{}) {
 		return other
 	}
 	return i
 }
 
-// inkOf returns the ink of a style entry without its background.
-func inkOf(e chroma.StyleEntry) Ink {
-	i := Ink{Bold: e.Bold == chroma.Yes, Italic: e.Italic == chroma.Yes, Underline: e.Underline == chroma.Yes}
+// textStyleOf returns the ink of a style entry without its background.
+func textStyleOf(e chroma.StyleEntry) TextStyle {
+	i := TextStyle{Bold: e.Bold == chroma.Yes, Italic: e.Italic == chroma.Yes, Underline: e.Underline == chroma.Yes}
 	if e.Colour.IsSet() {
 		i.FG = e.Colour.String()
 	}

@@ -13,31 +13,31 @@ import (
 // A role is a part of a theme that has an ink of its own. Least is the contrast it should have, 0 for
 // one that writes no text.
 type role struct {
-	name  string
-	ink   func(*Theme) *Ink
-	least float64
+	name        string
+	style       func(*Theme) *TextStyle
+	minContrast float64
 }
 
 // roles are all of them, as files name them.
 var roles = []role{
-	{"page", func(t *Theme) *Ink { return &t.Page }, roleContrast},
-	{"live", func(t *Theme) *Ink { return &t.Live }, roleContrast},
-	{"good", func(t *Theme) *Ink { return &t.Good }, roleContrast},
-	{"caution", func(t *Theme) *Ink { return &t.Caution }, roleContrast},
-	{"bad", func(t *Theme) *Ink { return &t.Bad }, roleContrast},
-	{"muted", func(t *Theme) *Ink { return &t.Muted }, roleContrast},
-	{"accent", func(t *Theme) *Ink { return &t.Accent }, roleContrast},
-	{"selection", func(t *Theme) *Ink { return &t.Selection }, 0},
-	{"linked", func(t *Theme) *Ink { return &t.Linked }, 0},
-	{"key", func(t *Theme) *Ink { return &t.Key }, tokenContrast},
-	{"string", func(t *Theme) *Ink { return &t.String }, tokenContrast},
-	{"escape", func(t *Theme) *Ink { return &t.Escape }, tokenContrast},
-	{"number", func(t *Theme) *Ink { return &t.Number }, tokenContrast},
-	{"literal", func(t *Theme) *Ink { return &t.Literal }, tokenContrast},
-	{"punct", func(t *Theme) *Ink { return &t.Punct }, tokenContrast},
-	{"junk", func(t *Theme) *Ink { return &t.Junk }, tokenContrast},
-	{"tentative", func(t *Theme) *Ink { return &t.Tentative }, tokenContrast},
-	{"open", func(t *Theme) *Ink { return &t.Open }, 0},
+	{"page", func(t *Theme) *TextStyle { return &t.Page }, roleContrast},
+	{"live", func(t *Theme) *TextStyle { return &t.Live }, roleContrast},
+	{"good", func(t *Theme) *TextStyle { return &t.Good }, roleContrast},
+	{"caution", func(t *Theme) *TextStyle { return &t.Caution }, roleContrast},
+	{"bad", func(t *Theme) *TextStyle { return &t.Bad }, roleContrast},
+	{"muted", func(t *Theme) *TextStyle { return &t.Muted }, roleContrast},
+	{"accent", func(t *Theme) *TextStyle { return &t.Accent }, roleContrast},
+	{"selection", func(t *Theme) *TextStyle { return &t.Selection }, 0},
+	{"linked", func(t *Theme) *TextStyle { return &t.Linked }, 0},
+	{"key", func(t *Theme) *TextStyle { return &t.Key }, tokenContrast},
+	{"string", func(t *Theme) *TextStyle { return &t.String }, tokenContrast},
+	{"escape", func(t *Theme) *TextStyle { return &t.Escape }, tokenContrast},
+	{"number", func(t *Theme) *TextStyle { return &t.Number }, tokenContrast},
+	{"literal", func(t *Theme) *TextStyle { return &t.Literal }, tokenContrast},
+	{"punct", func(t *Theme) *TextStyle { return &t.Punct }, tokenContrast},
+	{"junk", func(t *Theme) *TextStyle { return &t.Junk }, tokenContrast},
+	{"tentative", func(t *Theme) *TextStyle { return &t.Tentative }, tokenContrast},
+	{"open", func(t *Theme) *TextStyle { return &t.Open }, 0},
 }
 
 // What a file may say besides its roles.
@@ -61,43 +61,43 @@ func Parse(name string, data []byte) (t Theme, problems []Problem) {
 	if wrong := (*settings.SyntaxError)(nil); errors.As(err, &wrong) {
 		return Default(true), []Problem{{wrong.Position, wrong.What, true}}
 	}
-	f := themeFile{said: map[string]settings.Setting{}}
+	f := themeFile{values: map[string]settings.Setting{}}
 	for _, s := range found {
-		f.said[s.Name()] = s
+		f.values[s.Name()] = s
 	}
-	t = f.base()
+	t = f.baseTheme()
 	t.Name = name
 	for _, s := range found {
-		f.role(&t, s)
+		f.setRole(&t, s)
 	}
-	f.code(&t)
+	f.setCode(&t)
 	return t, f.problems
 }
 
 // themeFile is a file that is made a theme.
 type themeFile struct {
-	said     map[string]settings.Setting
+	values   map[string]settings.Setting
 	problems []Problem
 }
 
-func (f *themeFile) wrong(s settings.Setting, format string, args ...any) {
+func (f *themeFile) addProblem(s settings.Setting, format string, args ...any) {
 	f.problems = append(f.problems, Problem{s.Position, s.Name() + ": " + fmt.Sprintf(format, args...), true})
 }
 
-// base is the theme that what the file does not say is taken from.
-func (f *themeFile) base() Theme {
+// baseTheme is the theme that what the file does not say is taken from.
+func (f *themeFile) baseTheme() Theme {
 	dark, saysDark := true, false
-	if s, ok := f.said[darkKey]; ok {
+	if s, ok := f.values[darkKey]; ok {
 		if dark, saysDark = s.Value.(bool); !saysDark {
-			f.wrong(s, "wanted is true or false")
+			f.addProblem(s, "wanted is true or false")
 		}
 	}
 	t := Default(dark)
-	if s, ok := f.said[baseKey]; ok {
+	if s, ok := f.values[baseKey]; ok {
 		name, _ := s.Value.(string)
 		base, err := Lookup(name, dark)
 		if err != nil {
-			f.wrong(s, "%s", err)
+			f.addProblem(s, "%s", err)
 		} else {
 			t = base
 		}
@@ -108,8 +108,8 @@ func (f *themeFile) base() Theme {
 	return t
 }
 
-// role takes what the file says of one, or what else it says.
-func (f *themeFile) role(t *Theme, s settings.Setting) {
+// setRole takes what the file says of one, or what else it says.
+func (f *themeFile) setRole(t *Theme, s settings.Setting) {
 	names := []string{baseKey, darkKey, codeKey}
 	for _, r := range roles {
 		names = append(names, r.name)
@@ -117,12 +117,12 @@ func (f *themeFile) role(t *Theme, s settings.Setting) {
 			continue
 		}
 		text, _ := s.Value.(string)
-		ink, ok := parseInk(text)
+		ink, ok := parseTextStyle(text)
 		if !ok {
-			f.wrong(s, `wanted is an ink, as in "bold #56b4e9" or "bg:#2c3f57"`)
+			f.addProblem(s, `wanted is an ink, as in "bold #56b4e9" or "bg:#2c3f57"`)
 			return
 		}
-		*r.ink(t) = ink
+		*r.style(t) = ink
 		return
 	}
 	for _, name := range names[:3] {
@@ -137,9 +137,9 @@ func (f *themeFile) role(t *Theme, s settings.Setting) {
 	f.problems = append(f.problems, Problem{s.Position, text, false})
 }
 
-// code is the style that is named, or one of the colours of the theme.
-func (f *themeFile) code(t *Theme) {
-	s, ok := f.said[codeKey]
+// setCode is the style that is named, or one of the colours of the theme.
+func (f *themeFile) setCode(t *Theme) {
+	s, ok := f.values[codeKey]
 	if !ok {
 		t.Code = codeStyle(*t, t.Page.FG, t.Page.BG)
 		return
@@ -147,14 +147,14 @@ func (f *themeFile) code(t *Theme) {
 	name, _ := s.Value.(string)
 	of, err := Lookup(name, t.Dark)
 	if err != nil {
-		f.wrong(s, "%s", err)
+		f.addProblem(s, "%s", err)
 		return
 	}
 	t.Code = of.Code
 }
 
-// parseInk reads an ink as files have it.
-func parseInk(text string) (i Ink, ok bool) {
+// parseTextStyle reads an ink as files have it.
+func parseTextStyle(text string) (i TextStyle, ok bool) {
 	for word := range strings.FieldsSeq(text) {
 		switch word {
 		case "bold":
@@ -171,7 +171,7 @@ func parseInk(text string) (i Ink, ok bool) {
 			ground, isGround := strings.CutPrefix(word, "bg:")
 			c := chroma.ParseColour(ground)
 			if !c.IsSet() || ground[0] != '#' || len(ground) != len("#rgb") && len(ground) != len("#rrggbb") {
-				return Ink{}, false
+				return TextStyle{}, false
 			}
 			if isGround {
 				i.BG = c.String()
@@ -180,11 +180,11 @@ func parseInk(text string) (i Ink, ok bool) {
 			}
 		}
 	}
-	return i, i != Ink{}
+	return i, i != TextStyle{}
 }
 
 // Text is an ink as files have it.
-func (i Ink) Text() string {
+func (i TextStyle) Text() string {
 	var words []string
 	for _, a := range []struct {
 		on   bool
@@ -203,8 +203,8 @@ func (i Ink) Text() string {
 // RoleText is a role of a theme: its ink as files have it, its contrast on the background that the
 // theme is for, and the least it should have; 0 where no colour is named.
 type RoleText struct {
-	Name, Ink       string
-	Contrast, Least float64
+	Name, Style           string
+	Contrast, MinContrast float64
 }
 
 // Roles are all roles of a theme.
@@ -214,14 +214,14 @@ func (t Theme) Roles() (all []RoleText) {
 		ground = chroma.ParseColour(darkGround)
 	}
 	for _, r := range roles {
-		ink := *r.ink(&t)
-		text := RoleText{Name: r.name, Ink: ink.Text(), Least: r.least}
+		ink := *r.style(&t)
+		text := RoleText{Name: r.name, Style: ink.Text(), MinContrast: r.minContrast}
 		on := ground
 		if ink.BG != "" {
 			on = chroma.ParseColour(ink.BG)
 		}
-		if ink.FG != "" && r.least > 0 {
-			text.Contrast = contrast(chroma.ParseColour(ink.FG), on)
+		if ink.FG != "" && r.minContrast > 0 {
+			text.Contrast = contrastRatio(chroma.ParseColour(ink.FG), on)
 		}
 		all = append(all, text)
 	}

@@ -11,7 +11,7 @@ func written(t Theme) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "dark = %t\n", t.Dark)
 	for _, r := range t.Roles() {
-		fmt.Fprintf(&b, "%s = %q\n", r.Name, r.Ink)
+		fmt.Fprintf(&b, "%s = %q\n", r.Name, r.Style)
 	}
 	return b.String()
 }
@@ -39,7 +39,7 @@ func TestThemeFiles(t *testing.T) {
 func TestThemeBase(t *testing.T) {
 	dracula, _ := Lookup("dracula", true)
 	got, problems := Parse("mine", []byte("base = 'dracula'\nbad = 'bold underline #f00 bg:#123456'\n"))
-	if want := (Ink{FG: "#ff0000", BG: "#123456", Bold: true, Underline: true}); len(problems) > 0 || got.Bad != want || got.Good != dracula.Good || got.Name != "mine" || !got.Dark {
+	if want := (TextStyle{FG: "#ff0000", BG: "#123456", Bold: true, Underline: true}); len(problems) > 0 || got.Bad != want || got.Good != dracula.Good || got.Name != "mine" || !got.Dark {
 		t.Errorf("%v %+v", problems, got)
 	}
 	got, problems = Parse("mine", []byte("dark = false\ncode = 'github'\nmuted = '#eeeeee'\n"))
@@ -48,7 +48,7 @@ func TestThemeBase(t *testing.T) {
 		t.Errorf("%v %+v", problems, got)
 	}
 	for _, r := range got.Roles() {
-		if weak := r.Contrast > 0 && r.Contrast < r.Least; weak != (r.Name == "muted") {
+		if weak := r.Contrast > 0 && r.Contrast < r.MinContrast; weak != (r.Name == "muted") {
 			t.Errorf("%s: %+v", r.Name, r)
 		}
 	}

@@ -17,7 +17,7 @@ func Names() []string {
 // and "auto" stand for [Default]. The error for any other name is an [*UnknownError].
 func Lookup(name string, dark bool) (Theme, error) {
 	key := strings.ToLower(name)
-	if t, ok := own(key, dark); ok {
+	if t, ok := ownTheme(key, dark); ok {
 		return t, nil
 	}
 	if s := styleOf(key); s != nil {
@@ -49,7 +49,7 @@ func Near(name string, names []string) []string {
 	}
 	var guesses []guess
 	for _, n := range names {
-		off := distance(name, n)
+		off := editDistance(name, n)
 		if len(name) >= 3 && strings.Contains(n, name) {
 			off = 1
 		}
@@ -67,9 +67,9 @@ func Near(name string, names []string) []string {
 	return out
 }
 
-// distance is the number of bytes to insert, delete or replace, or of neighbours to swap, to make a
+// editDistance is the number of bytes to insert, delete or replace, or of neighbours to swap, to make a
 // of b.
-func distance(a, b string) int {
+func editDistance(a, b string) int {
 	before, row := make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j

@@ -21,8 +21,8 @@ type palette struct {
 	tentative                                [2]string
 }
 
-// usual is made of the colours of Okabe and Ito.
-var usual = palette{
+// standardPalette is made of the colours of Okabe and Ito.
+var standardPalette = palette{
 	live: [2]string{"#56b4e9", "#005f99"}, good: [2]string{"#3ccf9e", "#006b4c"}, caution: [2]string{"#e69f00", "#7a5000"},
 	bad: [2]string{"#ff8c5a", "#a83200"}, muted: [2]string{"#acacac", "#606060"}, accent: [2]string{"#e59fc8", "#8a3f6c"},
 	selection: [2]string{"#2c3f57", "#cfe6f7"}, linked: [2]string{"#3f3a22", "#fbe7b8"},
@@ -36,11 +36,11 @@ var usual = palette{
 // against yellow.
 var colourBlind = palette{
 	live: [2]string{"#85bcf8", "#0315ad"}, good: [2]string{"#e5fffc", "#163c7b"}, caution: [2]string{"#f9e849", "#6c6509"},
-	bad: [2]string{"#f3b06d", "#4b0302"}, muted: usual.muted, accent: [2]string{"#a9c7ff", "#1d3fa8"},
-	selection: usual.selection, linked: usual.linked, text: usual.text, ground: usual.ground,
+	bad: [2]string{"#f3b06d", "#4b0302"}, muted: standardPalette.muted, accent: [2]string{"#a9c7ff", "#1d3fa8"},
+	selection: standardPalette.selection, linked: standardPalette.linked, text: standardPalette.text, ground: standardPalette.ground,
 	key: [2]string{"#8cc8f0", "#004f96"}, str: [2]string{"#d7eefc", "#163c7b"}, escape: [2]string{"#f9e849", "#6c6509"},
-	number: [2]string{"#f3b06d", "#6b3a00"}, literal: [2]string{"#f7d98a", "#5c4a00"}, punct: usual.punct,
-	tentative: usual.tentative,
+	number: [2]string{"#f3b06d", "#6b3a00"}, literal: [2]string{"#f7d98a", "#5c4a00"}, punct: standardPalette.punct,
+	tentative: standardPalette.tentative,
 }
 
 // highContrast has at least 7:1.
@@ -57,36 +57,36 @@ var highContrast = palette{
 // Default returns our own theme for a dark or light background.
 func Default(dark bool) Theme {
 	if dark {
-		return usual.theme(darkName, dark)
+		return standardPalette.newTheme(darkName, dark)
 	}
-	return usual.theme(lightName, dark)
+	return standardPalette.newTheme(lightName, dark)
 }
 
-// own is our theme of that name, if it is one; dark says which of the two that some have.
-func own(name string, dark bool) (t Theme, ok bool) {
+// ownTheme is our theme of that name, if it is one; dark says which of the two that some have.
+func ownTheme(name string, dark bool) (t Theme, ok bool) {
 	switch name {
 	case "", "auto":
 		return Default(dark), true
 	case darkName, lightName:
 		return Default(name == darkName), true
 	case blindName:
-		return colourBlind.theme(name, dark), true
+		return colourBlind.newTheme(name, dark), true
 	case contrastName:
-		return highContrast.theme(name, dark), true
+		return highContrast.newTheme(name, dark), true
 	}
 	return Theme{}, false
 }
 
-// theme is the theme of a palette.
-func (p palette) theme(name string, dark bool) Theme {
+// newTheme is the theme of a palette.
+func (p palette) newTheme(name string, dark bool) Theme {
 	of := func(c [2]string) string {
 		if dark {
 			return c[0]
 		}
 		return c[1]
 	}
-	ink := func(c [2]string) Ink { return Ink{FG: of(c)} }
-	bold := func(c [2]string) Ink { return Ink{FG: of(c), Bold: true} }
+	ink := func(c [2]string) TextStyle { return TextStyle{FG: of(c)} }
+	bold := func(c [2]string) TextStyle { return TextStyle{FG: of(c), Bold: true} }
 	t := Theme{
 		Name: name, Dark: dark,
 
@@ -97,8 +97,8 @@ func (p palette) theme(name string, dark bool) Theme {
 		Muted:   ink(p.muted),
 		Accent:  ink(p.accent),
 
-		Selection: Ink{BG: of(p.selection)},
-		Linked:    Ink{BG: of(p.linked)},
+		Selection: TextStyle{BG: of(p.selection)},
+		Linked:    TextStyle{BG: of(p.linked)},
 
 		Key:     ink(p.key),
 		String:  ink(p.str),
@@ -109,9 +109,9 @@ func (p palette) theme(name string, dark bool) Theme {
 		Junk:    bold(p.bad),
 
 		Tentative: ink(p.tentative),
-		Open:      Ink{Underline: true},
+		Open:      TextStyle{Underline: true},
 	}
-	t.Page = Ink{FG: of(p.text), BG: of(p.ground)}
+	t.Page = TextStyle{FG: of(p.text), BG: of(p.ground)}
 	t.Code = codeStyle(t, t.Page.FG, t.Page.BG)
 	return t
 }

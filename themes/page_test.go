@@ -16,21 +16,21 @@ func TestPages(t *testing.T) {
 			t.Fatal(err)
 		}
 		page := chroma.ParseColour(th.Page.BG)
-		if !page.IsSet() || (luminance(page) < middle) != th.Dark {
+		if !page.IsSet() || (luminanceOf(page) < midLuminance) != th.Dark {
 			t.Errorf("%s paints %q", name, th.Page.BG)
 		}
 		if th.Page.BG != Default(th.Dark).Page.BG {
 			own++
 		}
 		inks := inksOf(th)
-		inks["text"] = Ink{FG: th.Page.FG}
+		inks["text"] = TextStyle{FG: th.Page.FG}
 		for what, ink := range inks {
 			least := tokenContrast
 			switch what {
 			case "live", "good", "caution", "bad", "muted", "accent", "text":
 				least = roleContrast
 			}
-			if c := contrast(chroma.ParseColour(ink.FG), page); ink.FG != "" && c < least {
+			if c := contrastRatio(chroma.ParseColour(ink.FG), page); ink.FG != "" && c < least {
 				t.Errorf("%s: %s has a contrast of %.2f on %s", name, what, c, th.Page.BG)
 			}
 		}

@@ -21,7 +21,7 @@ const licence = "COPYING" // no style's name: those are in lower case
 // styles are the files of the styles by name.
 var styles = sync.OnceValue(func() map[string]*zip.File {
 	all := map[string]*zip.File{}
-	for _, f := range archive().File {
+	for _, f := range openArchive().File {
 		if f.Name != licence {
 			all[f.Name] = f
 		}
@@ -29,7 +29,7 @@ var styles = sync.OnceValue(func() map[string]*zip.File {
 	return all
 })
 
-func archive() *zip.Reader {
+func openArchive() *zip.Reader {
 	r, err := zip.NewReader(bytes.NewReader(stylesZip), int64(len(stylesZip)))
 	if err != nil {
 		panic(err) // cannot be: a test reads it

@@ -38,7 +38,7 @@ func TestStyles(t *testing.T) {
 			}
 		}
 	}
-	if _, err := fs.Stat(archive(), licence); err != nil || styleOf("") != nil || styleOf(licence) != nil {
+	if _, err := fs.Stat(openArchive(), licence); err != nil || styleOf("") != nil || styleOf(licence) != nil {
 		t.Error(err)
 	}
 }

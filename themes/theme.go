@@ -23,14 +23,14 @@ import (
 	"github.com/charmbracelet/lipgloss"
 )
 
-// Ink is how one kind of thing is drawn. A colour is "#rrggbb", or "" for the terminal's own.
-type Ink struct {
+// TextStyle is how one kind of thing is drawn. A colour is "#rrggbb", or "" for the terminal's own.
+type TextStyle struct {
 	FG, BG                                  string
 	Bold, Faint, Italic, Underline, Reverse bool
 }
 
-// Style returns the lipgloss style that draws with i.
-func (i Ink) Style() lipgloss.Style {
+// ToLipgloss returns the lipgloss style that draws with i.
+func (i TextStyle) ToLipgloss() lipgloss.Style {
 	s := lipgloss.NewStyle()
 	if i.FG != "" {
 		s = s.Foreground(lipgloss.Color(i.FG))
@@ -57,7 +57,7 @@ func (i Ink) Style() lipgloss.Style {
 }
 
 // With returns i with everything that over sets on top: a selected key is Key.With(Selection).
-func (i Ink) With(over Ink) Ink {
+func (i TextStyle) With(over TextStyle) TextStyle {
 	if over.FG != "" {
 		i.FG = over.FG
 	}
@@ -75,34 +75,34 @@ func (i Ink) With(over Ink) Ink {
 // Theme is how everything is drawn.
 type Theme struct {
 	Name string
-	Dark bool // it is for a dark background
-	Page Ink  // text and background, for a terminal whose own is another
+	Dark bool      // it is for a dark background
+	Page TextStyle // text and background, for a terminal whose own is another
 
 	Replaced int // inks of a chroma style that could not be read: ours stand in for them
 
 	// The roles: the only colours of the chrome.
-	Live, Good, Caution, Bad, Muted, Accent Ink
+	Live, Good, Caution, Bad, Muted, Accent TextStyle
 
-	Selection Ink // added to what is selected
-	Linked    Ink // added to what the selection points at
+	Selection TextStyle // added to what is selected
+	Linked    TextStyle // added to what the selection points at
 
 	// The tokens of a JSON document. Junk is what is not JSON.
-	Key, String, Escape, Number, Literal, Punct, Junk Ink
+	Key, String, Escape, Number, Literal, Punct, Junk TextStyle
 
-	Tentative Ink // closers that have not arrived
-	Open      Ink // added to the token that is still growing
+	Tentative TextStyle // closers that have not arrived
+	Open      TextStyle // added to the token that is still growing
 
 	// Code highlights finished strings that hold code. Draw with [Theme.CodeInk]; the background
 	// that the style itself names is for pages, as the HTML export makes them.
 	Code *chroma.Style
 }
 
-// CodeInk returns how a token of code is drawn. The background is the terminal's, and so is a
+// TokenStyle returns how a token of code is drawn. The background is the terminal's, and so is a
 // colour that could not be read on it.
-func (t Theme) CodeInk(tt chroma.TokenType) Ink {
+func (t Theme) TokenStyle(tt chroma.TokenType) TextStyle {
 	e := t.Code.Get(tt)
-	i := inkOf(e)
-	if i.FG != "" && !legible(e.Colour, t.Dark, tokenContrast) {
+	i := textStyleOf(e)
+	if i.FG != "" && !isLegible(e.Colour, t.Dark, tokenContrast) {
 		i.FG = ""
 	}
 	return i

@@ -19,9 +19,9 @@ func TestOwnContrast(t *testing.T) {
 		}
 		grounds = append(grounds, th.Page.BG, th.Selection.BG, th.Linked.BG)
 		inks := inksOf(th)
-		inks["text"] = Ink{FG: th.Page.FG}
+		inks["text"] = TextStyle{FG: th.Page.FG}
 		for _, tt := range th.Code.Types() {
-			inks["code "+tt.String()] = th.CodeInk(tt)
+			inks["code "+tt.String()] = th.TokenStyle(tt)
 		}
 		for name, ink := range inks {
 			if ink.FG == "" && name != "code LineHighlight" {
@@ -33,7 +33,7 @@ func TestOwnContrast(t *testing.T) {
 				if strings.HasPrefix(th.Name, contrastName) {
 					least = 7
 				}
-				if c := contrast(chroma.ParseColour(ink.FG), chroma.ParseColour(g)); ink.FG != "" && c < least {
+				if c := contrastRatio(chroma.ParseColour(ink.FG), chroma.ParseColour(g)); ink.FG != "" && c < least {
 					t.Errorf("%s: %s %s on %s has a contrast of %.2f", th.Name, name, ink.FG, g, c)
 				}
 			}
@@ -48,7 +48,7 @@ func TestOwnContrast(t *testing.T) {
 func allOurs() (all []Theme) {
 	for _, name := range ours {
 		for _, dark := range []bool{true, false} {
-			if t, _ := own(name, dark); t.Dark == dark {
+			if t, _ := ownTheme(name, dark); t.Dark == dark {
 				all = append(all, t)
 			}
 		}
@@ -57,8 +57,8 @@ func allOurs() (all []Theme) {
 }
 
 // inksOf returns the inks of a theme that write text.
-func inksOf(th Theme) map[string]Ink {
-	return map[string]Ink{
+func inksOf(th Theme) map[string]TextStyle {
+	return map[string]TextStyle{
 		"live": th.Live, "good": th.Good, "caution": th.Caution, "bad": th.Bad, "muted": th.Muted, "accent": th.Accent,
 		"key": th.Key, "string": th.String, "escape": th.Escape, "number": th.Number, "literal": th.Literal,
 		"punct": th.Punct, "junk": th.Junk, "tentative": th.Tentative,
@@ -70,7 +70,7 @@ func TestContrast(t *testing.T) {
 		a, b string
 		want float64
 	}{{"#000000", "#ffffff", 21}, {"#777777", "#ffffff", 4.48}, {"#123456", "#123456", 1}} {
-		got := contrast(chroma.ParseColour(c.a), chroma.ParseColour(c.b))
+		got := contrastRatio(chroma.ParseColour(c.a), chroma.ParseColour(c.b))
 		if got < c.want-0.01 || got > c.want+0.01 {
 			t.Errorf("contrast(%s, %s) = %.3f, want %.2f", c.a, c.b, got, c.want)
 		}
@@ -93,7 +93,7 @@ func TestEveryTheme(t *testing.T) {
 			if slices.Contains(roles, what) {
 				least = roleContrast
 			}
-			if ink.FG != "" && !legible(chroma.ParseColour(ink.FG), th.Dark, least) {
+			if ink.FG != "" && !isLegible(chroma.ParseColour(ink.FG), th.Dark, least) {
 				t.Errorf("%s: %s cannot be read", name, what)
 			}
 			if ink.FG == "" && slices.Contains(roles, what) {
@@ -104,8 +104,8 @@ func TestEveryTheme(t *testing.T) {
 			t.Errorf("%s: good is bad", name)
 		}
 		for _, tt := range th.Code.Types() {
-			ink := th.CodeInk(tt)
-			if ink.BG != "" || ink.FG != "" && !legible(chroma.ParseColour(ink.FG), th.Dark, tokenContrast) {
+			ink := th.TokenStyle(tt)
+			if ink.BG != "" || ink.FG != "" && !isLegible(chroma.ParseColour(ink.FG), th.Dark, tokenContrast) {
 				t.Errorf("%s: code %s is %+v", name, tt, ink)
 			}
 		}
@@ -166,18 +166,18 @@ func TestDistance(t *testing.T) {
 		a, b string
 		want int
 	}{{"", "", 0}, {"", "ab", 2}, {"ab", "", 2}, {"monokia", "monokai", 1}, {"opne", "open", 1}, {"nord", "nordic", 2}, {"vm", "vim", 1}} {
-		if got := distance(c.a, c.b); got != c.want {
+		if got := editDistance(c.a, c.b); got != c.want {
 			t.Errorf("distance(%q, %q) = %d, want %d", c.a, c.b, got, c.want)
 		}
 	}
 }
 
 func TestInk(t *testing.T) {
-	got := Ink{FG: "#111111", Bold: true}.With(Ink{BG: "#222222", Underline: true})
-	if want := (Ink{FG: "#111111", BG: "#222222", Bold: true, Underline: true}); got != want {
+	got := TextStyle{FG: "#111111", Bold: true}.With(TextStyle{BG: "#222222", Underline: true})
+	if want := (TextStyle{FG: "#111111", BG: "#222222", Bold: true, Underline: true}); got != want {
 		t.Errorf("With: %+v", got)
 	}
-	s := Ink{FG: "#111111", BG: "#222222", Faint: true, Italic: true, Reverse: true}.Style()
+	s := TextStyle{FG: "#111111", BG: "#222222", Faint: true, Italic: true, Reverse: true}.ToLipgloss()
 	if s.GetForeground() != lipgloss.Color("#111111") || s.GetBackground() != lipgloss.Color("#222222") ||
 		!s.GetFaint() || !s.GetItalic() || !s.GetReverse() || s.GetBold() || s.GetUnderline() {
 		t.Errorf("Style: %+v", s)

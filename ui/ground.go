@@ -22,7 +22,7 @@ func (m *Model) penOf(t themes.Theme) screen.Pen {
 	asked := m.opt.Asked || t.Name != m.opt.Theme.Name
 	paints := m.opt.Terminal.Paints(t, asked)
 	if m.opt.Large {
-		t.Muted = themes.Ink{}
+		t.Muted = themes.TextStyle{}
 	}
 	return screen.NewPen(t, m.opt.Depth, m.draw, paints)
 }

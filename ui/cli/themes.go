@@ -125,13 +125,13 @@ func (a *app) writeTheme(t themes.Theme) {
 	a.stdout.linef("# theme %s, with its contrasts: on its background, or on that of dark or light terminals", t.Name)
 	a.stdout.linef("dark = %t", t.Dark)
 	for _, r := range t.Roles() {
-		line := fmt.Sprintf("%s = %s", r.Name, tomlText(r.Ink))
+		line := fmt.Sprintf("%s = %s", r.Name, tomlText(r.Style))
 		switch {
-		case r.Ink == "":
+		case r.Style == "":
 			line = "# " + r.Name + " is the terminal's"
 		case r.Contrast == 0:
-		case r.Contrast < r.Least:
-			line = fmt.Sprintf("%-40s # %.1f, hard to read: %g is wanted", line, r.Contrast, r.Least)
+		case r.Contrast < r.MinContrast:
+			line = fmt.Sprintf("%-40s # %.1f, hard to read: %g is wanted", line, r.Contrast, r.MinContrast)
 		default:
 			line = fmt.Sprintf("%-40s # %.1f", line, r.Contrast)
 		}

@@ -228,7 +228,7 @@ func (t *themePicker) drawTheme(p *screen.Pen, name string, chosen bool) {
 	p.TextOn(screen.Plain, g, p.Pad(p.Truncate(p.Clean(name), column-1), column))
 	ink := s.pen.Ink
 	for _, of := range []struct {
-		ink  themes.Ink
+		ink  themes.TextStyle
 		text display.Text
 	}{
 		{s.theme.Good, ok}, {s.theme.Bad, cut}, {s.theme.String, display.Lit(`"str" `)},

@@ -65,10 +65,10 @@ func lipglossStyles(t themes.Theme) map[screen.Role]lipgloss.Style {
 	r := lipgloss.NewRenderer(io.Discard)
 	r.SetColorProfile(termenv.TrueColor)
 	styles := map[screen.Role]lipgloss.Style{}
-	for role, ink := range map[screen.Role]themes.Ink{
+	for role, ink := range map[screen.Role]themes.TextStyle{
 		screen.KeyToken: t.Key, screen.StringToken: t.String, screen.NumberToken: t.Number, screen.LiteralToken: t.Literal, screen.PunctToken: t.Punct, screen.JunkToken: t.Junk, screen.EscapeToken: t.Escape, screen.Plain: {},
 	} {
-		styles[role] = ink.Style().Renderer(r)
+		styles[role] = ink.ToLipgloss().Renderer(r)
 	}
 	return styles
 }

@@ -124,7 +124,7 @@ func highlightText(text string, h ContentHint, p *screen.Paints) (kind string, s
 			return "text", nil
 		}
 		if _, ok := on[tok.Type]; !ok {
-			on[tok.Type] = p.Of(p.Theme.CodeInk(tok.Type))
+			on[tok.Type] = p.Of(p.Theme.TokenStyle(tok.Type))
 		}
 		at += len(tok.Value)
 		spans = append(spans, colourSpan{at, on[tok.Type]})

@@ -53,7 +53,7 @@ const (
 type Paints struct {
 	on    [NumRoles][NumGrounds]string
 	depth termenv.Profile
-	page  themes.Ink // below all others, where the background is painted
+	page  themes.TextStyle // below all others, where the background is painted
 	Theme themes.Theme
 
 	Paints bool // every cell has the theme's background
@@ -69,20 +69,20 @@ func NewPaints(t themes.Theme, depth termenv.Profile, painted bool) *Paints {
 	if p.Paints, p.TooFew = painted && CanPaint(depth), painted && !CanPaint(depth); p.Paints {
 		p.page = t.Page
 	}
-	inks := [NumRoles]themes.Ink{
+	inks := [NumRoles]themes.TextStyle{
 		Live: t.Live, Good: t.Good, Caution: t.Caution, Bad: t.Bad, Muted: t.Muted, Accent: t.Accent,
 		KeyToken: t.Key, StringToken: t.String, EscapeToken: t.Escape, NumberToken: t.Number,
 		LiteralToken: t.Literal, PunctToken: t.Punct, JunkToken: t.Junk, Tentative: t.Tentative,
 	}
-	grounds := [NumGrounds]themes.Ink{
+	grounds := [NumGrounds]themes.TextStyle{
 		Selected: t.Selection, Linked: t.Linked, Match: {Reverse: true}, Growing: t.Open,
 		Removed: {FG: t.Bad.FG, Bold: t.Bad.Bold, Underline: true},
 		Added:   {FG: t.Good.FG, Bold: t.Good.Bold, Underline: true},
 	}
 	if depth == termenv.Ascii { // without colours, attributes must carry the difference
-		bold, underline, reverse := themes.Ink{Bold: true}, themes.Ink{Underline: true}, themes.Ink{Reverse: true}
-		inks = [NumRoles]themes.Ink{Bad: bold, Accent: bold}
-		grounds = [NumGrounds]themes.Ink{
+		bold, underline, reverse := themes.TextStyle{Bold: true}, themes.TextStyle{Underline: true}, themes.TextStyle{Reverse: true}
+		inks = [NumRoles]themes.TextStyle{Bad: bold, Accent: bold}
+		grounds = [NumGrounds]themes.TextStyle{
 			Selected: reverse, Linked: underline, Match: reverse, Growing: underline, Removed: reverse, Added: {Underline: true, Bold: true},
 		}
 	}
@@ -101,14 +101,14 @@ func (p *Paints) Escape(r Role, g Surface) string { return p.on[r][g] }
 type Paint struct{ on string }
 
 // Of is the paint of an ink.
-func (p *Paints) Of(i themes.Ink) Paint { return Paint{p.inkEscape(i)} }
+func (p *Paints) Of(i themes.TextStyle) Paint { return Paint{p.inkEscape(i)} }
 
 // CanPaint reports whether there are colours enough to paint the background.
 func CanPaint(depth termenv.Profile) bool { return depth <= termenv.ANSI256 }
 
 // inkEscape is the escape sequence that turns ink on, "" for plain. Without colours the attributes stay:
 // they are what tells a selection then.
-func (p *Paints) inkEscape(i themes.Ink) string {
+func (p *Paints) inkEscape(i themes.TextStyle) string {
 	i = p.page.With(i)
 	r := lipgloss.NewRenderer(io.Discard)
 	r.SetColorProfile(p.depth)
@@ -116,7 +116,7 @@ func (p *Paints) inkEscape(i themes.Ink) string {
 		i.FG, i.BG = "", ""
 		r.SetColorProfile(termenv.ANSI)
 	}
-	on, _, _ := strings.Cut(i.Style().Renderer(r).Render("x"), "x")
+	on, _, _ := strings.Cut(i.ToLipgloss().Renderer(r).Render("x"), "x")
 	return on
 }
 
