@@ -70,7 +70,7 @@ func (a *app) traces(f *traceFlags, of stream.Machine, say func(string)) (*traci
 	if t.Key, err = a.traceKey(f.key); err != nil {
 		return nil, err
 	}
-	t.Sender, err = otlp.New(otlp.Options{Endpoint: f.to, Getenv: os.Getenv, Version: version(), Say: say})
+	t.Sender, err = otlp.New(otlp.Options{Endpoint: f.to, Getenv: os.Getenv, Version: version(), Report: say})
 	if err != nil {
 		return nil, usagef("--otlp: %w", err)
 	}

@@ -16,21 +16,21 @@ import (
 	"toolscope/stream/count"
 )
 
-// answer is what a collector said to a request.
-type answer struct {
-	status   int           // of HTTP, 0 where nothing came
-	rejected int64         // spans of the request
-	why      string        // the collector's words, or those of the status; "" where all is well
-	after    time.Duration // when it wants to be asked again, 0 where it does not say
-	refused  bool          // whatever the status says, it has not taken them, and will not
+// collectorResponse is what a collector said to a request.
+type collectorResponse struct {
+	status     int           // of HTTP, 0 where nothing came
+	rejected   int64         // spans of the request
+	why        string        // the collector's words, or those of the status; "" where all is well
+	retryAfter time.Duration // when it wants to be asked again, 0 where it does not say
+	refused    bool          // whatever the status says, it has not taken them, and will not
 }
 
-// taken reports whether the collector has the spans, but for those that it rejected.
-func (a *answer) taken() bool { return !a.refused && a.status/100 == 2 }
+// isAccepted reports whether the collector has the spans, but for those that it rejected.
+func (a *collectorResponse) isAccepted() bool { return !a.refused && a.status/100 == 2 }
 
-// final reports whether asking again would change nothing:
+// isFinal reports whether asking again would change nothing:
 // https://opentelemetry.io/docs/specs/otlp/#retryable-response-codes
-func (a *answer) final() bool {
+func (a *collectorResponse) isFinal() bool {
 	if a.refused {
 		return true
 	}
@@ -41,30 +41,30 @@ func (a *answer) final() bool {
 	return true
 }
 
-// answerOf reads an answer. Failed is why its body is not there in full: one that says it has the spans
+// readResponse reads an answer. Failed is why its body is not there in full: one that says it has the spans
 // has them nevertheless, if it speaks the protocol. Hide takes out of its words what it must not say.
-func answerOf(res *http.Response, body []byte, failed error, now time.Time, hide func(string) string) answer {
-	a := answer{status: res.StatusCode}
+func readResponse(res *http.Response, body []byte, failed error, now time.Time, hide func(string) string) collectorResponse {
+	a := collectorResponse{status: res.StatusCode}
 	switch kind := mediaType(res); {
 	case a.status/100 == 3:
 		a.why = res.Status + ": redirects are not followed; --otlp has to name what takes spans itself"
 	case a.status/100 != 2:
-		a.why = strings.TrimSpace(res.Status + " " + short(hide(said(kind, body))))
-		a.after = retryAfter(res.Header.Get("Retry-After"), now)
+		a.why = strings.TrimSpace(res.Status + " " + clipText(hide(errorText(kind, body))))
+		a.retryAfter = retryAfter(res.Header.Get("Retry-After"), now)
 	case failed != nil && (kind == protobuf || kind == jsonKind || kind == "" || len(body) == 0):
 		a.why = fmt.Sprintf("%s, and the rest of the answer did not come: %s", res.Status, failed)
 		if tooLong := new(http.MaxBytesError); errors.As(failed, &tooLong) {
 			a.why = fmt.Sprintf("%s, and the rest of the answer was not read: it has more than %s", res.Status, count.Of(tooLong.Limit, "byte"))
 		}
 	case len(body) > 0:
-		a.partial(res.Status, kind, body, hide)
+		a.readPartial(res.Status, kind, body, hide)
 	}
 	return a
 }
 
-// partial reads what a collector says that has taken a request, or a part of it:
+// readPartial reads what a collector says that has taken a request, or a part of it:
 // https://opentelemetry.io/docs/specs/otlp/#partial-success-1
-func (a *answer) partial(status, kind string, body []byte, hide func(string) string) {
+func (a *collectorResponse) readPartial(status, kind string, body []byte, hide func(string) string) {
 	var words string
 	var err error
 	switch kind {
@@ -85,7 +85,7 @@ func (a *answer) partial(status, kind string, body []byte, hide func(string) str
 		err = fmt.Errorf("a body of the type %.100q", kind)
 	}
 	a.rejected = max(a.rejected, 0)
-	words = short(hide(words))
+	words = clipText(hide(words))
 	switch {
 	case err != nil:
 		a.refused, a.rejected, a.why = true, 0, fmt.Sprintf("%s, but no collector says that: %s", status, err)
@@ -99,20 +99,20 @@ func (a *answer) partial(status, kind string, body []byte, hide func(string) str
 // retryAfter is how long a header of that name asks to wait: a number of seconds, or a date.
 func retryAfter(text string, now time.Time) time.Duration {
 	if seconds, err := strconv.Atoi(text); err == nil {
-		return time.Duration(min(max(seconds, 0), int(longest/time.Second))) * time.Second
+		return time.Duration(min(max(seconds, 0), int(maxRetryAfter/time.Second))) * time.Second
 	}
 	if date, err := http.ParseTime(text); err == nil {
-		return min(max(date.Sub(now), 0), longest)
+		return min(max(date.Sub(now), 0), maxRetryAfter)
 	}
 	return 0
 }
 
-// said are the words of an error, "" where they are no text. An error is a Status of protobuf, whose
+// errorText are the words of an error, "" where they are no text. An error is a Status of protobuf, whose
 // second field is the words.
-func said(kind string, body []byte) string {
+func errorText(kind string, body []byte) string {
 	switch kind {
 	case protobuf:
-		text, _, _ := field(body, 2)
+		text, _, _ := protoField(body, 2)
 		return string(text)
 	case "text/plain", jsonKind:
 		return string(body)
@@ -120,11 +120,11 @@ func said(kind string, body []byte) string {
 	return ""
 }
 
-// mostSaid is how many bytes of an answer's words are kept.
-const mostSaid = 200
+// maxErrorTextBytes is how many bytes of an answer's words are kept.
+const maxErrorTextBytes = 200
 
-func short(text string) string {
-	return strings.TrimSpace(strings.ToValidUTF8(text[:min(len(text), mostSaid)], ""))
+func clipText(text string) string {
+	return strings.TrimSpace(strings.ToValidUTF8(text[:min(len(text), maxErrorTextBytes)], ""))
 }
 
 func mediaType(res *http.Response) string {

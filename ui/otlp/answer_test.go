@@ -110,7 +110,7 @@ func TestPageOfHTML(t *testing.T) {
 	} {
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", kind)
-			_, _ = io.WriteString(w, strings.Repeat("x", mostAnswer+1))
+			_, _ = io.WriteString(w, strings.Repeat("x", maxResponseBytes+1))
 		}))
 		to := sender(t, Options{Endpoint: s.URL})
 		to.Put(spans(1, 10))
@@ -128,7 +128,7 @@ func TestSecretsSaidBack(t *testing.T) {
 		return map[string]string{headersOfAll: "Authorization=Bearer%20geheim-geheim,X-N=401"}[name]
 	}
 	for status, words := range map[int]string{
-		401: "no such key: Bearer geheim-geheim", 403: "no such key: geheim-geheim", 400: strings.Repeat("x", mostSaid-6) + "geheim-geheim", 200: "soon no more: geheim-geheim",
+		401: "no such key: Bearer geheim-geheim", 403: "no such key: geheim-geheim", 400: strings.Repeat("x", maxErrorTextBytes-6) + "geheim-geheim", 200: "soon no more: geheim-geheim",
 	} {
 		for _, kind := range []string{protobuf, "text/plain", "application/json"} {
 			body := words
@@ -180,7 +180,7 @@ func TestLastAttempt(t *testing.T) {
 		w.WriteHeader(200)
 	})
 	turnedAway := make(chan bool, 1)
-	s := sender(t, Options{Endpoint: url, Say: func(string) { turnedAway <- true }})
+	s := sender(t, Options{Endpoint: url, Report: func(string) { turnedAway <- true }})
 	s.Put(spans(10, 10))
 	<-turnedAway
 	if state := closed(t, s, 30*time.Second); state.Taken != 10 || got.Load() != 10 || state.Trouble != "" {
@@ -200,7 +200,7 @@ func TestFinish(t *testing.T) {
 	}
 	url, _ = counted(t, func(_ int, w http.ResponseWriter) { w.WriteHeader(503) })
 	turnedAway := make(chan bool, 1)
-	s = sender(t, Options{Endpoint: url, Still: 20 * time.Millisecond, Say: func(string) { turnedAway <- true }})
+	s = sender(t, Options{Endpoint: url, StallTimeout: 20 * time.Millisecond, Report: func(string) { turnedAway <- true }})
 	s.Put(spans(10, 10))
 	<-turnedAway
 	s.Finish()
@@ -219,7 +219,7 @@ func TestRoomInFlight(t *testing.T) {
 		}
 		w.WriteHeader(200)
 	})
-	s := sender(t, Options{Endpoint: url, Room: 20_000})
+	s := sender(t, Options{Endpoint: url, MaxQueueBytes: 20_000})
 	s.Put(spans(1000, 1000))
 	full := s.State().Waiting
 	<-arrived
@@ -228,8 +228,8 @@ func TestRoomInFlight(t *testing.T) {
 		t.Errorf("%d wait where there is room for %d", now, full)
 	}
 	close(release)
-	if state := closed(t, s, time.Minute); state.Taken != full || s.room != 20_000 {
-		t.Errorf("%+v, and room for %d bytes", state, s.room)
+	if state := closed(t, s, time.Minute); state.Taken != full || s.freeBytes != 20_000 {
+		t.Errorf("%+v, and room for %d bytes", state, s.freeBytes)
 	}
 }
 

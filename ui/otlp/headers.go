@@ -38,8 +38,8 @@ func headersFrom(getenv func(string) string) (http.Header, error) {
 	return all, nil
 }
 
-// leastHidden is how many bytes a part of a header's value has that is looked for in what a collector says.
-const leastHidden = 6
+// minHiddenBytes is how many bytes a part of a header's value has that is looked for in what a collector says.
+const minHiddenBytes = 6
 
 // hideValues takes the values of headers out of a text, and each of their words: some say which key it is
 // that they do not know.
@@ -53,7 +53,7 @@ func hideValues(of http.Header) func(string) string {
 	}
 	var pairs []string
 	for _, secret := range append(whole, parts...) {
-		if len(secret) >= leastHidden {
+		if len(secret) >= minHiddenBytes {
 			pairs = append(pairs, secret, "…")
 		}
 	}

@@ -24,12 +24,12 @@ const (
 	jsonKind = "application/json"
 )
 
-// mostAnswer is how much of an answer is read: https://opentelemetry.io/docs/specs/otlp/#otlphttp-response
-const mostAnswer = 4 << 20
+// maxResponseBytes is how much of an answer is read: https://opentelemetry.io/docs/specs/otlp/#otlphttp-response
+const maxResponseBytes = 4 << 20
 
-// A poster posts spans to a collector. Where to and with which headers is settled when it is made: no
+// A httpSender posts spans to a collector. Where to and with which headers is settled when it is made: no
 // variable that was meant for the program that is watched changes it.
-type poster struct {
+type httpSender struct {
 	url     string
 	headers http.Header
 	hide    func(string) string // takes the values of those out of a text
@@ -37,32 +37,32 @@ type poster struct {
 	client  http.Client
 }
 
-func newPoster(to *url.URL, headers http.Header, version string) *poster {
-	return &poster{url: to.String(), headers: headers, hide: hideValues(headers), version: version, client: http.Client{
-		Transport: http.DefaultTransport.(*http.Transport).Clone(), Timeout: patience,
+func newHTTPSender(to *url.URL, headers http.Header, version string) *httpSender {
+	return &httpSender{url: to.String(), headers: headers, hide: hideValues(headers), version: version, client: http.Client{
+		Transport: http.DefaultTransport.(*http.Transport).Clone(), Timeout: defaultTimeout,
 		// Headers are for the one who was named, and a POST that is sent elsewhere becomes a GET.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 }
 
-// post posts spans once.
-func (p *poster) post(ctx context.Context, spans []report.Span) answer {
-	r, err := p.request(ctx, spans)
+// postSpans posts spans once.
+func (p *httpSender) postSpans(ctx context.Context, spans []report.Span) collectorResponse {
+	r, err := p.newRequest(ctx, spans)
 	if err != nil {
-		return answer{refused: true, why: "not sent: " + err.Error()}
+		return collectorResponse{refused: true, why: "not sent: " + err.Error()}
 	}
 	res, err := p.client.Do(r)
 	if err != nil {
-		return answer{why: reason(err)}
+		return collectorResponse{why: errorReason(err)}
 	}
 	defer res.Body.Close()
-	body, err := io.ReadAll(http.MaxBytesReader(nil, res.Body, mostAnswer))
-	return answerOf(res, body, err, time.Now(), p.hide)
+	body, err := io.ReadAll(http.MaxBytesReader(nil, res.Body, maxResponseBytes))
+	return readResponse(res, body, err, time.Now(), p.hide)
 }
 
-func (p *poster) request(ctx context.Context, spans []report.Span) (*http.Request, error) {
+func (p *httpSender) newRequest(ctx context.Context, spans []report.Span) (*http.Request, error) {
 	// On the wire it is an ExportTraceServiceRequest. The package of that one brings gRPC along.
-	raw, err := proto.Marshal(&trace.TracesData{ResourceSpans: request(spans, p.version)})
+	raw, err := proto.Marshal(&trace.TracesData{ResourceSpans: resourceSpans(spans, p.version)})
 	if err != nil {
 		return nil, err
 	}
@@ -83,8 +83,8 @@ func (p *poster) request(ctx context.Context, spans []report.Span) (*http.Reques
 	return r, nil
 }
 
-// reason is why nobody answered, without what is known: the address, and that something was posted.
-func reason(err error) string {
+// errorReason is why nobody answered, without what is known: the address, and that something was posted.
+func errorReason(err error) string {
 	var at *url.Error
 	if errors.As(err, &at) {
 		err = at.Err

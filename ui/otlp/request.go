@@ -15,8 +15,8 @@ import (
 	"toolscope/ui/report"
 )
 
-// request is spans as the protocol has them.
-func request(spans []report.Span, version string) (all []*trace.ResourceSpans) {
+// resourceSpans is spans as the protocol has them.
+func resourceSpans(spans []report.Span, version string) (all []*trace.ResourceSpans) {
 	for _, group := range report.ByMachine(spans) {
 		scope := &trace.ScopeSpans{Scope: &common.InstrumentationScope{Name: "toolscope", Version: version}}
 		for i := range group {
@@ -31,8 +31,8 @@ func request(spans []report.Span, version string) (all []*trace.ResourceSpans) {
 
 func spanOf(s *report.Span) *trace.Span {
 	out := &trace.Span{
-		TraceId: s.Trace[:], SpanId: s.ID[:], TraceState: valid(s.State), Flags: s.Flags, Name: valid(s.Name), Kind: trace.Span_SPAN_KIND_INTERNAL,
-		StartTimeUnixNano: nanos(s.Began), EndTimeUnixNano: nanos(s.Ended), Attributes: attributesOf(s.Attributes), Status: &trace.Status{},
+		TraceId: s.Trace[:], SpanId: s.ID[:], TraceState: validUTF8(s.State), Flags: s.Flags, Name: validUTF8(s.Name), Kind: trace.Span_SPAN_KIND_INTERNAL,
+		StartTimeUnixNano: unixNanos(s.Began), EndTimeUnixNano: unixNanos(s.Ended), Attributes: attributesOf(s.Attributes), Status: &trace.Status{},
 	}
 	if s.Parent != [8]byte{} {
 		out.ParentSpanId = s.Parent[:]
@@ -41,18 +41,18 @@ func spanOf(s *report.Span) *trace.Span {
 		out.Kind = trace.Span_SPAN_KIND_CLIENT
 	}
 	if s.Failed {
-		out.Status = &trace.Status{Code: trace.Status_STATUS_CODE_ERROR, Message: valid(s.Failure)}
+		out.Status = &trace.Status{Code: trace.Status_STATUS_CODE_ERROR, Message: validUTF8(s.Failure)}
 	}
 	for _, e := range s.Events {
-		out.Events = append(out.Events, &trace.Span_Event{TimeUnixNano: nanos(e.At), Name: e.Name, Attributes: attributesOf(e.Attributes)})
+		out.Events = append(out.Events, &trace.Span_Event{TimeUnixNano: unixNanos(e.At), Name: e.Name, Attributes: attributesOf(e.Attributes)})
 	}
 	return out
 }
 
-// valid is text as the protocol can carry it, which is UTF-8.
-func valid(text string) string { return strings.ToValidUTF8(text, "\uFFFD") }
+// validUTF8 is text as the protocol can carry it, which is UTF-8.
+func validUTF8(text string) string { return strings.ToValidUTF8(text, "\uFFFD") }
 
-func nanos(at time.Time) uint64 {
+func unixNanos(at time.Time) uint64 {
 	if at.IsZero() {
 		return 0
 	}
@@ -80,20 +80,20 @@ func valueOf(value any) *common.AnyValue {
 		return &common.AnyValue{Value: &common.AnyValue_ArrayValue{ArrayValue: list}}
 	}
 	text, _ := value.(string)
-	return &common.AnyValue{Value: &common.AnyValue_StringValue{StringValue: valid(text)}}
+	return &common.AnyValue{Value: &common.AnyValue_StringValue{StringValue: validUTF8(text)}}
 }
 
 // partialOf reads an ExportTraceServiceResponse: how many spans were rejected, and why, or what there is
 // to warn of.
 func partialOf(message []byte) (rejected int64, words string, err error) {
-	partial, _, err := field(message, 1)
-	_, n, bad := field(partial, 1)
-	text, _, worse := field(partial, 2)
+	partial, _, err := protoField(message, 1)
+	_, n, bad := protoField(partial, 1)
+	text, _, worse := protoField(partial, 2)
 	return int64(n), string(text), cmp.Or(err, bad, worse)
 }
 
-// field is the value of a field of a message: text, a message or a number; nothing where it has none.
-func field(message []byte, wanted protowire.Number) (text []byte, n uint64, err error) {
+// protoField is the value of a field of a message: text, a message or a number; nothing where it has none.
+func protoField(message []byte, wanted protowire.Number) (text []byte, n uint64, err error) {
 	for len(message) > 0 {
 		number, kind, size := protowire.ConsumeField(message)
 		if size < 0 {

@@ -14,40 +14,40 @@ import (
 )
 
 const (
-	mostRoom  = 64 << 20 // bytes of spans that may wait
-	mostSpans = 512      // of one request
-	mostBytes = 1 << 20  // of one request, about
-	patience  = 10 * time.Second
-	soon      = 250 * time.Millisecond // after which it is tried again, first
-	late      = 30 * time.Second       // and at most
-	longest   = 5 * time.Minute        // that a collector may ask to wait
+	maxQueueBytes   = 64 << 20 // bytes of spans that may wait
+	maxRequestSpans = 512      // of one request
+	maxRequestBytes = 1 << 20  // of one request, about
+	defaultTimeout  = 10 * time.Second
+	firstRetryDelay = 250 * time.Millisecond // after which it is tried again, first
+	maxRetryDelay   = 30 * time.Second       // and at most
+	maxRetryAfter   = 5 * time.Minute        // that a collector may ask to wait
 )
 
 // A Sender sends spans to a collector, one request after the other. All of it may be used by several
 // goroutines.
 type Sender struct {
-	poster  *poster
-	options Options
-	begun   context.Context // until what is going on is given up
-	giveUp  context.CancelFunc
-	come    chan struct{}
-	closing chan struct{}
-	hurry   <-chan struct{} // closing, until it was heard: what waits to be tried again is tried at once
-	done    chan struct{}
-	once    sync.Once
+	poster      *httpSender
+	options     Options
+	sendContext context.Context // until what is going on is given up
+	giveUp      context.CancelFunc
+	wake        chan struct{}
+	closing     chan struct{}
+	hurry       <-chan struct{} // closing, until it was heard: what waits to be tried again is tried at once
+	done        chan struct{}
+	once        sync.Once
 
-	mu    sync.Mutex
-	queue []report.Span
-	room  int64
-	state State
-	moved chan struct{} // closed when spans are counted that waited; then there is another one
-	since time.Time     // when that was last, or when something came and nothing waited
+	mu           sync.Mutex
+	queue        []report.Span
+	freeBytes    int64
+	state        State
+	progress     chan struct{} // closed when spans are counted that waited; then there is another one
+	lastProgress time.Time     // when that was last, or when something came and nothing waited
 }
 
 // New begins to send. It fails where the endpoint is no address, and where the variables for headers
 // hold something else; whether somebody answers there shows later.
 func New(o Options) (*Sender, error) {
-	to, err := o.target()
+	to, err := o.endpointURL()
 	if err != nil {
 		return nil, err
 	}
@@ -55,14 +55,14 @@ func New(o Options) (*Sender, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.Room, o.Still = cmp.Or(o.Room, mostRoom), cmp.Or(o.Still, patience)
+	o.MaxQueueBytes, o.StallTimeout = cmp.Or(o.MaxQueueBytes, maxQueueBytes), cmp.Or(o.StallTimeout, defaultTimeout)
 	s := &Sender{
-		poster: newPoster(to, headers, o.Version), options: o, room: o.Room,
-		come: make(chan struct{}, 1), closing: make(chan struct{}), done: make(chan struct{}), moved: make(chan struct{}),
+		poster: newHTTPSender(to, headers, o.Version), options: o, freeBytes: o.MaxQueueBytes,
+		wake: make(chan struct{}, 1), closing: make(chan struct{}), done: make(chan struct{}), progress: make(chan struct{}),
 	}
 	s.hurry = s.closing
-	s.begun, s.giveUp = context.WithCancel(context.Background())
-	go s.run()
+	s.sendContext, s.giveUp = context.WithCancel(context.Background())
+	go s.sendQueue()
 	return s, nil
 }
 
@@ -71,20 +71,20 @@ func (s *Sender) Put(spans []report.Span) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.state.Waiting == 0 {
-		s.since = time.Now()
+		s.lastProgress = time.Now()
 	}
 	for i := range spans {
 		cost := costOf(&spans[i])
-		if cost > s.room {
+		if cost > s.freeBytes {
 			s.state.Dropped++
 			continue
 		}
-		s.room -= cost
+		s.freeBytes -= cost
 		s.queue = append(s.queue, spans[i])
 		s.state.Waiting++
 	}
 	select {
-	case s.come <- struct{}{}:
+	case s.wake <- struct{}{}:
 	default:
 	}
 }
@@ -94,19 +94,19 @@ func (s *Sender) Put(spans []report.Span) {
 func (s *Sender) Await(end <-chan struct{}) {
 	for {
 		s.mu.Lock()
-		free := s.room >= s.options.Room/2
+		free := s.freeBytes >= s.options.MaxQueueBytes/2
 		s.mu.Unlock()
-		if free || !s.move(end) {
+		if free || !s.awaitProgress(end) {
 			return
 		}
 	}
 }
 
-// move waits until spans are counted that waited. It reports whether they were, before end was closed or
+// awaitProgress waits until spans are counted that waited. It reports whether they were, before end was closed or
 // the collector had stood still for too long.
-func (s *Sender) move(end <-chan struct{}) bool {
+func (s *Sender) awaitProgress(end <-chan struct{}) bool {
 	s.mu.Lock()
-	moved, left := s.moved, s.options.Still-time.Since(s.since)
+	moved, left := s.progress, s.options.StallTimeout-time.Since(s.lastProgress)
 	s.mu.Unlock()
 	if left <= 0 {
 		return false
@@ -141,43 +141,43 @@ func (s *Sender) Close(ctx context.Context) {
 // Finish is Close for who can wait: it sends what waits until the collector stands still.
 func (s *Sender) Finish() {
 	s.mu.Lock()
-	s.since = time.Now() // it is tried once more now, and that has its time
+	s.lastProgress = time.Now() // it is tried once more now, and that has its time
 	s.mu.Unlock()
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() {
 		defer cancel()
-		for s.move(nil) && s.State().Waiting > 0 {
+		for s.awaitProgress(nil) && s.State().Waiting > 0 {
 		}
 	}()
 	s.Close(ctx)
 }
 
-func (s *Sender) run() {
+func (s *Sender) sendQueue() {
 	defer close(s.done)
 	for {
-		if batch := s.take(); len(batch) > 0 {
-			s.send(batch)
+		if batch := s.takeBatch(); len(batch) > 0 {
+			s.sendBatch(batch)
 			continue
 		}
 		select {
-		case <-s.come:
+		case <-s.wake:
 		case <-s.closing:
-			batch := s.take()
+			batch := s.takeBatch()
 			if len(batch) == 0 {
 				return
 			}
-			s.send(batch)
+			s.sendBatch(batch)
 		}
 	}
 }
 
-// take takes what goes into one request out of the queue. It counts as waiting, and keeps its room.
-func (s *Sender) take() (batch []report.Span) {
+// takeBatch takes what goes into one request out of the queue. It counts as waiting, and keeps its room.
+func (s *Sender) takeBatch() (batch []report.Span) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	n, bytes := 0, int64(0)
-	for ; n < len(s.queue) && n < mostSpans; n++ {
-		if bytes += costOf(&s.queue[n]); n > 0 && bytes > mostBytes {
+	for ; n < len(s.queue) && n < maxRequestSpans; n++ {
+		if bytes += costOf(&s.queue[n]); n > 0 && bytes > maxRequestBytes {
 			break
 		}
 	}
@@ -189,70 +189,70 @@ func (s *Sender) take() (batch []report.Span) {
 	return batch
 }
 
-// send sends a batch until the collector has said something that is final, or the end has come.
-func (s *Sender) send(batch []report.Span) {
-	for again := soon; ; again = min(2*again, late) {
-		var a answer
-		if s.begun.Err() == nil {
-			a = s.poster.post(s.begun, batch)
+// sendBatch sends a batch until the collector has said something that is final, or the end has come.
+func (s *Sender) sendBatch(batch []report.Span) {
+	for again := firstRetryDelay; ; again = min(2*again, maxRetryDelay) {
+		var a collectorResponse
+		if s.sendContext.Err() == nil {
+			a = s.poster.postSpans(s.sendContext, batch)
 		}
 		n := int64(len(batch))
 		switch {
-		case a.taken():
+		case a.isAccepted():
 			a.rejected = min(a.rejected, n)
-			s.count(batch, State{Taken: n - a.rejected, Refused: a.rejected, Trouble: a.why})
+			s.countBatch(batch, State{Taken: n - a.rejected, Refused: a.rejected, Trouble: a.why})
 			return
 		case a.status == http.StatusRequestEntityTooLarge && n > 1:
-			s.send(batch[:n/2])
-			s.send(batch[n/2:])
+			s.sendBatch(batch[:n/2])
+			s.sendBatch(batch[n/2:])
 			return
-		case a.final():
-			s.count(batch, State{Refused: n, Trouble: a.why})
+		case a.isFinal():
+			s.countBatch(batch, State{Refused: n, Trouble: a.why})
 			return
-		case s.begun.Err() != nil:
-			s.count(batch, State{Left: n, Trouble: cmp.Or(s.State().Trouble, "it did not answer in time")})
+		case s.sendContext.Err() != nil:
+			s.countBatch(batch, State{Left: n, Trouble: cmp.Or(s.State().Trouble, "it did not answer in time")})
 			return
 		}
-		s.trouble(a.why)
+		s.reportTrouble(a.why)
 		select {
-		case <-s.begun.Done():
+		case <-s.sendContext.Done():
 		case <-s.hurry:
-			s.hurry, again = nil, soon/2
-		case <-time.After(max(again/2, a.after) + rand.N(again)): // not all senders at the same moment
+			s.hurry, again = nil, firstRetryDelay/2
+		case <-time.After(max(again/2, a.retryAfter) + rand.N(again)): // not all senders at the same moment
 		}
 	}
 }
 
-// count counts what became of spans that waited, and frees their room.
-func (s *Sender) count(batch []report.Span, became State) {
+// countBatch counts what became of spans that waited, and frees their room.
+func (s *Sender) countBatch(batch []report.Span, became State) {
 	s.mu.Lock()
 	for i := range batch {
-		s.room += costOf(&batch[i])
+		s.freeBytes += costOf(&batch[i])
 	}
 	s.state.Waiting -= int64(len(batch))
 	s.state.Taken += became.Taken
 	s.state.Refused += became.Refused
 	s.state.Left += became.Left
-	s.since = time.Now()
-	close(s.moved)
-	s.moved = make(chan struct{})
+	s.lastProgress = time.Now()
+	close(s.progress)
+	s.progress = make(chan struct{})
 	s.mu.Unlock()
-	s.trouble(became.Trouble)
+	s.reportTrouble(became.Trouble)
 }
 
-// trouble takes why spans are not taken, "" when they are. At the end nobody is told: State has it.
-func (s *Sender) trouble(why string) {
+// reportTrouble takes why spans are not taken, "" when they are. At the end nobody is told: State has it.
+func (s *Sender) reportTrouble(why string) {
 	s.mu.Lock()
 	before := s.state.Trouble
 	s.state.Trouble = why
 	s.mu.Unlock()
-	if before != "" || why == "" || s.options.Say == nil {
+	if before != "" || why == "" || s.options.Report == nil {
 		return
 	}
 	select {
 	case <-s.closing:
 	default:
-		s.options.Say(why)
+		s.options.Report(why)
 	}
 }
 

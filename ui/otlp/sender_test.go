@@ -128,10 +128,10 @@ func TestAskedAgain(t *testing.T) {
 		w.WriteHeader(200)
 	})
 	var said atomic.Int32
-	s := sender(t, Options{Endpoint: url, Say: func(string) { said.Add(1) }})
+	s := sender(t, Options{Endpoint: url, Report: func(string) { said.Add(1) }})
 	s.Put(spans(10, 10))
 	for s.State().Waiting > 0 {
-		s.move(nil)
+		s.awaitProgress(nil)
 	}
 	if state := closed(t, s, time.Minute); state.Taken != 10 || got.Load() != 10 || state.Trouble != "" || said.Load() != 1 {
 		t.Errorf("%+v, said %d times", state, said.Load())
@@ -167,7 +167,7 @@ func TestTooLarge(t *testing.T) {
 func TestNoRoom(t *testing.T) {
 	release := make(chan struct{})
 	url, got := counted(t, func(_ int, w http.ResponseWriter) { <-release; w.WriteHeader(200) })
-	s := sender(t, Options{Endpoint: url, Room: 100_000})
+	s := sender(t, Options{Endpoint: url, MaxQueueBytes: 100_000})
 	s.Put(spans(1000, 1000))
 	state := s.State()
 	if state.Dropped == 0 || state.Waiting == 0 || state.Dropped+state.Waiting != 1000 {
@@ -184,7 +184,7 @@ func TestNoRoom(t *testing.T) {
 // held up where nothing is taken.
 func TestAwait(t *testing.T) {
 	url, got := counted(t, func(n int, w http.ResponseWriter) { w.WriteHeader(map[bool]int{true: 429, false: 200}[n == 1]) })
-	s := sender(t, Options{Endpoint: url, Room: 20_000})
+	s := sender(t, Options{Endpoint: url, MaxQueueBytes: 20_000})
 	for _, one := range spans(300, 1000) {
 		s.Await(nil)
 		s.Put([]report.Span{one})
@@ -193,7 +193,7 @@ func TestAwait(t *testing.T) {
 		t.Errorf("%+v", state)
 	}
 	url, _ = counted(t, func(_ int, w http.ResponseWriter) { w.WriteHeader(503) })
-	s = sender(t, Options{Endpoint: url, Room: 20_000, Still: 50 * time.Millisecond})
+	s = sender(t, Options{Endpoint: url, MaxQueueBytes: 20_000, StallTimeout: 50 * time.Millisecond})
 	for _, one := range spans(300, 1000) {
 		s.Await(nil)
 		s.Put([]report.Span{one})
@@ -207,7 +207,7 @@ func TestAwait(t *testing.T) {
 func TestAwaitEnd(t *testing.T) {
 	release, end := make(chan struct{}), make(chan struct{})
 	url, _ := counted(t, func(_ int, w http.ResponseWriter) { <-release })
-	s := sender(t, Options{Endpoint: url, Room: 20_000, Still: time.Hour})
+	s := sender(t, Options{Endpoint: url, MaxQueueBytes: 20_000, StallTimeout: time.Hour})
 	s.Put(spans(300, 1000))
 	close(end)
 	s.Await(end)
@@ -232,7 +232,7 @@ func TestGone(t *testing.T) {
 	}
 	gone.Close()
 	for name, at := range map[string]string{"gone": gone.Addr().String(), "silent": silent.Addr().String()} {
-		s := sender(t, Options{Endpoint: "http://" + at, Say: func(why string) {
+		s := sender(t, Options{Endpoint: "http://" + at, Report: func(why string) {
 			if name == "silent" {
 				t.Errorf("that it will be tried again is said where it will not: %s", why)
 			}
@@ -255,7 +255,7 @@ func TestEndpoint(t *testing.T) {
 		"http://a:4318": "http://a:4318/v1/traces", "https://a/otlp/": "https://a/otlp/v1/traces", "http://a/v1/traces": "http://a/v1/traces",
 		"a:4317": "", "grpc://a:4317": "", "http://u:geheim@a": "", "http://a?key=geheim": "", "http://": "", "http://a:geheim": "",
 	} {
-		u, err := (&Options{Endpoint: text}).target()
+		u, err := (&Options{Endpoint: text}).endpointURL()
 		if err == nil && u.String() != want || err != nil && (want != "" || strings.Contains(err.Error(), "geheim")) {
 			t.Errorf("%s: %v, %v", text, u, err)
 		}

@@ -14,15 +14,15 @@ import (
 
 // Options say where spans are sent, and as whose.
 type Options struct {
-	Getenv   func(string) string // has the variables of OpenTelemetry that hold headers; nil for none of these
-	Endpoint string              // an http or https URL; "/v1/traces" follows unless the path ends with it
-	Version  string              // of the program
-	Room     int64               // bytes of spans that may wait; 0 for 64 MB
-	Say      func(string)        // is told when sending fails that did not before, until the end; may be nil
+	Getenv        func(string) string // has the variables of OpenTelemetry that hold headers; nil for none of these
+	Endpoint      string              // an http or https URL; "/v1/traces" follows unless the path ends with it
+	Version       string              // of the program
+	MaxQueueBytes int64               // bytes of spans that may wait; 0 for 64 MB
+	Report        func(string)        // is told when sending fails that did not before, until the end; may be nil
 
 	// Still is how long a collector may take and refuse nothing until nobody waits for it, but for the
 	// end; 0 for 10 s.
-	Still time.Duration
+	StallTimeout time.Duration
 }
 
 // State is what became of spans. Each is counted in one of these.
@@ -44,8 +44,8 @@ func (s *State) Missing() int64 { return s.Refused + s.Dropped + s.Left }
 // path is where collectors take spans: https://opentelemetry.io/docs/specs/otlp/#otlphttp-request
 const path = "/v1/traces"
 
-// target is where spans are posted to.
-func (o *Options) target() (*url.URL, error) {
+// endpointURL is where spans are posted to.
+func (o *Options) endpointURL() (*url.URL, error) {
 	u, err := url.Parse(o.Endpoint)
 	switch {
 	case err != nil:
