@@ -339,6 +339,6 @@ func (c *checker) judge() {
 		f.Fails = !f.Known && (f.Severity >= c.limit || slices.Contains(c.codes, f.Code) || slices.Contains(demanded, f.Diagnosis))
 	}
 	if len(c.Trouble) == 0 && !c.part {
-		c.Gone = c.known.Gone()
+		c.Absent = c.known.Absent()
 	}
 }

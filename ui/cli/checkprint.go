@@ -46,8 +46,8 @@ func (c *checker) text(to lines) {
 			}
 		}
 	}
-	for i := range c.Gone {
-		to.line(c.Gone[i].Text())
+	for i := range c.Absent {
+		to.line(c.Absent[i].Text())
 	}
 	for _, words := range c.Trouble {
 		to.linef("trouble: %s", words)
@@ -70,14 +70,14 @@ func (c *checker) jsonl(to lines) {
 	for i := range c.Findings {
 		to.object(findingLine(&c.Findings[i]))
 	}
-	for _, k := range c.Gone {
+	for _, k := range c.Absent {
 		o := new(object)
 		o.text("type", "gone")
 		o.text("code", k.Code)
 		o.some("file", k.File)
 		o.some("name", k.Tool)
 		o.text("message", k.Message)
-		o.text("fingerprint", k.Print)
+		o.text("fingerprint", k.Fingerprint)
 		to.object(o)
 	}
 	o := new(object)
@@ -92,7 +92,7 @@ func (c *checker) jsonl(to lines) {
 	o.int("findings", len(c.Findings))
 	o.int("failing", c.fails())
 	o.int("known", c.count(func(f *report.Finding) bool { return f.Known }))
-	o.int("gone", len(c.Gone))
+	o.int("gone", len(c.Absent))
 	o.texts("trouble", c.Trouble)
 	to.object(o)
 }
@@ -119,6 +119,6 @@ func findingLine(f *report.Finding) *object {
 	}
 	o.flag("fails", f.Fails)
 	o.yes("known", f.Known)
-	o.text("fingerprint", f.Print())
+	o.text("fingerprint", f.Fingerprint())
 	return o
 }

@@ -60,10 +60,10 @@ func (a *archive) see(r capture.Record) {
 	}
 	switch {
 	case r.Side == capture.Request:
-		x.Request = append(x.Request, r.Data...)
+		x.RequestBody = append(x.RequestBody, r.Data...)
 		x.asked = max(x.asked, r.At)
 	case len(r.Data) > 0 || r.End != "":
-		x.Answer = append(x.Answer, r.Data...)
+		x.ResponseBody = append(x.ResponseBody, r.Data...)
 		if x.began == capture.NoTime {
 			x.began = r.At
 		}
@@ -83,9 +83,9 @@ func (x *archived) learn(r capture.Record) {
 		x.Method, x.URL = h.Method, h.URL
 	}
 	if r.Side == capture.Request {
-		x.Asked = h.Header
+		x.RequestHeader = h.Header
 	} else if h.Status != 0 {
-		x.Status, x.Answered = h.Status, h.Header
+		x.Status, x.ResponseHeader = h.Status, h.Header
 	}
 	if x.Start.IsZero() && !h.Start.IsZero() {
 		x.Start = h.Start
@@ -98,7 +98,7 @@ func (x *archived) learn(r capture.Record) {
 // finished is the exchange with its bodies decoded, or its messages.
 func (x *archived) finished() report.Exchange {
 	if x.Status == http.StatusSwitchingProtocols {
-		x.Request, x.Answer = nil, nil
+		x.RequestBody, x.ResponseBody = nil, nil
 		for _, r := range x.messages {
 			m := report.Message{Sent: r.Side == capture.Request, Data: r.Data}
 			if !x.epoch.IsZero() && r.At >= 0 {
@@ -108,8 +108,8 @@ func (x *archived) finished() report.Exchange {
 		}
 		return x.Exchange
 	}
-	x.Sent = len(x.Answer)
-	x.Answer, x.Request = plainBody(x.Answered, x.Answer), plainBody(x.Asked, x.Request)
+	x.Sent = len(x.ResponseBody)
+	x.ResponseBody, x.RequestBody = plainBody(x.ResponseHeader, x.ResponseBody), plainBody(x.RequestHeader, x.RequestBody)
 	if x.asked >= 0 && x.began >= x.asked {
 		x.Wait = x.began - x.asked
 	}

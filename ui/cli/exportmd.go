@@ -24,9 +24,9 @@ func (e *export) markdown() error {
 }
 
 // caseOf is what there is to report of a turn, or of a call of it.
-func caseOf(v *providers.View, file string, t *stream.Turn, c *stream.Call) *report.Case {
+func caseOf(v *providers.View, file string, t *stream.Turn, c *stream.Call) *report.Subject {
 	x := v.Exchange(t.Exchange)
-	r := &report.Case{Version: version(), File: file, Turn: t, Call: c}
+	r := &report.Subject{Version: version(), File: file, Turn: t, Call: c}
 	r.Facts = [][2]string{
 		{"protocol", t.Dialect}, {"model", t.Model}, {"phase", t.Phase().String()}, {"finish", t.Finish},
 		{"ended by", t.EndedBy.String()}, {"error", t.Failure}, {"usage", t.Usage.String()},
@@ -53,7 +53,7 @@ func (e *export) svg() error {
 	if err != nil {
 		return err
 	}
-	r := report.Case{File: title([]string{e.path}), Turn: t, Call: c}
+	r := report.Subject{File: title([]string{e.path}), Turn: t, Call: c}
 	_, err = e.to.Write(r.SVG(func(event int) time.Duration {
 		f, kept := e.in.Timeline.Event(event)
 		if !kept {

@@ -70,7 +70,7 @@ func (p *spots) forget(x *providers.Exchange) {
 }
 
 // find is where the frame stands that an event is of.
-func (p *spots) find(in *providers.Inspector, event int) (at report.Place) {
+func (p *spots) find(in *providers.Inspector, event int) (at report.Location) {
 	e, kept := in.Timeline.Event(event)
 	turn := in.Session().Turn(e.Turn)
 	if !kept || turn == nil {
@@ -82,14 +82,14 @@ func (p *spots) find(in *providers.Inspector, event int) (at report.Place) {
 	}
 	start, end := x.Response.FrameSpan(e.Frame)
 	if t.body {
-		return report.Place{Start: start, End: end}
+		return report.Location{Start: start, End: end}
 	}
 	first, ok := t.mark(start)
 	last, also := t.mark(end - 1)
 	if !ok || !also {
 		return at
 	}
-	return report.Place{Start: first.start, End: last.end}
+	return report.Location{Start: first.start, End: last.end}
 }
 
 // mark is the record that a byte of the response is of.
@@ -122,7 +122,7 @@ func (p *spots) resolve(found []report.Finding) {
 		first, known := lines[at.Start]
 		last, also := lines[at.End-1]
 		if !known || !also {
-			*at = report.Place{}
+			*at = report.Location{}
 			continue
 		}
 		at.Line, at.Last = first, last

@@ -84,7 +84,7 @@ func curlOf(v *providers.View, r stream.Ref) ([]byte, error) {
 	if x == nil || x.Head.URL == "" {
 		return nil, errors.New("the request was not captured")
 	}
-	ask := report.Ask{Method: x.Head.Method, URL: x.Head.URL, Header: x.AskHeader, Body: x.RequestBody(), Keys: map[string]string{}}
+	ask := report.CapturedRequest{Method: x.Head.Method, URL: x.Head.URL, Header: x.AskHeader, Body: x.RequestBody(), Keys: map[string]string{}}
 	if c, err := host.Capture(x); err == nil {
 		if h := host.Origin(c, x.Head.URL); h != nil {
 			for _, k := range h.Keys {

@@ -138,31 +138,31 @@ func thisMachine(f *publishFlags) (m stream.Machine) {
 }
 
 // traced is a turn with what its trace needs.
-func traced(v *providers.View, t *stream.Turn, file string) *report.Traced {
-	of := &report.Traced{Turn: t, File: file, At: stream.NoTime, Latest: stream.NoTime}
+func traced(v *providers.View, t *stream.Turn, file string) *report.TracedTurn {
+	of := &report.TracedTurn{Turn: t, File: file, RequestAt: stream.NoTime, LastBytesAt: stream.NoTime}
 	of.Clock = func(at time.Duration) time.Time {
 		clock, _ := v.Clock(t.Exchange, at) // zero where nobody knows
 		return clock
 	}
-	of.When = func(event int) time.Duration { return v.Event(event).At }
+	of.EventAt = func(event int) time.Duration { return v.Event(event).At }
 	x := v.Exchange(t.Exchange)
 	if x == nil {
 		return of
 	}
-	of.URL, of.Own, of.Asked, of.At, of.Nth = x.Head.URL, x.Own(), v.AskedModel(t.Exchange), x.AskedAt(t), x.Nth(t)
+	of.URL, of.AnsweredHere, of.RequestedModel, of.RequestAt, of.TurnOfExchange = x.Head.URL, x.Own(), v.AskedModel(t.Exchange), x.AskedAt(t), x.Nth(t)
 	if n := x.Response.Records(); n > 0 {
-		_, of.Latest = x.Response.Record(n - 1)
+		_, of.LastBytesAt = x.Response.Record(n - 1)
 	}
-	if !of.Own { // nobody else said 502
+	if !of.AnsweredHere { // nobody else said 502
 		of.Status = x.Head.Status
 	}
 	method := strings.ToLower(x.Path()[strings.LastIndexByte(x.Path(), '/')+1:]) // as in converse-stream
-	of.Streams = dialect.Raw(x.RequestOf(t)).Get("stream").IsTrue() || strings.Contains(method, "stream")
+	of.Streaming = dialect.Raw(x.RequestOf(t)).Get("stream").IsTrue() || strings.Contains(method, "stream")
 	if x.Head.Origin != nil {
 		of.Machine = *x.Head.Origin
 	}
 	if parent := x.AskHeader["Traceparent"]; len(parent) == 1 {
-		of.Parent, of.State = parent[0], strings.Join(x.AskHeader["Tracestate"], ",")
+		of.TraceParent, of.TraceState = parent[0], strings.Join(x.AskHeader["Tracestate"], ",")
 	}
 	return of
 }

@@ -7,19 +7,19 @@ import (
 	"fmt"
 )
 
-// A Known finding is one of an earlier run.
-type Known struct{ Code, File, Tool, Message, Print string }
+// A KnownFinding finding is one of an earlier run.
+type KnownFinding struct{ Code, File, Tool, Message, Fingerprint string }
 
 // A Baseline is the findings of an earlier run. The zero Baseline has none.
 type Baseline struct {
-	known []Known
+	known []KnownFinding
 	left  map[string]int // by fingerprint: how many were not found again
 }
 
 // ReadBaseline reads what check wrote: its jsonl or its SARIF.
 func ReadBaseline(text []byte) (*Baseline, error) {
 	var log struct{ Runs []sarifRun }
-	known, err := []Known(nil), error(nil)
+	known, err := []KnownFinding(nil), error(nil)
 	if json.Unmarshal(text, &log) == nil && log.Runs != nil {
 		known, err = knownOfSARIF(log.Runs)
 	} else {
@@ -30,20 +30,20 @@ func ReadBaseline(text []byte) (*Baseline, error) {
 	}
 	b := &Baseline{known, map[string]int{}}
 	for _, k := range known {
-		b.left[k.Print]++
+		b.left[k.Fingerprint]++
 	}
 	return b, nil
 }
 
 var errNoBaseline = errors.New("not what check --format jsonl or sarif wrote")
 
-func knownOfSARIF(runs []sarifRun) (known []Known, err error) {
+func knownOfSARIF(runs []sarifRun) (known []KnownFinding, err error) {
 	for _, run := range runs {
 		for _, r := range run.Results {
-			k := Known{Code: r.RuleID, Message: r.Message.Text, Tool: r.Properties.Tool, File: r.Properties.File, Print: r.Prints[printName]}
+			k := KnownFinding{Code: r.RuleID, Message: r.Message.Text, Tool: r.Properties.Tool, File: r.Properties.File, Fingerprint: r.Prints[printName]}
 			switch {
 			case r.State == "absent":
-			case k.Print == "":
+			case k.Fingerprint == "":
 				return nil, fmt.Errorf("a result has no %s: %w", printName, errNoBaseline)
 			default:
 				known = append(known, k)
@@ -54,7 +54,7 @@ func knownOfSARIF(runs []sarifRun) (known []Known, err error) {
 }
 
 // knownOfLines reads JSON lines, of which the last one is that of a whole check.
-func knownOfLines(text []byte) (known []Known, err error) {
+func knownOfLines(text []byte) (known []KnownFinding, err error) {
 	ended := false
 	for line := range bytes.Lines(text) {
 		if len(bytes.TrimSpace(line)) == 0 {
@@ -66,7 +66,7 @@ func knownOfLines(text []byte) (known []Known, err error) {
 		}
 		switch l.Type {
 		case "finding":
-			known = append(known, Known{l.Code, l.File, l.Name, l.Message, l.Fingerprint})
+			known = append(known, KnownFinding{l.Code, l.File, l.Name, l.Message, l.Fingerprint})
 		case "gone":
 		case "check":
 			ended = true
@@ -82,22 +82,22 @@ func knownOfLines(text []byte) (known []Known, err error) {
 
 // Knows reports whether the baseline has a finding. Each of its findings stands for one.
 func (b *Baseline) Knows(f *Finding) bool {
-	if b == nil || b.left[f.Print()] == 0 {
+	if b == nil || b.left[f.Fingerprint()] == 0 {
 		return false
 	}
-	b.left[f.Print()]--
+	b.left[f.Fingerprint()]--
 	return true
 }
 
-// Gone are those that were not found again.
-func (b *Baseline) Gone() (gone []Known) {
+// Absent are those that were not found again.
+func (b *Baseline) Absent() (gone []KnownFinding) {
 	if b == nil {
 		return nil
 	}
 	for i := len(b.known) - 1; i >= 0; i-- { // the first ones were found
-		if k := b.known[i]; b.left[k.Print] > 0 {
-			b.left[k.Print]--
-			gone = append([]Known{k}, gone...)
+		if k := b.known[i]; b.left[k.Fingerprint] > 0 {
+			b.left[k.Fingerprint]--
+			gone = append([]KnownFinding{k}, gone...)
 		}
 	}
 	return gone

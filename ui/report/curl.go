@@ -8,16 +8,16 @@ import (
 	"strings"
 )
 
-// An Ask is a request that was captured.
-type Ask struct {
+// An CapturedRequest is a request that was captured.
+type CapturedRequest struct {
 	Method, URL string
 	Header      map[string][]string // names as in "X-Api-Key"
 	Body        []byte
 	Keys        map[string]string // by name of the header: what stands in a shell for a secret in it
 }
 
-// unsent are fields that belong to one connection, or that curl finds out for itself.
-var unsent = []string{
+// skippedHeaders are fields that belong to one connection, or that curl finds out for itself.
+var skippedHeaders = []string{
 	"Accept-Encoding", "Connection", "Content-Length", "Expect", "Host", "Keep-Alive", "Proxy-Authorization", "Te", "Trailer",
 	"Transfer-Encoding", "Upgrade", "User-Agent",
 }
@@ -27,58 +27,58 @@ const redacted = "[redacted:"
 
 // Curl is the request as a command for a POSIX shell, which sends those bytes. Secrets that were
 // taken out of the header are variables; those of the body stay as they stand.
-func (a *Ask) Curl() []byte {
+func (a *CapturedRequest) Curl() []byte {
 	var b bytes.Buffer
 	words := bytes.IndexByte(a.Body, 0) < 0 // no argument holds that byte
 	if !words {
 		fmt.Fprintf(&b, "printf %%s %s | base64 -d | ", base64.StdEncoding.EncodeToString(a.Body))
 	}
-	fmt.Fprintf(&b, "curl -N %s", quoted(a.URL))
+	fmt.Fprintf(&b, "curl -N %s", shellQuote(a.URL))
 	if a.Method != "" && a.Method != "POST" {
-		fmt.Fprintf(&b, " -X %s", quoted(a.Method))
+		fmt.Fprintf(&b, " -X %s", shellQuote(a.Method))
 	}
 	for _, name := range sortedNames(a.Header) {
-		if slices.Contains(unsent, name) || strings.HasPrefix(name, "X-Stainless-") {
+		if slices.Contains(skippedHeaders, name) || strings.HasPrefix(name, "X-Stainless-") {
 			continue
 		}
 		for _, value := range a.Header[name] {
-			fmt.Fprintf(&b, " \\\n  -H %s", a.field(name, value))
+			fmt.Fprintf(&b, " \\\n  -H %s", a.headerArg(name, value))
 		}
 	}
 	switch {
 	case !words:
 		b.WriteString(" \\\n  --data-binary @-")
 	case len(a.Body) > 0:
-		fmt.Fprintf(&b, " \\\n  --data-binary %s", quoted(string(a.Body)))
+		fmt.Fprintf(&b, " \\\n  --data-binary %s", shellQuote(string(a.Body)))
 	}
 	b.WriteByte('\n')
 	return b.Bytes()
 }
 
-// field is a field of the header as an argument. A secret is a variable, that of the provider's key
+// headerArg is a field of the header as an argument. A secret is a variable, that of the provider's key
 // or one of the field's name.
-func (a *Ask) field(name, value string) string {
+func (a *CapturedRequest) headerArg(name, value string) string {
 	if !strings.Contains(value, redacted) {
-		return quoted(strings.ToLower(name) + ": " + value)
+		return shellQuote(strings.ToLower(name) + ": " + value)
 	}
 	variable := a.Keys[name]
 	if variable == "" {
 		variable = strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
 	}
 	before, _, _ := strings.Cut(value, redacted)
-	return quoted(strings.ToLower(name)+": "+before) + `"$` + variable + `"`
+	return shellQuote(strings.ToLower(name)+": "+before) + `"$` + variable + `"`
 }
 
-// quoted is a text as one word of a shell, whatever is in it. What a terminal would obey is spelled.
-func quoted(text string) string {
+// shellQuote is a text as one word of a shell, whatever is in it. What a terminal would obey is spelled.
+func shellQuote(text string) string {
 	if strings.IndexFunc(text, func(r rune) bool { return r < ' ' && r != '\n' || r == 0x7f || r >= 0x80 && r < 0xa0 }) >= 0 {
-		return inEscapes(text)
+		return shellQuoteEscaped(text)
 	}
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
 
-// inEscapes is a text in the quotes of bash, zsh and ksh that know escapes.
-func inEscapes(text string) string {
+// shellQuoteEscaped is a text in the quotes of bash, zsh and ksh that know escapes.
+func shellQuoteEscaped(text string) string {
 	var b strings.Builder
 	b.WriteString("$'")
 	for i := range len(text) {

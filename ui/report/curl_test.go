@@ -22,7 +22,7 @@ func TestCurlSends(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, body := range []string{`{"a":"it's \"$HOME\" \u0007 $(id)"}`, "{\n\t\"a\": \"\x1b[31m\\\\ é '\"}", "", `'`, "\x00\xff\x80"} {
-		a := Ask{
+		a := CapturedRequest{
 			Method: "POST", URL: "https://api.example.com/v1/x?a=1&b='2'", Body: []byte(body),
 			Header: map[string][]string{
 				"X-Api-Key": {"[redacted:key:abcd]"}, "Authorization": {"Bearer [redacted:key:abcd]"}, "Content-Type": {"application/json"},

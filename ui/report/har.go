@@ -12,15 +12,15 @@ import (
 
 // An Exchange is a request and its response as an archive has them.
 type Exchange struct {
-	Method, URL     string // "" where the request was not captured
-	Status          int    // 0 where it is not known
-	Asked, Answered map[string][]string
-	Request, Answer []byte    // the bodies, decoded
-	Sent            int       // bytes of the answer as they were sent
-	Start           time.Time // zero where it is not known
-	Wait, Receive   time.Duration
-	Why             string    // why it ended, where that was not as it should be
-	Messages        []Message // of a WebSocket
+	Method, URL                   string // "" where the request was not captured
+	Status                        int    // 0 where it is not known
+	RequestHeader, ResponseHeader map[string][]string
+	RequestBody, ResponseBody     []byte    // the bodies, decoded
+	Sent                          int       // bytes of the answer as they were sent
+	Start                         time.Time // zero where it is not known
+	Wait, Receive                 time.Duration
+	Why                           string    // why it ended, where that was not as it should be
+	Messages                      []Message // of a WebSocket
 }
 
 // A Message of a WebSocket.
@@ -112,17 +112,17 @@ func HAR(version string, all []Exchange) []byte {
 	log.Log.Creator = harCreator{"toolscope", version}
 	log.Log.Entries = []harEntry{}
 	for i := range all {
-		log.Log.Entries = append(log.Log.Entries, all[i].entry())
+		log.Log.Entries = append(log.Log.Entries, all[i].toHAR())
 	}
-	return encoded(log)
+	return encodeJSON(log)
 }
 
-func (x *Exchange) entry() harEntry {
+func (x *Exchange) toHAR() harEntry {
 	e := harEntry{
 		Started:  x.Start.UTC().Format("2006-01-02T15:04:05.000Z07:00"),
-		Timings:  harTimings{0, millis(x.Wait), millis(x.Receive)},
-		Request:  harRequest{Method: x.Method, URL: x.URL, Version: "HTTP/1.1", Headers: pairs(x.Asked), Cookies: []harPair{}, Query: query(x.URL), HeadersSize: -1, BodySize: len(x.Request)},
-		Response: harResponse{Status: x.Status, Version: "HTTP/1.1", Headers: pairs(x.Answered), Cookies: []harPair{}, HeadersSize: -1, BodySize: x.Sent, Error: x.Why},
+		Timings:  harTimings{0, toMillis(x.Wait), toMillis(x.Receive)},
+		Request:  harRequest{Method: x.Method, URL: x.URL, Version: "HTTP/1.1", Headers: harPairs(x.RequestHeader), Cookies: []harPair{}, Query: queryPairs(x.URL), HeadersSize: -1, BodySize: len(x.RequestBody)},
+		Response: harResponse{Status: x.Status, Version: "HTTP/1.1", Headers: harPairs(x.ResponseHeader), Cookies: []harPair{}, HeadersSize: -1, BodySize: x.Sent, Error: x.Why},
 	}
 	var unknown []string
 	if x.Start.IsZero() {
@@ -133,7 +133,7 @@ func (x *Exchange) entry() harEntry {
 		e.Request.Method, e.Request.URL = "POST", "about:blank"
 		unknown = append(unknown, "the request")
 	}
-	if x.Status == 0 && len(x.Answer) > 0 {
+	if x.Status == 0 && len(x.ResponseBody) > 0 {
 		e.Response.Status = 200
 		unknown = append(unknown, "the status")
 	}
@@ -141,20 +141,20 @@ func (x *Exchange) entry() harEntry {
 		e.Comment = "not known: " + strings.Join(unknown, ", ")
 	}
 	e.Time = e.Timings.Wait + e.Timings.Receive
-	size := len(x.Answer)
-	e.Response.Content = body(x.Answer, x.Answered)
+	size := len(x.ResponseBody)
+	e.Response.Content = harBodyOf(x.ResponseBody, x.ResponseHeader)
 	e.Response.Content.Size = &size
-	if len(x.Request) > 0 {
-		post := body(x.Request, x.Asked)
+	if len(x.RequestBody) > 0 {
+		post := harBodyOf(x.RequestBody, x.RequestHeader)
 		e.Request.Post = &post
 	}
 	for _, m := range x.Messages {
-		e.Messages = append(e.Messages, m.entry())
+		e.Messages = append(e.Messages, m.toHAR())
 	}
 	return e
 }
 
-func (m *Message) entry() harMessage {
+func (m *Message) toHAR() harMessage {
 	e := harMessage{Type: "receive", Opcode: 1, Data: string(m.Data)}
 	if m.Sent {
 		e.Type = "send"
@@ -168,7 +168,7 @@ func (m *Message) entry() harMessage {
 	return e
 }
 
-func body(p []byte, header map[string][]string) harBody {
+func harBodyOf(p []byte, header map[string][]string) harBody {
 	b := harBody{Text: string(p)}
 	if v := header["Content-Type"]; len(v) > 0 {
 		b.Type = v[0]
@@ -179,9 +179,9 @@ func body(p []byte, header map[string][]string) harBody {
 	return b
 }
 
-func millis(d time.Duration) float64 { return float64(max(0, d).Microseconds()) / 1000 }
+func toMillis(d time.Duration) float64 { return float64(max(0, d).Microseconds()) / 1000 }
 
-func pairs(header map[string][]string) []harPair {
+func harPairs(header map[string][]string) []harPair {
 	list := []harPair{}
 	for _, name := range slices.Sorted(maps.Keys(header)) {
 		for _, value := range header[name] {
@@ -191,10 +191,10 @@ func pairs(header map[string][]string) []harPair {
 	return list
 }
 
-func query(address string) []harPair {
+func queryPairs(address string) []harPair {
 	u, err := url.Parse(address)
 	if err != nil {
 		return []harPair{}
 	}
-	return pairs(u.Query())
+	return harPairs(u.Query())
 }

@@ -10,9 +10,9 @@ import (
 // TestHAR: what an archive must have is there, and what nobody knows is said to be so.
 func TestHAR(t *testing.T) {
 	text := HAR("1", []Exchange{
-		{Method: "POST", URL: "https://h/v1?key=a&b=c", Status: 200, Answered: map[string][]string{"Content-Type": {"text/event-stream"}},
-			Request: []byte("{}"), Answer: []byte("data: \x1b\n\n"), Start: time.Unix(1, 5e6), Wait: 20 * time.Millisecond, Receive: time.Millisecond},
-		{Answer: []byte("\xff")},
+		{Method: "POST", URL: "https://h/v1?key=a&b=c", Status: 200, ResponseHeader: map[string][]string{"Content-Type": {"text/event-stream"}},
+			RequestBody: []byte("{}"), ResponseBody: []byte("data: \x1b\n\n"), Start: time.Unix(1, 5e6), Wait: 20 * time.Millisecond, Receive: time.Millisecond},
+		{ResponseBody: []byte("\xff")},
 		{Status: 101, URL: "wss://h", Messages: []Message{{Sent: true, At: time.Unix(2, 5e8), Data: []byte("{}")}}},
 	})
 	if strings.ContainsRune(string(text), '\x1b') {

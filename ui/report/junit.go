@@ -50,26 +50,26 @@ type junitFail struct {
 // JUnit is the check as JUnit's XML. How long a turn took is no time of a test, so all times are 0.
 func (c *Check) JUnit() []byte {
 	var all junitSuites
-	of := c.byTurn()
+	of := c.findingsByTurn()
 	add := func(s junitSuite) {
 		s.ID, s.Package, s.Time, s.Host, s.Took = len(all.Suites), "toolscope", c.Time, "localhost", "0"
 		s.Tests = len(s.Cases)
 		for i := range s.Cases {
 			s.Cases[i].Class, s.Cases[i].Took = s.Name, "0"
-			s.Failures += one(s.Cases[i].Failure != nil)
-			s.Errors += one(s.Cases[i].Error != nil)
+			s.Failures += countIf(s.Cases[i].Failure != nil)
+			s.Errors += countIf(s.Cases[i].Error != nil)
 		}
 		all.Suites = append(all.Suites, s)
 	}
 	for i := range c.Files {
-		add(c.Files[i].suite(of))
+		add(c.Files[i].toSuite(of))
 	}
-	run := junitSuite{Name: "all files", Cases: []junitCase{{Name: "demands", Failure: failure(of[turnOf{}])}}}
-	for _, k := range c.Gone {
-		run.Out += fmt.Sprintf("gone: %s  %s\n", k.Code, clean(k.Message))
+	run := junitSuite{Name: "all files", Cases: []junitCase{{Name: "demands", Failure: failureOf(of[turnKey{}])}}}
+	for _, k := range c.Absent {
+		run.Out += fmt.Sprintf("gone: %s  %s\n", k.Code, cleanText(k.Message))
 	}
 	for _, words := range c.Trouble {
-		run.Err += clean(words) + "\n"
+		run.Err += cleanText(words) + "\n"
 	}
 	add(run)
 	var b bytes.Buffer
@@ -83,37 +83,37 @@ func (c *Check) JUnit() []byte {
 	return b.Bytes()
 }
 
-func one(holds bool) int {
+func countIf(holds bool) int {
 	if holds {
 		return 1
 	}
 	return 0
 }
 
-func clean(text string) string { return display.Clean(text).String() }
+func cleanText(text string) string { return display.Clean(text).String() }
 
-// turnOf is a turn of a file, or with 0 the file itself.
-type turnOf struct {
+// turnKey is a turn of a file, or with 0 the file itself.
+type turnKey struct {
 	file string
 	turn int
 }
 
-func (c *Check) byTurn() map[turnOf][]*Finding {
-	of := map[turnOf][]*Finding{}
+func (c *Check) findingsByTurn() map[turnKey][]*Finding {
+	of := map[turnKey][]*Finding{}
 	for i := range c.Findings {
 		f := &c.Findings[i]
-		at := turnOf{f.File, f.Turn}
+		at := turnKey{f.File, f.Turn}
 		of[at] = append(of[at], f)
 	}
 	return of
 }
 
-// suite is a file. Its first case is that it can be read.
-func (f *File) suite(of map[turnOf][]*Finding) junitSuite {
-	s := junitSuite{Name: clean(f.Name)}
+// toSuite is a file. Its first case is that it can be read.
+func (f *File) toSuite(of map[turnKey][]*Finding) junitSuite {
+	s := junitSuite{Name: cleanText(f.Name)}
 	add := func(name string, turn int) {
-		found := of[turnOf{f.Name, turn}]
-		s.Cases = append(s.Cases, junitCase{Name: name, Failure: failure(found)})
+		found := of[turnKey{f.Name, turn}]
+		s.Cases = append(s.Cases, junitCase{Name: name, Failure: failureOf(found)})
 		for _, g := range found {
 			if !g.Fails {
 				s.Out += g.Text().String() + "\n"
@@ -122,22 +122,22 @@ func (f *File) suite(of map[turnOf][]*Finding) junitSuite {
 	}
 	add("read", 0)
 	if f.Why != "" {
-		s.Cases[0].Error, s.Cases[0].Failure = &junitFail{clean(f.Why), "trouble", clean(f.Why)}, nil
+		s.Cases[0].Error, s.Cases[0].Failure = &junitFail{cleanText(f.Why), "trouble", cleanText(f.Why)}, nil
 	}
 	for _, t := range f.Turns {
-		add(fmt.Sprintf("turn %d %s", t.Number, clean(t.Title)), t.Number)
+		add(fmt.Sprintf("turn %d %s", t.Number, cleanText(t.Title)), t.Number)
 	}
 	return s
 }
 
-// failure are those findings that the run fails for, nil without any.
-func failure(found []*Finding) (fail *junitFail) {
+// failureOf are those findings that the run fails for, nil without any.
+func failureOf(found []*Finding) (fail *junitFail) {
 	for _, f := range found {
 		if !f.Fails {
 			continue
 		}
 		if fail == nil {
-			fail = &junitFail{Message: f.Code + ": " + clean(f.Message), Type: f.Code}
+			fail = &junitFail{Message: f.Code + ": " + cleanText(f.Message), Type: f.Code}
 		}
 		fail.Text += f.Text().String() + "\n"
 	}

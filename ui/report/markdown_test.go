@@ -8,14 +8,14 @@ import (
 // TestFenced: no content ends the block that it is in, and a terminal obeys nothing of it.
 func TestFenced(t *testing.T) {
 	for _, text := range []string{"x", "```\n# heading", "a ````` b\r\n```", "\x1b[31m"} {
-		got := fenced("json", []byte(text), 100)
+		got := fenceCode("json", []byte(text), 100)
 		fence, rest, _ := strings.Cut(got, "json\n")
 		inside, end, ok := strings.Cut(rest, "\n"+fence+"\n")
 		if !ok || end != "" || strings.Contains(inside, fence) || strings.ContainsRune(got, '\x1b') {
 			t.Errorf("%q: %q", text, got)
 		}
 	}
-	if got := fenced("", []byte("abcdef"), 3); !strings.Contains(got, "abc\n```\n\n(3 of 6 bytes)") {
+	if got := fenceCode("", []byte("abcdef"), 3); !strings.Contains(got, "abc\n```\n\n(3 of 6 bytes)") {
 		t.Errorf("%q", got)
 	}
 }
@@ -23,7 +23,7 @@ func TestFenced(t *testing.T) {
 // TestEscaped: text from outside is no Markdown, no HTML, no link and calls nobody.
 func TestEscaped(t *testing.T) {
 	const text = "<img src=x> @team [a](https://b) `c` *d* _e_ #1 ![x](y)"
-	got := escaped(text)
+	got := escapeMarkdown(text)
 	for _, bad := range []string{"<img", "@team", "](", "://", " `c", " *d", " _e", " #1"} {
 		if strings.Contains(got, bad) {
 			t.Errorf("%q is in %q", bad, got)

@@ -82,13 +82,13 @@ func OTLP(version string, spans []Span) []byte {
 		r.Scopes = []otlpScope{scope}
 		all.Resources = append(all.Resources, r)
 	}
-	return encoded(all)
+	return encodeJSON(all)
 }
 
 func otlpOf(s *Span) otlpSpan {
 	out := otlpSpan{
 		Trace: hex.EncodeToString(s.Trace[:]), ID: hex.EncodeToString(s.ID[:]), State: s.State, Flags: s.Flags, Name: s.Name, Kind: 1,
-		Start: nanos(s.Began), End: nanos(s.Ended), Attributes: otlpAttributes(s.Attributes),
+		Start: unixNanos(s.Began), End: unixNanos(s.Ended), Attributes: otlpAttributes(s.Attributes),
 	}
 	if s.Parent != [8]byte{} {
 		out.Parent = hex.EncodeToString(s.Parent[:])
@@ -100,13 +100,13 @@ func otlpOf(s *Span) otlpSpan {
 		out.Status = otlpStatus{2, s.Failure}
 	}
 	for _, e := range s.Events {
-		out.Events = append(out.Events, otlpEvent{nanos(e.At), e.Name, otlpAttributes(e.Attributes)})
+		out.Events = append(out.Events, otlpEvent{unixNanos(e.At), e.Name, otlpAttributes(e.Attributes)})
 	}
 	return out
 }
 
-// nanos is a time as OTLP writes it, 0 where it is not known.
-func nanos(at time.Time) string {
+// unixNanos is a time as OTLP writes it, 0 where it is not known.
+func unixNanos(at time.Time) string {
 	if at.IsZero() {
 		return "0"
 	}

@@ -24,10 +24,10 @@ import (
 type Check struct {
 	Version  string // of toolscope
 	Files    []File
-	Findings []Finding // those of each file in the order in which they were found
-	Gone     []Known   // of the baseline, what was not found again
-	Trouble  []string  // why the run cannot tell everything
-	Time     string    // when it was made, as in 2026-11-22T10:00:00, without a zone
+	Findings []Finding      // those of each file in the order in which they were found
+	Absent   []KnownFinding // of the baseline, what was not found again
+	Trouble  []string       // why the run cannot tell everything
+	Time     string         // when it was made, as in 2026-11-22T10:00:00, without a zone
 }
 
 // A File is one that was checked.
@@ -51,39 +51,39 @@ type Finding struct {
 	Turn, Call int    // from 1; 0 where it is of the file, of the turn
 	Tool       string // the name of the call
 	ID         string // of the call
-	Place      Place
+	Place      Location
 	Known      bool // the baseline has it
 	Fails      bool // the run fails because of it
 }
 
-// A Place is bytes of a file; the zero Place is not known.
-type Place struct {
+// A Location is bytes of a file; the zero Place is not known.
+type Location struct {
 	Start, End int64
 	Line, Last int // lines of the first and the last byte, from 1
 }
 
-// Print is the finding's fingerprint.
-func (f *Finding) Print() string { return fingerprint(f.Code, f.File, f.Tool, f.Message) }
+// Fingerprint is the finding's fingerprint.
+func (f *Finding) Fingerprint() string { return fingerprintOf(f.Code, f.File, f.Tool, f.Message) }
 
-func fingerprint(code, file, tool, message string) string {
+func fingerprintOf(code, file, tool, message string) string {
 	sum := sha256.New()
-	for _, part := range []string{code, settled(path.Base(strings.ReplaceAll(file, `\`, "/"))), settled(tool), settled(message)} {
+	for _, part := range []string{code, stableText(path.Base(strings.ReplaceAll(file, `\`, "/"))), stableText(tool), stableText(message)} {
 		sum.Write([]byte(part))
 		sum.Write([]byte{0})
 	}
 	return hex.EncodeToString(sum.Sum(nil)[:12])
 }
 
-// settled is a text without what is another in each run: arguments, what is quoted of the wire, and
+// stableText is a text without what is another in each run: arguments, what is quoted of the wire, and
 // words with a digit in them, which are numbers, dates and ids.
-func settled(text string) string {
-	for _, r := range unsettled {
+func stableText(text string) string {
+	for _, r := range unstableParts {
 		text = r.is.ReplaceAllString(text, r.as)
 	}
 	return text
 }
 
-var unsettled = []struct {
+var unstableParts = []struct {
 	is *regexp.Regexp
 	as string
 }{
@@ -93,8 +93,8 @@ var unsettled = []struct {
 	{regexp.MustCompile(`[\pL\pN_-]*\pN[\pL\pN_-]*`), "#"},
 }
 
-// where is what a finding is of, in words.
-func (f *Finding) where() string {
+// subjectText is what a finding is of, in words.
+func (f *Finding) subjectText() string {
 	words := ""
 	if f.Turn > 0 {
 		words = display.Format("turn %d", f.Turn).String()
@@ -111,8 +111,8 @@ func (f *Finding) where() string {
 	return words
 }
 
-// encoded is v as JSON that is safe to print, indented, with a line break at its end.
-func encoded(v any) []byte {
+// encodeJSON is v as JSON that is safe to print, indented, with a line break at its end.
+func encodeJSON(v any) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)

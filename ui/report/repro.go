@@ -26,60 +26,60 @@ type Args struct {
 // A Delta is a part of arguments that a frame brought.
 type Delta struct{ Start, End, Frame int }
 
-// A Piece is such a part, and what stands in for it.
-type Piece struct{ Text, Stand string }
+// A DeltaStandIn is such a part, and what stands in for it.
+type DeltaStandIn struct{ Text, StandIn string }
 
 // Repro is the body with stand-ins in place of all that it says: texts, names, ids, values. They are
 // as long, spelled the same way, and equal where what they stand for is, so that the stream stays
 // malformed in the way it is. The words of protocols stay.
 func (b *Body) Repro() []byte {
-	w := &walker{names: new(node), models: b.Models}
-	pieces := map[int][]Piece{}
+	w := &standInWalker{names: new(node), models: b.Models}
+	pieces := map[int][]DeltaStandIn{}
 	for _, c := range b.Calls {
-		stand := w.standFor(c)
+		stand := w.standInFor(c)
 		for _, d := range c.Deltas {
-			pieces[d.Frame] = append(pieces[d.Frame], Piece{string(c.Text[d.Start:d.End]), string(stand[d.Start:d.End])})
+			pieces[d.Frame] = append(pieces[d.Frame], DeltaStandIn{string(c.Text[d.Start:d.End]), string(stand[d.Start:d.End])})
 		}
 	}
 	out := bytes.Clone(b.Bytes)
 	start := 0
 	for n, end := range append(b.Ends[:len(b.Ends):len(b.Ends)], len(out)) {
-		w.pieces = pieces[n]
+		w.standIns = pieces[n]
 		frame := out[start:end]
 		switch {
 		case b.Events:
-			w.event(frame)
-		case !w.message(frame):
-			w.payload(frame)
+			w.replaceEvent(frame)
+		case !w.replaceMessage(frame):
+			w.replacePayload(frame)
 		}
 		start = end
 	}
 	return out
 }
 
-// standFor is what stands in for the arguments of a call, as long as they are.
-func (w *walker) standFor(c Args) []byte {
+// standInFor is what stands in for the arguments of a call, as long as they are.
+func (w *standInWalker) standInFor(c Args) []byte {
 	stand := bytes.Clone(c.Text)
 	if c.Freeform {
 		replaceText(stand)
 	} else {
-		w.walk(stand, true)
+		w.replaceJSON(stand, true)
 	}
 	return stand
 }
 
-// payload replaces what a frame says: JSON, or what came in its place.
-func (w *walker) payload(p []byte) {
+// replacePayload replaces what a frame says: JSON, or what came in its place.
+func (w *standInWalker) replacePayload(p []byte) {
 	begin := bytes.TrimLeft(p, " \t\r\n,\ufeff")
 	if len(begin) > 0 && strings.IndexByte("{[\"-0123456789])", begin[0]) < 0 && !bytes.HasPrefix(begin, []byte("null")) && !bytes.HasPrefix(begin, []byte("[DONE]")) {
 		replaceText(p)
 		return
 	}
-	w.walk(p, false)
+	w.replaceJSON(p, false)
 }
 
-// event replaces what a server-sent event says. The lines of its data are one payload.
-func (w *walker) event(frame []byte) {
+// replaceEvent replaces what a server-sent event says. The lines of its data are one payload.
+func (w *standInWalker) replaceEvent(frame []byte) {
 	var payload []byte
 	var from []int // where in the frame each of its bytes stands, -1 for line breaks between
 	for start := 0; start < len(frame); {
@@ -99,11 +99,11 @@ func (w *walker) event(frame []byte) {
 		case "", "id": // a comment
 			replaceText(value)
 		default:
-			w.payload(line)
+			w.replacePayload(line)
 		}
 		start = end
 	}
-	w.payload(payload)
+	w.replacePayload(payload)
 	for i, at := range from {
 		if at >= 0 {
 			frame[at] = payload[i]
@@ -123,9 +123,9 @@ func lineLen(p []byte) int {
 	return n + 1
 }
 
-// message replaces what a message of AWS's binary event stream says, and sums it up anew if the sum
+// replaceMessage replaces what a message of AWS's binary event stream says, and sums it up anew if the sum
 // was right. It reports whether the frame is one. Its headers are words of the protocol.
-func (w *walker) message(frame []byte) bool {
+func (w *standInWalker) replaceMessage(frame []byte) bool {
 	const prelude, trailer = 12, 4
 	if len(frame) < prelude+trailer {
 		return false
@@ -136,7 +136,7 @@ func (w *walker) message(frame []byte) bool {
 	}
 	end := total - trailer
 	right := crc32.ChecksumIEEE(frame[:end]) == binary.BigEndian.Uint32(frame[end:])
-	w.payload(frame[prelude+headers : end])
+	w.replacePayload(frame[prelude+headers : end])
 	if right {
 		binary.BigEndian.PutUint32(frame[end:], crc32.ChecksumIEEE(frame[:end]))
 	}

@@ -111,8 +111,8 @@ func (c *Check) SARIF(all []*stream.Diagnosis) []byte {
 	var run sarifRun
 	run.Columns = "unicodeCodePoints"
 	run.Results = []sarifResult{}
-	run.Tool.Driver = sarifDriver{Name: "toolscope", Version: c.Version, Rules: c.rules(all)}
-	run.Invocations = []sarifInvocation{{Successful: len(c.Trouble) == 0, Notices: c.notices()}}
+	run.Tool.Driver = sarifDriver{Name: "toolscope", Version: c.Version, Rules: c.sarifRules(all)}
+	run.Invocations = []sarifInvocation{{Successful: len(c.Trouble) == 0, Notices: c.sarifNotices()}}
 	index := func(code string) int {
 		return slices.IndexFunc(run.Tool.Driver.Rules, func(r sarifRule) bool { return r.ID == code })
 	}
@@ -120,10 +120,10 @@ func (c *Check) SARIF(all []*stream.Diagnosis) []byte {
 		f := &c.Findings[i]
 		r := sarifResult{
 			RuleID: f.Code, RuleIndex: index(f.Code), Level: levels[f.Severity], Message: sarifText{display.Clean(f.Message).String()},
-			Locations: f.locations(), Prints: map[string]string{printName: f.Print()},
+			Locations: f.sarifLocations(), Prints: map[string]string{printName: f.Fingerprint()},
 			Properties: sarifProperties{f.By.String(), f.File, f.Turn, f.Call, f.Tool, f.Fails},
 		}
-		if c.Gone != nil || f.Known {
+		if c.Absent != nil || f.Known {
 			r.State = "new"
 		}
 		if f.Known {
@@ -131,22 +131,22 @@ func (c *Check) SARIF(all []*stream.Diagnosis) []byte {
 		}
 		run.Results = append(run.Results, r)
 	}
-	for _, k := range c.Gone {
+	for _, k := range c.Absent {
 		run.Results = append(run.Results, sarifResult{
 			RuleID: k.Code, RuleIndex: index(k.Code), Level: "none", Message: sarifText{display.Clean(k.Message).String()},
-			Prints: map[string]string{printName: k.Print}, State: "absent", Properties: sarifProperties{File: k.File, Tool: k.Tool},
+			Prints: map[string]string{printName: k.Fingerprint}, State: "absent", Properties: sarifProperties{File: k.File, Tool: k.Tool},
 		})
 	}
-	return encoded(sarifLog{"https://json.schemastore.org/sarif-2.1.0.json", "2.1.0", []sarifRun{run}})
+	return encodeJSON(sarifLog{"https://json.schemastore.org/sarif-2.1.0.json", "2.1.0", []sarifRun{run}})
 }
 
-// rules are what the codes that occur mean.
-func (c *Check) rules(all []*stream.Diagnosis) []sarifRule {
+// sarifRules are what the codes that occur mean.
+func (c *Check) sarifRules(all []*stream.Diagnosis) []sarifRule {
 	occurs := map[string]bool{}
 	for i := range c.Findings {
 		occurs[c.Findings[i].Code] = true
 	}
-	for _, k := range c.Gone {
+	for _, k := range c.Absent {
 		occurs[k.Code] = true
 	}
 	list := []sarifRule{}
@@ -160,15 +160,15 @@ func (c *Check) rules(all []*stream.Diagnosis) []sarifRule {
 	return list
 }
 
-func (c *Check) notices() (list []sarifNotification) {
+func (c *Check) sarifNotices() (list []sarifNotification) {
 	for _, words := range c.Trouble {
 		list = append(list, sarifNotification{"error", sarifText{display.Clean(words).String()}})
 	}
 	return list
 }
 
-// locations are where the finding is: in a file, as exactly as that is known, and in a call.
-func (f *Finding) locations() []sarifLocation {
+// sarifLocations are where the finding is: in a file, as exactly as that is known, and in a call.
+func (f *Finding) sarifLocations() []sarifLocation {
 	var l sarifLocation
 	if f.File != "" && f.File != "stdin" {
 		l.Physical = new(sarifPhysical)
@@ -177,7 +177,7 @@ func (f *Finding) locations() []sarifLocation {
 			l.Physical.Region = &sarifRegion{StartLine: f.Place.Line, EndLine: f.Place.Last, ByteOffset: &f.Place.Start, ByteLength: f.Place.End - f.Place.Start}
 		}
 	}
-	if where := f.where(); where != "" {
+	if where := f.subjectText(); where != "" {
 		l.Logical = []sarifLogical{{where}}
 	}
 	if l.Physical == nil && l.Logical == nil {

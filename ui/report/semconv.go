@@ -70,8 +70,8 @@ const (
 	ownMessage  = "toolscope.finding.message"
 )
 
-// flavours are how the conventions call who speaks a protocol.
-var flavours = map[string]string{
+// protocolProviders are how the conventions call who speaks a protocol.
+var protocolProviders = map[string]string{
 	"anthropic": "anthropic", "openai-chat": "openai", "openai-responses": "openai", "gemini": "gcp.gemini", "gemini-interactions": "gcp.gemini",
 	"aistudio": "gcp.gemini", "bedrock": "aws.bedrock", "cohere": "cohere", "ollama": "ollama",
 }
@@ -80,9 +80,9 @@ var flavours = map[string]string{
 // others chat.
 var operations = map[string]string{"gemini": "generate_content", "aistudio": "generate_content"}
 
-// sellers are how they call those who speak somebody else's, by how their hosts' names end, and begin
+// hostProviders are how they call those who speak somebody else's, by how their hosts' names end, and begin
 // where that tells.
-var sellers = []struct{ host, name, begins string }{
+var hostProviders = []struct{ host, name, begins string }{
 	{host: "api.groq.com", name: "groq"}, {host: "api.x.ai", name: "x_ai"}, {host: "api.deepseek.com", name: "deepseek"}, {host: "api.mistral.ai", name: "mistral_ai"}, {host: "api.perplexity.ai", name: "perplexity"},
 	{host: "api.moonshot.ai", name: "moonshot_ai"}, {host: ".openai.azure.com", name: "azure.ai.openai"}, {host: "aiplatform.googleapis.com", name: "gcp.vertex_ai"},
 	{host: ".amazonaws.com", name: "aws.bedrock", begins: "bedrock-runtime"},

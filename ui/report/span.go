@@ -39,10 +39,10 @@ type SpanEvent struct {
 // Resource is what the spans of a machine have in common, as attributes. version is the program's own.
 func Resource(of stream.Machine, version string) []Attribute {
 	var a attributes
-	a.text(semService, "toolscope")
-	a.text(semVersion, version)
-	a.text(semMachine, of.Host)
-	a.text(ownAgent, of.Agent)
+	a.addText(semService, "toolscope")
+	a.addText(semVersion, version)
+	a.addText(semMachine, of.Host)
+	a.addText(ownAgent, of.Agent)
 	return a
 }
 
@@ -64,27 +64,27 @@ func ByMachine(spans []Span) (groups [][]Span) {
 // attributes are those of a span; what is not known is left out.
 type attributes []Attribute
 
-func (a *attributes) text(key, value string) {
+func (a *attributes) addText(key, value string) {
 	if value != "" {
 		*a = append(*a, Attribute{key, value})
 	}
 }
 
-func (a *attributes) number(key string, n int64) { *a = append(*a, Attribute{key, n}) }
+func (a *attributes) addNumber(key string, n int64) { *a = append(*a, Attribute{key, n}) }
 
-func (a *attributes) yes(key string, is bool) {
+func (a *attributes) addFlag(key string, is bool) {
 	if is {
 		*a = append(*a, Attribute{key, true})
 	}
 }
 
-func (a *attributes) count(key string, c stream.Count) {
+func (a *attributes) addCount(key string, c stream.Count) {
 	if c.Reported {
-		a.number(key, c.N)
+		a.addNumber(key, c.N)
 	}
 }
 
-func (a *attributes) list(key, value string) {
+func (a *attributes) addList(key, value string) {
 	if value != "" {
 		*a = append(*a, Attribute{key, []string{value}})
 	}

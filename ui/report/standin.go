@@ -9,12 +9,12 @@ import (
 	"toolscope/stream/jsonbytes"
 )
 
-// A class is what a character and its stand-in have in common, besides how many bytes it takes. What
+// A charClass is what a character and its stand-in have in common, besides how many bytes it takes. What
 // is of no class stands for itself: spaces, punctuation, controls.
-type class uint8
+type charClass uint8
 
 const (
-	lower class = iota
+	lower charClass = iota
 	upper
 	digit
 	two // bytes of UTF-8
@@ -24,13 +24,13 @@ const (
 	kept = numClasses
 )
 
-// stands are the stand-ins of each class, from the first on; they come round again.
-var stands = [numClasses]struct {
+// standInRanges are the stand-ins of each class, from the first on; they come round again.
+var standInRanges = [numClasses]struct {
 	first rune
 	count int
 }{{'a', 26}, {'A', 26}, {'1', 9}, {'à', 22}, {'ぁ', 80}, {'😀', 64}}
 
-func classOf(c rune) class {
+func classOf(c rune) charClass {
 	switch {
 	case 'a' <= c && c <= 'z':
 		return lower
@@ -48,21 +48,21 @@ func classOf(c rune) class {
 	return four
 }
 
-// A mapper gives the characters of a text their stand-ins, one after the other.
-type mapper interface{ next(c rune) rune }
+// A standInMapper gives the characters of a text their stand-ins, one after the other.
+type standInMapper interface{ next(c rune) rune }
 
-// plain is the mapper of running text: a stand-in tells the class and nothing else, so that texts
+// textMapper is the mapper of running text: a stand-in tells the class and nothing else, so that texts
 // that are cut or joined stay each other's parts.
-type plain struct{}
+type textMapper struct{}
 
-func (plain) next(c rune) rune {
+func (textMapper) next(c rune) rune {
 	switch k := classOf(c); k {
 	case kept:
 		return c
 	case lower, upper:
-		return stands[k].first + 'x' - 'a'
+		return standInRanges[k].first + 'x' - 'a'
 	default:
-		return stands[k].first
+		return standInRanges[k].first
 	}
 }
 
@@ -75,24 +75,24 @@ type node struct {
 	used [numClasses]int // stand-ins given to kids
 }
 
-// mostBranch is how much of a text can tell it from others.
-const mostBranch = 128
+// maxDistinctLen is how much of a text can tell it from others.
+const maxDistinctLen = 128
 
-// branch is the mapper of a name or a value.
-type branch struct {
+// wordMapper is the mapper of a name or a value.
+type wordMapper struct {
 	at    *node
 	depth int
 }
 
-func (p *branch) next(c rune) rune {
-	if p.depth++; p.depth > mostBranch {
-		return plain{}.next(c)
+func (p *wordMapper) next(c rune) rune {
+	if p.depth++; p.depth > maxDistinctLen {
+		return textMapper{}.next(c)
 	}
 	kid := p.at.kids[c]
 	if kid == nil {
 		kid = &node{as: c}
 		if k := classOf(c); k != kept {
-			kid.as = stands[k].first + rune(p.at.used[k]%stands[k].count)
+			kid.as = standInRanges[k].first + rune(p.at.used[k]%standInRanges[k].count)
 			p.at.used[k]++
 		}
 		if p.at.kids == nil {
@@ -104,9 +104,9 @@ func (p *branch) next(c rune) rune {
 	return kid.as
 }
 
-// replace puts stand-ins in place of the characters of p, the inside of a JSON string or plain text.
+// replaceChars puts stand-ins in place of the characters of p, the inside of a JSON string or plain text.
 // Escapes stay escapes of the same length, and bytes that are no text stay so.
-func replace(p []byte, m mapper) {
+func replaceChars(p []byte, m standInMapper) {
 	for n := 0; n < len(p); {
 		c, size := utf8.DecodeRune(p[n:])
 		switch {
@@ -144,7 +144,7 @@ func strayByte(c byte) byte {
 
 // replaceEscape replaces the escape that p begins with, and returns its length. Of a surrogate it
 // stays one, alone or not.
-func replaceEscape(p []byte, m mapper) int {
+func replaceEscape(p []byte, m standInMapper) int {
 	c, ok := jsonbytes.UnicodeEscape(p)
 	switch {
 	case !ok:
@@ -168,8 +168,8 @@ func putUnit(p []byte, c rune) {
 	}
 }
 
-// respell writes text, which is as long as what the string raw stands for, the way raw is written.
-func respell(raw, text []byte) {
+// respellString writes text, which is as long as what the string raw stands for, the way raw is written.
+func respellString(raw, text []byte) {
 	for n := 0; n < len(raw) && len(text) > 0; {
 		if raw[n] != '\\' {
 			raw[n], text = text[0], text[1:]
@@ -179,7 +179,7 @@ func respell(raw, text []byte) {
 		size := jsonbytes.EscapeLen(raw[n:])
 		c, ok := jsonbytes.UnicodeEscape(raw[n:])
 		if low, pair := jsonbytes.UnicodeEscape(raw[n+size:]); ok && pair && utf16.DecodeRune(c, low) != unicode.ReplacementChar {
-			high, low := utf16.EncodeRune(first(text))
+			high, low := utf16.EncodeRune(firstWideRune(text))
 			putUnit(raw[n:], high)
 			putUnit(raw[n+6:], low)
 			n, text = n+12, text[4:]
@@ -187,7 +187,7 @@ func respell(raw, text []byte) {
 		}
 		switch {
 		case ok && utf16.IsSurrogate(c):
-			replaceEscape(raw[n:], plain{})
+			replaceEscape(raw[n:], textMapper{})
 			text = text[min(3, len(text)):]
 		case ok:
 			r, width := utf8.DecodeRune(text)
@@ -202,16 +202,16 @@ func respell(raw, text []byte) {
 	}
 }
 
-// first is the first character of a text, one of four bytes.
-func first(text []byte) rune {
+// firstWideRune is the first character of a text, one of four bytes.
+func firstWideRune(text []byte) rune {
 	if c, size := utf8.DecodeRune(text); size == 4 {
 		return c
 	}
-	return stands[four].first
+	return standInRanges[four].first
 }
 
-// marked are the texts in which models leak calls; they are what is wrong, and stay.
-var marked = []string{
+// leakMarkers are the texts in which models leak calls; they are what is wrong, and stay.
+var leakMarkers = []string{
 	"<tool_call>", "</tool_call>", "[TOOL_CALLS]", "<|tool_call", "<｜tool▁call", "<function=", "<|python_tag|>", "<|channel|>commentary to=functions.",
 }
 
@@ -219,12 +219,12 @@ var marked = []string{
 func replaceText(p []byte) {
 	for len(p) > 0 {
 		at, size := len(p), 0
-		for _, m := range marked {
+		for _, m := range leakMarkers {
 			if i := bytes.Index(p, []byte(m)); i >= 0 && i < at {
 				at, size = i, len(m)
 			}
 		}
-		replace(p[:at], plain{})
+		replaceChars(p[:at], textMapper{})
 		p = p[at+size:]
 	}
 }

@@ -29,7 +29,7 @@ text{font:14px ui-monospace,Menlo,Consolas,monospace;fill:#1f2328}.bg{fill:#fff}
 
 // SVG is the timeline of a case as a picture that can be read out: a bar a call, from its first word
 // to its last, with a tick for each delta. Where nobody knows times, events stand for them.
-func (c *Case) SVG(at func(event int) time.Duration) []byte {
+func (c *Subject) SVG(at func(event int) time.Duration) []byte {
 	var b bytes.Buffer
 	calls := c.Turn.Calls
 	if c.Call != nil {
@@ -38,21 +38,21 @@ func (c *Case) SVG(at func(event int) time.Duration) []byte {
 	height := svgTop + len(calls)*svgRow + 40
 	title := fmt.Sprintf("Turn %d of %s", c.Turn.Number+1, c.File)
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-labelledby="t d" width="%d" height="%d" viewBox="0 0 %[1]d %[2]d">`+"\n", svgWidth, height)
-	fmt.Fprintf(&b, "<title id=\"t\">%s</title>\n<desc id=\"d\">%s</desc>\n%s", inXML(title), inXML(c.told(calls)), svgStyle)
+	fmt.Fprintf(&b, "<title id=\"t\">%s</title>\n<desc id=\"d\">%s</desc>\n%s", inXML(title), inXML(c.describe(calls)), svgStyle)
 	fmt.Fprintf(&b, `<rect class="bg" width="100%%" height="100%%" rx="8"/>`+"\n"+`<text x="16" y="28">%s</text>`+"\n", inXML(title))
 	fmt.Fprintf(&b, `<text x="16" y="50" class="dim">%s</text>`+"\n", inXML(fmt.Sprintf("%s %s, %s %s", c.Turn.Dialect, c.Turn.Model, c.Turn.Phase(), c.Turn.Finish)))
-	axis := c.axis(calls, at)
+	axis := c.newAxis(calls, at)
 	for i, call := range calls {
-		axis.bar(&b, call, svgTop+i*svgRow)
+		axis.drawBar(&b, call, svgTop+i*svgRow)
 	}
 	y := svgTop + len(calls)*svgRow + 8
 	fmt.Fprintf(&b, `<line class="axis" x1="%d" y1="%d" x2="%d" y2="%[2]d"/>`+"\n", svgLeft, y, svgWidth-svgRight)
-	fmt.Fprintf(&b, `<text x="%d" y="%d" class="dim">0</text><text x="%d" y="%d" class="dim" text-anchor="end">%s</text>`+"\n</svg>\n", svgLeft, y+20, svgWidth-svgRight, y+20, axis.words())
+	fmt.Fprintf(&b, `<text x="%d" y="%d" class="dim">0</text><text x="%d" y="%d" class="dim" text-anchor="end">%s</text>`+"\n</svg>\n", svgLeft, y+20, svgWidth-svgRight, y+20, axis.rangeText())
 	return b.Bytes()
 }
 
-// told is what the picture shows, in words.
-func (c *Case) told(calls []*stream.Call) string {
+// describe is what the picture shows, in words.
+func (c *Subject) describe(calls []*stream.Call) string {
 	words := fmt.Sprintf("The response is %s; calls in it: %d.", c.Turn.Phase(), len(c.Turn.Calls))
 	for _, call := range calls {
 		words += fmt.Sprintf(" Call %d, %s, is %s: %s in %s.", call.Number, call.Name, call.Status(), count.Of(call.ArgsLen(), "byte"), count.Of(call.Deltas(), "delta"))
@@ -78,7 +78,7 @@ type axis struct {
 	first, last float64
 }
 
-func (c *Case) axis(calls []*stream.Call, at func(event int) time.Duration) *axis {
+func (c *Subject) newAxis(calls []*stream.Call, at func(event int) time.Duration) *axis {
 	a := &axis{at: at, timed: true}
 	var events []int
 	for _, call := range calls {
@@ -94,7 +94,7 @@ func (c *Case) axis(calls []*stream.Call, at func(event int) time.Duration) *axi
 		a.timed = a.timed && at(e) >= 0
 	}
 	for i, e := range events {
-		v := a.value(e)
+		v := a.valueAt(e)
 		if i == 0 {
 			a.first, a.last = v, v
 		}
@@ -103,38 +103,38 @@ func (c *Case) axis(calls []*stream.Call, at func(event int) time.Duration) *axi
 	return a
 }
 
-func (a *axis) value(event int) float64 {
+func (a *axis) valueAt(event int) float64 {
 	if a.timed {
 		return a.at(event).Seconds()
 	}
 	return float64(event)
 }
 
-func (a *axis) x(event int) float64 {
+func (a *axis) xAt(event int) float64 {
 	width := float64(svgWidth - svgRight - svgLeft)
 	if a.last == a.first {
 		return svgLeft
 	}
-	return svgLeft + width*(a.value(event)-a.first)/(a.last-a.first)
+	return svgLeft + width*(a.valueAt(event)-a.first)/(a.last-a.first)
 }
 
-func (a *axis) words() string {
+func (a *axis) rangeText() string {
 	if a.timed {
 		return fmt.Sprintf("%.2f s", a.last-a.first)
 	}
 	return fmt.Sprintf("%.0f events; times are not known", a.last-a.first)
 }
 
-// bar draws a call.
-func (a *axis) bar(b *bytes.Buffer, call *stream.Call, y int) {
-	start, end := a.x(int(call.OpenedBy)), a.x(int(call.OpenedBy))
+// drawBar draws a call.
+func (a *axis) drawBar(b *bytes.Buffer, call *stream.Call, y int) {
+	start, end := a.xAt(int(call.OpenedBy)), a.xAt(int(call.OpenedBy))
 	if n := call.Deltas(); n > 0 {
-		end = max(end, a.x(int(call.DeltaEvent(n-1))))
+		end = max(end, a.xAt(int(call.DeltaEvent(n-1))))
 	}
 	fmt.Fprintf(b, `<text x="16" y="%d">%d %s</text>`+"\n", y+16, call.Number, inXML(display.Drawer{}.Truncate(display.Clean(call.Name), 26).String()))
 	fmt.Fprintf(b, `<rect class="bar" x="%.1f" y="%d" width="%.1f" height="16" rx="3"/>`+"\n", start, y+4, max(4, end-start))
-	for n := range min(call.Deltas(), mostTicks) {
-		x := a.x(int(call.DeltaEvent(n)))
+	for n := range min(call.Deltas(), maxTicks) {
+		x := a.xAt(int(call.DeltaEvent(n)))
 		fmt.Fprintf(b, `<line class="tick" x1="%.1f" y1="%d" x2="%.1f" y2="%d"/>`+"\n", x, y+7, x, y+17)
 	}
 	kind, mark := "bad", "✗"
@@ -144,5 +144,5 @@ func (a *axis) bar(b *bytes.Buffer, call *stream.Call, y int) {
 	fmt.Fprintf(b, `<text x="%d" y="%d" class="%s">%s %s</text>`+"\n", svgWidth-svgRight+14, y+16, kind, mark, call.Status())
 }
 
-// mostTicks is how many deltas of a call have a tick: more would be a bar themselves.
-const mostTicks = 400
+// maxTicks is how many deltas of a call have a tick: more would be a bar themselves.
+const maxTicks = 400

@@ -5,7 +5,7 @@ import "toolscope/ui/display"
 // Text is the finding in one line: where it is, as editors and CI read it, how bad it is, what was
 // found, and who did it.
 func (f *Finding) Text() display.Text {
-	where := display.Clean(f.where())
+	where := display.Clean(f.subjectText())
 	if f.File != "" {
 		file := display.Clean(f.File)
 		if f.Place.Line > 0 {
@@ -22,7 +22,7 @@ func (f *Finding) Text() display.Text {
 }
 
 // Text is the finding of the baseline in one line.
-func (k *Known) Text() display.Text {
+func (k *KnownFinding) Text() display.Text {
 	where := display.Clean(k.File)
 	if k.Tool != "" {
 		where = display.Join(where, display.Lit(": "), display.Clean(k.Tool))

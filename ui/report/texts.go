@@ -7,19 +7,19 @@ import (
 	"toolscope/stream"
 )
 
-// mostTexts is about how many bytes of texts go along in a span: collectors take requests of some 20 MB.
-const mostTexts = 4 << 20
+// maxTextBytes is about how many bytes of texts go along in a span: collectors take requests of some 20 MB.
+const maxTextBytes = 4 << 20
 
-// texts are what was said and goes along in one span: without secrets, and cut where that would be too
+// spanTexts are what was said and goes along in one span: without secrets, and cut where that would be too
 // large.
-type texts struct {
+type spanTexts struct {
 	tr   *Tracer
 	room int  // bytes that may still be said
 	cut  bool // there was none for all of it
 }
 
-// content is what was said, "" where that is to stay here.
-func (s *texts) content(text string) string {
+// limitContent is what was said, "" where that is to stay here.
+func (s *spanTexts) limitContent(text string) string {
 	if !s.tr.Content {
 		return ""
 	}
@@ -33,32 +33,32 @@ func (s *texts) content(text string) string {
 	return text
 }
 
-// mostName is how many bytes a name has at most.
-const mostName = 128
+// maxNameBytes is how many bytes a name has at most.
+const maxNameBytes = 128
 
-// name is a name that somebody else gave. It may be any text: one that is no plain name is content.
-func (s *texts) name(name string) string {
+// limitName is a name that somebody else gave. It may be any text: one that is no plain name is content.
+func (s *spanTexts) limitName(name string) string {
 	if s.tr.Clean != nil {
 		name = s.tr.Clean(name)
 	}
-	if len(name) <= mostName && !strings.ContainsFunc(name, isOdd) {
+	if len(name) <= maxNameBytes && !strings.ContainsFunc(name, isOdd) {
 		return name
 	}
-	name = s.content(name)
-	return strings.ToValidUTF8(name[:min(len(name), mostName)], "")
+	name = s.limitContent(name)
+	return strings.ToValidUTF8(name[:min(len(name), maxNameBytes)], "")
 }
 
-// mostWord is how many bytes a word has at most.
-const mostWord = 256
+// maxWordBytes is how many bytes a word has at most.
+const maxWordBytes = 256
 
-// word is what a provider or a client calls something: no text that was said, but nothing keeps it from being
+// limitWord is what a provider or a client calls something: no text that was said, but nothing keeps it from being
 // as long as one.
-func (s *texts) word(word string) string {
-	if len(word) <= mostWord {
+func (s *spanTexts) limitWord(word string) string {
+	if len(word) <= maxWordBytes {
 		return word
 	}
 	s.cut = true
-	return strings.ToValidUTF8(word[:mostWord], "")
+	return strings.ToValidUTF8(word[:maxWordBytes], "")
 }
 
 // isOdd reports whether plain names have no such letter.
@@ -66,19 +66,19 @@ func isOdd(c rune) bool {
 	return (c < '0' || c > '9') && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') && !strings.ContainsRune("_.:/-", c)
 }
 
-// found are findings as events of a span. Their messages may hold what models said.
-func (s *texts) found(of *Traced, list []stream.Finding, in *Span) (all []SpanEvent) {
+// findingEvents are findings as events of a span. Their messages may hold what models said.
+func (s *spanTexts) findingEvents(of *TracedTurn, list []stream.Finding, in *Span) (all []SpanEvent) {
 	for _, f := range list {
 		var a attributes
-		a.text(ownCode, f.Code)
-		a.text(ownSeverity, f.Severity.String())
-		a.text(ownBy, f.By.String())
+		a.addText(ownCode, f.Code)
+		a.addText(ownSeverity, f.Severity.String())
+		a.addText(ownBy, f.By.String())
 		if f.Offset != stream.NoOffset {
-			a.number(ownOffset, int64(f.Offset))
+			a.addNumber(ownOffset, int64(f.Offset))
 		}
-		a.text(ownMeans, f.Meaning)
-		a.text(ownMessage, s.content(f.Message))
-		at := of.clock(of.When(f.Event))
+		a.addText(ownMeans, f.Meaning)
+		a.addText(ownMessage, s.limitContent(f.Message))
+		at := of.clockTime(of.EventAt(f.Event))
 		if at.IsZero() {
 			at = in.Ended
 		}
@@ -87,9 +87,9 @@ func (s *texts) found(of *Traced, list []stream.Finding, in *Span) (all []SpanEv
 	return all
 }
 
-// message is what the model said, as the conventions write it: arguments that are no JSON object are
+// outputMessage is what the model said, as the conventions write it: arguments that are no JSON object are
 // the text that came.
-func (s *texts) message(t *stream.Turn) string {
+func (s *spanTexts) outputMessage(t *stream.Turn) string {
 	if !s.tr.Content {
 		return ""
 	}
@@ -102,14 +102,14 @@ func (s *texts) message(t *stream.Turn) string {
 	}
 	parts := []part{}
 	if len(t.Thinking) > 0 {
-		parts = append(parts, part{Type: "reasoning", Content: s.content(string(t.Thinking))})
+		parts = append(parts, part{Type: "reasoning", Content: s.limitContent(string(t.Thinking))})
 	}
 	if len(t.Text) > 0 {
-		parts = append(parts, part{Type: "text", Content: s.content(string(t.Text))})
+		parts = append(parts, part{Type: "text", Content: s.limitContent(string(t.Text))})
 	}
 	for _, c := range t.Calls {
-		args := s.content(string(c.Args()))
-		p := part{Type: "tool_call", ID: s.word(c.ID), Name: s.name(c.Name), Arguments: args}
+		args := s.limitContent(string(c.Args()))
+		p := part{Type: "tool_call", ID: s.limitWord(c.ID), Name: s.limitName(c.Name), Arguments: args}
 		if c.Syntax() == stream.SyntaxObject && json.Valid([]byte(args)) {
 			p.Arguments = json.RawMessage(args)
 		}
@@ -118,7 +118,7 @@ func (s *texts) message(t *stream.Turn) string {
 	if len(parts) == 0 {
 		return ""
 	}
-	text, err := json.Marshal([]map[string]any{{"role": "assistant", "parts": parts, "finish_reason": s.word(t.Finish)}})
+	text, err := json.Marshal([]map[string]any{{"role": "assistant", "parts": parts, "finish_reason": s.limitWord(t.Finish)}})
 	if err != nil {
 		return ""
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // said is a turn as it was answered.
-func said(id, text, tool, args string) *Traced {
+func said(id, text, tool, args string) *TracedTurn {
 	s := new(stream.Session)
 	for _, e := range []stream.Event{
 		{Kind: stream.TurnOpen}, {Kind: stream.TextDelta, Text: text},
@@ -21,10 +21,10 @@ func said(id, text, tool, args string) *Traced {
 	}
 	t := s.Turns[0]
 	t.ID, t.Dialect = id, "openai-chat"
-	return &Traced{
-		Turn: t, URL: "https://api.openai.com/v1/chat/completions", Asked: "gpt-5",
-		Clock: func(at time.Duration) time.Time { return time.Unix(1_000_000, 0).Add(at) },
-		When:  func(int) time.Duration { return stream.NoTime },
+	return &TracedTurn{
+		Turn: t, URL: "https://api.openai.com/v1/chat/completions", RequestedModel: "gpt-5",
+		Clock:   func(at time.Duration) time.Time { return time.Unix(1_000_000, 0).Add(at) },
+		EventAt: func(int) time.Duration { return stream.NoTime },
 	}
 }
 
@@ -59,7 +59,7 @@ func TestTraceParent(t *testing.T) {
 		"00-" + strings.Replace(trace, "0", "g", 1) + span + "": false,
 	} {
 		of := said("r", "x", "f", "{}")
-		of.Parent, of.State = text, "vendor=1"
+		of.TraceParent, of.TraceState = text, "vendor=1"
 		all := (&Tracer{}).Spans(of)
 		turn, call := all[0], all[1]
 		switch {
@@ -90,19 +90,19 @@ func TestTurnNames(t *testing.T) {
 // TestToolNames: a tool's name is what a model wrote. What is no plain name stays here without contents,
 // and is cut with them.
 func TestToolNames(t *testing.T) {
-	for _, name := range []string{"get_weather", "mcp:a/b.c-d", strings.Repeat("x", mostName)} {
+	for _, name := range []string{"get_weather", "mcp:a/b.c-d", strings.Repeat("x", maxNameBytes)} {
 		call := (&Tracer{}).Spans(said("r", "", name, "{}"))[1]
 		if call.Name != "toolscope.tool_call "+name || has(&call, semTool) != name || has(&call, ownOddName) != nil {
 			t.Errorf("%q: %+v", name, call)
 		}
 	}
-	for _, name := range []string{"I will tell a secret", "é", strings.Repeat("x", mostName+1)} {
+	for _, name := range []string{"I will tell a secret", "é", strings.Repeat("x", maxNameBytes+1)} {
 		call := (&Tracer{}).Spans(said("r", "", name, "{}"))[1]
 		if call.Name != "toolscope.tool_call" || has(&call, semTool) != nil || has(&call, ownOddName) != true {
 			t.Errorf("%q: %+v", name, call)
 		}
 		call = (&Tracer{Content: true, Clean: func(s string) string { return strings.ReplaceAll(s, "secret", "[redacted]") }}).Spans(said("r", "", name, "{}"))[1]
-		if want := strings.ReplaceAll(name, "secret", "[redacted]"); has(&call, semTool) != want[:min(len(want), mostName)] {
+		if want := strings.ReplaceAll(name, "secret", "[redacted]"); has(&call, semTool) != want[:min(len(want), maxNameBytes)] {
 			t.Errorf("%q with contents: %+v", name, call)
 		}
 	}
@@ -154,14 +154,14 @@ func TestOperation(t *testing.T) {
 // TestLargeTexts: a span whose texts are too large for a collector has the beginning of them, and says
 // so; what is left is JSON.
 func TestLargeTexts(t *testing.T) {
-	of := said("r", strings.Repeat("é", mostTexts/3), "f", `{"a":"`+strings.Repeat("b", mostTexts)+`"}`)
+	of := said("r", strings.Repeat("é", maxTextBytes/3), "f", `{"a":"`+strings.Repeat("b", maxTextBytes)+`"}`)
 	for i, s := range (&Tracer{Content: true}).Spans(of) {
 		size := 0
 		for _, a := range s.Attributes {
 			text, _ := a.Value.(string)
 			size += len(text)
 		}
-		if size < mostTexts/2 || size > mostTexts+4096 || has(&s, ownCut) != true {
+		if size < maxTextBytes/2 || size > maxTextBytes+4096 || has(&s, ownCut) != true {
 			t.Errorf("span %d has %d bytes", i, size)
 		}
 		if text, _ := has(&s, semMessages).(string); i == 0 && !json.Valid([]byte(text)) {
@@ -170,7 +170,7 @@ func TestLargeTexts(t *testing.T) {
 	}
 	long := strings.Repeat("é", 2_000_000)
 	of = said(long, "x", "f", "{}")
-	of.Asked, of.URL, of.Turn.Model, of.Turn.Finish, of.Turn.Request = long, "https://"+strings.Repeat("h", 2_000_000), long, long, &stream.RequestInfo{Session: long}
+	of.RequestedModel, of.URL, of.Turn.Model, of.Turn.Finish, of.Turn.Request = long, "https://"+strings.Repeat("h", 2_000_000), long, long, &stream.RequestInfo{Session: long}
 	of.Turn.Calls[0].ID, of.Turn.Calls[0].Kind = long, long
 	for _, content := range []bool{false, true} {
 		for i, s := range (&Tracer{Content: content}).Spans(of) {
@@ -197,7 +197,7 @@ func TestUnanswered(t *testing.T) {
 	s.Apply(stream.Event{Kind: stream.Failure, At: stream.NoTime, Text: "x", What: &stream.FailureInfo{By: stream.Network}})
 	s.Apply(stream.Event{Kind: stream.TurnClose, At: stream.NoTime, Code: stream.CloseCut, What: &stream.Ending{By: stream.Network}})
 	of := said("r", "", "f", "{}")
-	of.Turn, of.At = s.Turns[0], time.Second
+	of.Turn, of.RequestAt = s.Turns[0], time.Second
 	turn := (&Tracer{}).Spans(of)[0]
 	if at := time.Unix(1_000_001, 0); !turn.Began.Equal(at) || !turn.Ended.Equal(at) || len(turn.Events) != 1 || !turn.Events[0].At.Equal(at) {
 		t.Errorf("%+v", turn)
@@ -214,7 +214,7 @@ func TestGivenUp(t *testing.T) {
 		s.Apply(e)
 	}
 	of := said("r", "", "f", "{}")
-	of.Turn, of.Latest = s.Turns[0], 4
+	of.Turn, of.LastBytesAt = s.Turns[0], 4
 	turn := (&Tracer{}).Spans(of)[0]
 	if want := of.Clock(4); !turn.Ended.Equal(want) || len(turn.Events) != 0 && !turn.Events[0].At.Equal(want) {
 		t.Errorf("it ends at %s: %+v", turn.Ended, turn)
@@ -233,7 +233,7 @@ func TestFailed(t *testing.T) {
 		s.Apply(stream.Event{Kind: stream.TurnOpen})
 		s.Apply(stream.Event{Kind: stream.TurnClose, Code: stream.CloseCut, Text: "x", What: &stream.Ending{By: test.by}})
 		of := said("r", "", "f", "{}")
-		of.Turn, of.Own = s.Turns[0], test.own
+		of.Turn, of.AnsweredHere = s.Turns[0], test.own
 		if turn := (&Tracer{}).Spans(of)[0]; turn.Failed != (test.failed != nil) || has(&turn, semError) != test.failed {
 			t.Errorf("%+v: %+v", test, turn)
 		}

@@ -12,14 +12,14 @@ import (
 	"toolscope/stream"
 )
 
-// names are those of the turn's trace and span.
-func (of *Traced) names() (trace [16]byte, id [8]byte) {
+// spanIDs are those of the turn's trace and span.
+func (of *TracedTurn) spanIDs() (trace [16]byte, id [8]byte) {
 	t := of.Turn
 	seed := fmt.Sprint("\x00", of.Machine, "\x00", of.File, "\x00", t.Number)
-	if at := of.clock(begin(of)); !at.IsZero() {
+	if at := of.clockTime(turnStart(of)); !at.IsZero() {
 		seed = strconv.FormatInt(at.UnixMicro(), 10)
 	}
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%d\x00%s\x00%s", seed, of.Nth, of.URL, cmp.Or(t.ID, answerHash(t))))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%d\x00%s\x00%s", seed, of.TurnOfExchange, of.URL, cmp.Or(t.ID, answerHash(t))))
 	copy(trace[:], sum[:])
 	copy(id[:], sum[16:])
 	return trace, id
@@ -43,21 +43,21 @@ const (
 	isRemote    = 0x200
 )
 
-// below puts a turn's span below the one that its request names. A trace that is not to be recorded has
+// setParent puts a turn's span below the one that its request names. A trace that is not to be recorded has
 // it nevertheless, and its flags say so: that is for the collector to leave out.
-func (of *Traced) below(s *Span) {
-	trace, parent, flags, ok := traceParent(of.Parent)
+func (of *TracedTurn) setParent(s *Span) {
+	trace, parent, flags, ok := traceParent(of.TraceParent)
 	if !ok {
 		return
 	}
 	s.Trace, s.Parent, s.Flags = trace, parent, knowsRemote|isRemote|uint32(flags)
-	if len(of.State) <= mostState && !strings.ContainsFunc(of.State, func(c rune) bool { return c < ' ' || c > '~' }) {
-		s.State = of.State
+	if len(of.TraceState) <= maxStateLen && !strings.ContainsFunc(of.TraceState, func(c rune) bool { return c < ' ' || c > '~' }) {
+		s.State = of.TraceState
 	}
 }
 
-// mostState is how long a tracestate is at most: https://www.w3.org/TR/trace-context/#tracestate-limits
-const mostState = 512
+// maxStateLen is how long a tracestate is at most: https://www.w3.org/TR/trace-context/#tracestate-limits
+const maxStateLen = 512
 
 // traceParent reads a header of that name. Versions after the first may have more parts behind these:
 // https://www.w3.org/TR/trace-context/#traceparent-header
@@ -78,8 +78,8 @@ func traceParent(text string) (trace [16]byte, span [8]byte, flags byte, ok bool
 	return trace, span, bits[0], trace != [16]byte{} && span != [8]byte{}
 }
 
-// operation is what was asked for, as the conventions call it.
-func (of *Traced) operation() string {
+// operationName is what was asked for, as the conventions call it.
+func (of *TracedTurn) operationName() string {
 	if u, err := url.Parse(of.URL); err == nil {
 		path := strings.TrimSuffix(u.Path, "/")
 		if strings.HasSuffix(path, "/completions") && !strings.HasSuffix(path, "/chat/completions") || strings.HasSuffix(path, "/api/generate") {
@@ -89,31 +89,31 @@ func (of *Traced) operation() string {
 	return cmp.Or(operations[of.Turn.Dialect], "chat")
 }
 
-// seller is who answers, as the conventions call it: by its host, or by its protocol; "" where they have
+// providerName is who answers, as the conventions call it: by its host, or by its protocol; "" where they have
 // no word for it.
-func (of *Traced) seller() string {
+func (of *TracedTurn) providerName() string {
 	if u, err := url.Parse(of.URL); err == nil {
-		for _, s := range sellers {
+		for _, s := range hostProviders {
 			if strings.HasSuffix(u.Hostname(), s.host) && strings.HasPrefix(u.Hostname(), s.begins) {
 				return s.name
 			}
 		}
 	}
-	return flavours[of.Turn.Dialect]
+	return protocolProviders[of.Turn.Dialect]
 }
 
-// failed reports whether an answer did not end as it should, or none came. Where the client ended it, or
+// hasFailed reports whether an answer did not end as it should, or none came. Where the client ended it, or
 // toolscope saw no more of it, nobody knows that anything failed.
-func (of *Traced) failed() bool {
+func (of *TracedTurn) hasFailed() bool {
 	t := of.Turn
 	if p := t.Phase(); p != stream.TurnAborted && p != stream.TurnRejected {
 		return false
 	}
-	return t.EndedBy != stream.Client && (t.EndedBy != stream.Toolscope || of.Own)
+	return t.EndedBy != stream.Client && (t.EndedBy != stream.Toolscope || of.AnsweredHere)
 }
 
-// fault is the class of what a turn failed with.
-func (of *Traced) fault() string {
+// errorType is the class of what a turn failed with.
+func (of *TracedTurn) errorType() string {
 	if of.Status >= 400 {
 		return strconv.Itoa(of.Status)
 	}
