@@ -8,30 +8,30 @@ import (
 	"toolscope/ui/screen"
 )
 
-// call writes an article.
-func (h *writer) call(p *Page, t *Turn, c *stream.Call) {
+// writeCall writes an article.
+func (h *writer) writeCall(p *Page, t *Turn, c *stream.Call) {
 	id := callID(c)
 	h.raw(`<article id="`).text(id).raw(`" aria-labelledby="`).text(id).raw(`h"><h3 id="`).text(id).raw(`h">`).text(nameOf(c)).raw(" ")
-	h.status(c)
+	h.writeStatus(c)
 	h.raw("</h3>\n<dl class=\"facts\">")
-	h.fact("id", c.ID)
-	h.fact("provider", c.Phase().String())
-	h.fact("bytes", joined(c.Syntax().String(), screen.Bytes(len(c.Args())).String()))
-	h.fact("deltas", screen.Count(c.Deltas()).String())
-	h.fact("also", strings.Join(panes.AboutCall(c), ", "))
+	h.writeFact("id", c.ID)
+	h.writeFact("provider", c.Phase().String())
+	h.writeFact("bytes", joinWords(c.Syntax().String(), screen.Bytes(len(c.Args())).String()))
+	h.writeFact("deltas", screen.Count(c.Deltas()).String())
+	h.writeFact("also", strings.Join(panes.AboutCall(c), ", "))
 	h.raw("</dl>\n")
-	h.arguments(c)
-	h.findings(c.Findings)
-	h.runs(t.Turn, c)
-	h.result(c.LatestResult())
+	h.writeArguments(c)
+	h.writeFindings(c.Findings)
+	h.writeRuns(t.Turn, c)
+	h.writeResult(c.LatestResult())
 	if !c.Discarded {
-		h.replays(p, t, c)
+		h.writePreviews(p, t, c)
 	}
 	h.raw("</article>\n")
 }
 
-// runs says which programs run the call, and when.
-func (h *writer) runs(t *stream.Turn, c *stream.Call) {
+// writeRuns says which programs run the call, and when.
+func (h *writer) writeRuns(t *stream.Turn, c *stream.Call) {
 	var say []string
 	for _, x := range []stream.RunRule{stream.AtSeal, stream.AtEnd} {
 		say = append(say, panes.RunBy(t, c, x)...)
@@ -46,23 +46,23 @@ func (h *writer) runs(t *stream.Turn, c *stream.Call) {
 	h.raw("</ul></details>\n")
 }
 
-// mostLit is how long arguments may be for their tokens to have colours, each of which costs more
+// maxColouredBytes is how long arguments may be for their tokens to have colours, each of which costs more
 // bytes than it has.
-const mostLit = 256 << 10
+const maxColouredBytes = 256 << 10
 
-// arguments writes them in rows, by their own tokens; from where they are no JSON as they came.
-func (h *writer) arguments(c *stream.Call) {
+// writeArguments writes them in rows, by their own tokens; from where they are no JSON as they came.
+func (h *writer) writeArguments(c *stream.Call) {
 	args, tokens := c.Args(), c.Lexer().Tokens()
 	if len(args) == 0 {
 		return
 	}
 	h.raw("<pre>")
-	if c.Freeform() || len(args) > mostLit || tokens.Len() == 0 {
+	if c.Freeform() || len(args) > maxColouredBytes || tokens.Len() == 0 {
 		h.lines(args)
 	} else {
 		r := rows{writer: h}
 		for i, tok := range tokens.All() {
-			r.token(tok.Kind, args[tokens.Start(i):tok.End])
+			r.writeToken(tok.Kind, args[tokens.Start(i):tok.End])
 		}
 	}
 	if role := screen.CallRole(c); role == screen.Bad || c.MayGrow() {
@@ -80,16 +80,16 @@ type rows struct {
 }
 
 // classes are those of tokens.
-var classes = map[stream.TokenKind]literal{
+var classes = map[stream.TokenKind]markup{
 	stream.Key: "k", stream.String: "s", stream.Number: "n", stream.True: "w", stream.False: "w", stream.Null: "w",
 }
 
-// mostIndent is how deep rows are indented.
-const mostIndent = 24
+// maxIndent is how deep rows are indented.
+const maxIndent = 24
 
-func (r *rows) row() { r.put("\n" + strings.Repeat("  ", min(r.depth, mostIndent))) }
+func (r *rows) startRow() { r.write("\n" + strings.Repeat("  ", min(r.depth, maxIndent))) }
 
-func (r *rows) token(kind stream.TokenKind, piece []byte) {
+func (r *rows) writeToken(kind stream.TokenKind, piece []byte) {
 	closes := kind == stream.ObjectClose || kind == stream.ArrayClose
 	switch {
 	case kind == stream.Space:
@@ -99,35 +99,35 @@ func (r *rows) token(kind stream.TokenKind, piece []byte) {
 		return
 	case closes:
 		if r.depth--; !r.fresh {
-			r.row()
+			r.startRow()
 		}
 	case r.fresh || r.ended && r.depth == 0:
-		r.row()
+		r.startRow()
 	}
 	r.fresh, r.ended = false, closes
 	switch kind {
 	case stream.ObjectOpen, stream.ArrayOpen:
-		r.punct(piece)
+		r.writePunct(piece)
 		r.depth++
 		r.fresh = true
 	case stream.Comma:
-		r.punct(piece)
-		r.row()
+		r.writePunct(piece)
+		r.startRow()
 	case stream.Colon:
-		r.punct(append(piece[:len(piece):len(piece)], ' '))
+		r.writePunct(append(piece[:len(piece):len(piece)], ' '))
 	case stream.ObjectClose, stream.ArrayClose:
-		r.punct(piece)
+		r.writePunct(piece)
 	default:
 		r.raw(`<span class="`).raw(classes[kind]).raw(`">`).text(string(piece)).raw("</span>")
 	}
 }
 
-func (r *rows) punct(piece []byte) {
+func (r *rows) writePunct(piece []byte) {
 	r.raw(`<span class="p">`).text(string(piece)).raw("</span>")
 }
 
-// result writes what the tool gave.
-func (h *writer) result(r *stream.SentBackCall) {
+// writeResult writes what the tool gave.
+func (h *writer) writeResult(r *stream.SentBackCall) {
 	if r == nil {
 		return
 	}

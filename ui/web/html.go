@@ -12,8 +12,8 @@ import (
 	"toolscope/ui/display"
 )
 
-// A literal is markup: text from outside is never one.
-type literal string
+// A markup is markup: text from outside is never one.
+type markup string
 
 // A writer writes HTML.
 type writer struct {
@@ -31,15 +31,15 @@ func (h *writer) flush() error {
 	return h.err
 }
 
-func (h *writer) put(s string) {
+func (h *writer) write(s string) {
 	if h.err == nil {
 		_, h.err = h.to.WriteString(s)
 	}
 }
 
 // raw writes markup.
-func (h *writer) raw(s literal) *writer {
-	h.put(string(s))
+func (h *writer) raw(s markup) *writer {
+	h.write(string(s))
 	return h
 }
 
@@ -48,11 +48,11 @@ var escaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "
 // text writes what may have come from outside, on one line: in the content of an element, or
 // between the quotes of an attribute.
 func (h *writer) text(s string) *writer {
-	h.bytes([]byte(s))
+	h.writeEscaped([]byte(s))
 	return h
 }
 
-func (h *writer) bytes(b []byte) {
+func (h *writer) writeEscaped(b []byte) {
 	h.clean = display.Drawer{}.AppendClean(h.clean[:0], b)
 	if h.err == nil {
 		_, h.err = escaper.WriteString(h.to, string(h.clean))
@@ -63,21 +63,21 @@ func (h *writer) bytes(b []byte) {
 func (h *writer) lines(b []byte) *writer {
 	for i, line := range bytes.Split(b, []byte("\n")) {
 		if i > 0 {
-			h.put("\n")
+			h.write("\n")
 		}
-		h.bytes(line)
+		h.writeEscaped(line)
 	}
 	return h
 }
 
-func (h *writer) int(n int) *writer {
-	h.put(strconv.Itoa(n))
+func (h *writer) writeInt(n int) *writer {
+	h.write(strconv.Itoa(n))
 	return h
 }
 
-// style writes the page's style, which its policy knows by its hash.
-func (h *writer) style() *writer {
-	h.put(style())
+// writeStyle writes the page's style, which its policy knows by its hash.
+func (h *writer) writeStyle() *writer {
+	h.write(styleSheet())
 	return h
 }
 
@@ -87,8 +87,8 @@ func hashOf(s string) string {
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// fact is a word and what it is, if that is known.
-func (h *writer) fact(word literal, is string) {
+// writeFact is a word and what it is, if that is known.
+func (h *writer) writeFact(word markup, is string) {
 	if is != "" {
 		h.raw("<div><dt>").raw(word).raw("</dt><dd>").text(is).raw("</dd></div>")
 	}

@@ -10,33 +10,33 @@ import (
 	"toolscope/ui/screen"
 )
 
-// replays writes what a later request would carry of the call: as behaviours have it, to every
+// writePreviews writes what a later request would carry of the call: as behaviours have it, to every
 // target, and as clients have it, to where it came from.
-func (h *writer) replays(p *Page, t *Turn, c *stream.Call) {
+func (h *writer) writePreviews(p *Page, t *Turn, c *stream.Call) {
 	from := providers.TargetOf(t.Dialect)
 	if from == nil {
 		return
 	}
-	x := p.exchange(t.Turn)
+	x := p.exchangeOf(t.Turn)
 	src := replay.Calls(t.Turn, from, c).Among(x.Names(), t.Turn, c).Witnessed(p.In.View().Witnesses(c))
 	if replay.NumCalls(src.Messages) == 0 {
 		return
 	}
 	h.raw("<details><summary>Sent back: what a later request would carry</summary>\n")
 	for _, r := range c.SentBack {
-		h.raw("<p>Seen in request ").int(r.Exchange).raw(": <strong>").text(r.Outcome).raw("</strong>")
+		h.raw("<p>Seen in request ").writeInt(r.Exchange).raw(": <strong>").text(r.Outcome).raw("</strong>")
 		if r.Policies != "" {
 			h.raw(", as do ").text(strings.ReplaceAll(r.Policies, ",", ", "))
 		}
 		h.raw("</p>\n")
 	}
-	h.matrix(src, providers.Targets())
-	h.clients(src, from)
+	h.writeMatrix(src, providers.Targets())
+	h.writeClients(src, from)
 	h.raw("</details>\n")
 }
 
-// matrix is a table of targets and behaviours. What is lost stands below it, by its name.
-func (h *writer) matrix(src *replay.Source, targets []*dialect.Target) {
+// writeMatrix is a table of targets and behaviours. What is lost stands below it, by its name.
+func (h *writer) writeMatrix(src *replay.Source, targets []*dialect.Target) {
 	h.raw(`<div class="wide" tabindex="0" role="group" aria-label="Targets and behaviours"><table><caption>As behaviours have it, to each target</caption><thead><tr><th scope="col">target</th>`)
 	for i := range replay.Behaviours {
 		h.raw(`<th scope="col">`).text(replay.Behaviours[i].Name).raw("</th>")
@@ -48,18 +48,18 @@ func (h *writer) matrix(src *replay.Source, targets []*dialect.Target) {
 		for i := range replay.Behaviours {
 			v := src.Preview(to, &replay.Behaviours[i])
 			h.raw("<td>")
-			h.outcome(&v)
+			h.writeOutcome(&v)
 			h.raw("</td>")
 			lost.add(&v)
 		}
 		h.raw("</tr>\n")
 	}
 	h.raw("</tbody></table></div>\n")
-	h.losses(&lost)
+	h.writeLosses(&lost)
 }
 
-// clients is a table of the clients that are known to speak the protocol the call came by.
-func (h *writer) clients(src *replay.Source, from *dialect.Target) {
+// writeClients is a table of the clients that are known to speak the protocol the call came by.
+func (h *writer) writeClients(src *replay.Source, from *dialect.Target) {
 	h.raw(`<div class="wide" tabindex="0" role="group" aria-label="Clients"><table><caption>As clients have it, back to `).text(from.Name)
 	h.raw(`</caption><thead><tr><th scope="col">client</th><th scope="col">known</th><th scope="col">goes</th><th scope="col">provider</th></tr></thead><tbody>` + "\n")
 	for i := range replay.Clients {
@@ -69,14 +69,14 @@ func (h *writer) clients(src *replay.Source, from *dialect.Target) {
 		}
 		v := src.Preview(from, as)
 		h.raw(`<tr><th scope="row">`).text(as.Client.Title).raw("</th><td>").text(as.Known.String()).raw("</td><td>")
-		h.outcome(&v)
+		h.writeOutcome(&v)
 		h.raw("</td><td>").text(v.Acceptance.String()).raw("</td></tr>\n")
 	}
 	h.raw("</tbody></table></div>\n")
 }
 
-// outcome writes what goes, and that it is refused where that is known.
-func (h *writer) outcome(v *replay.Preview) {
+// writeOutcome writes what goes, and that it is refused where that is known.
+func (h *writer) writeOutcome(v *replay.Preview) {
 	side := screen.OutcomeSides[v.Outcome]
 	h.raw(`<span class="`).raw(roles[screen.SideRoles[side]]).raw(`">`).text(v.Outcome.String()).raw("</span>")
 	if v.Acceptance.Verdict == replay.Refused {
@@ -103,7 +103,7 @@ func (l *losses) add(v *replay.Preview) {
 	}
 }
 
-func (h *writer) losses(l *losses) {
+func (h *writer) writeLosses(l *losses) {
 	if len(l.all) == 0 {
 		return
 	}

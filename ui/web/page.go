@@ -38,22 +38,22 @@ type Turn struct {
 // Write writes the page.
 func Write(to io.Writer, p *Page) error {
 	h := newWriter(to)
-	h.head(p)
-	h.overview(p)
+	h.writeHead(p)
+	h.writeOverview(p)
 	h.raw(`<main id="turns">`)
 	for i := range p.Turns {
-		h.turn(p, &p.Turns[i])
+		h.writeTurn(p, &p.Turns[i])
 	}
 	h.raw("</main>\n<footer><p>Written by toolscope. This page fetches nothing and runs no code.</p></footer>\n</body>\n</html>\n")
 	return h.flush()
 }
 
-func (h *writer) head(p *Page) {
+func (h *writer) writeHead(p *Page) {
 	name := filepath.Base(p.Name)
 	h.raw("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n")
-	h.raw(`<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src '`).text(hashOf(style())).raw("'; base-uri 'none'; form-action 'none'\">\n")
+	h.raw(`<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src '`).text(hashOf(styleSheet())).raw("'; base-uri 'none'; form-action 'none'\">\n")
 	h.raw("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"referrer\" content=\"no-referrer\">\n")
-	h.raw("<title>").text(name).raw(" – toolscope</title>\n<style>").style().raw("</style>\n</head>\n<body>\n")
+	h.raw("<title>").text(name).raw(" – toolscope</title>\n<style>").writeStyle().raw("</style>\n</head>\n<body>\n")
 	h.raw(`<a class="skip" href="#turns">To the turns</a>`).raw("\n<header><h1>").text(name).raw("</h1>\n")
 	if p.Redacted {
 		h.raw("<p>Keys and other secrets that were found are taken out.</p>\n")
@@ -64,12 +64,12 @@ func (h *writer) head(p *Page) {
 	h.raw("</header>\n")
 }
 
-// overview is the sums, and a list of the turns.
-func (h *writer) overview(p *Page) {
+// writeOverview is the sums, and a list of the turns.
+func (h *writer) writeOverview(p *Page) {
 	calls, bad, findings := 0, 0, 0
 	var total price.Sum
 	for _, t := range p.Turns {
-		total.Add(p.cost(t.Turn))
+		total.Add(p.costOf(t.Turn))
 		findings += len(t.Findings)
 		for _, c := range t.Calls {
 			calls++
@@ -80,18 +80,18 @@ func (h *writer) overview(p *Page) {
 		}
 	}
 	h.raw(`<nav aria-label="Turns">`).raw(`<dl class="facts">`)
-	h.fact("turns", screen.Count(len(p.Turns)).String())
-	h.fact("calls", screen.Count(calls).String())
-	h.fact("bad calls", screen.Count(bad).String())
-	h.fact("findings", screen.Count(findings).String())
-	h.fact("cost", total.String())
+	h.writeFact("turns", screen.Count(len(p.Turns)).String())
+	h.writeFact("calls", screen.Count(calls).String())
+	h.writeFact("bad calls", screen.Count(bad).String())
+	h.writeFact("findings", screen.Count(findings).String())
+	h.writeFact("cost", total.String())
 	h.raw("</dl>\n<ol class=\"turns\">\n")
 	for _, t := range p.Turns {
-		h.raw(`<li><a href="#`).text(turnID(t.Turn)).raw(`">turn `).int(int(t.Number) + 1).raw(" ").text(title(p, t.Turn)).raw("</a> ")
-		h.state(screen.TurnLook(t.Turn))
+		h.raw(`<li><a href="#`).text(turnID(t.Turn)).raw(`">turn `).writeInt(int(t.Number) + 1).raw(" ").text(turnTitle(p, t.Turn)).raw("</a> ")
+		h.writeState(screen.TurnLook(t.Turn))
 		for _, c := range t.Calls {
 			h.raw(` <span class="brief">`).text(nameOf(c)).raw(" ")
-			h.status(c)
+			h.writeStatus(c)
 			h.raw("</span>")
 		}
 		h.raw("</li>\n")
@@ -99,22 +99,22 @@ func (h *writer) overview(p *Page) {
 	h.raw("</ol></nav>\n")
 }
 
-func (p *Page) exchange(t *stream.Turn) *providers.Exchange { return p.In.Exchange(t.Exchange) }
+func (p *Page) exchangeOf(t *stream.Turn) *providers.Exchange { return p.In.Exchange(t.Exchange) }
 
-func (p *Page) cost(t *stream.Turn) price.Figure {
+func (p *Page) costOf(t *stream.Turn) price.Figure {
 	head := stream.Head{}
-	if x := p.exchange(t); x != nil {
+	if x := p.exchangeOf(t); x != nil {
 		head = *x.Head
 	}
 	return p.Prices.Turn(t, head)
 }
 
-// title is a turn in a few words.
-func title(p *Page, t *stream.Turn) string {
+// turnTitle is a turn in a few words.
+func turnTitle(p *Page, t *stream.Turn) string {
 	if t.Model != "" {
 		return t.Model
 	}
-	return panes.TurnTitle(p.exchange(t), t)
+	return panes.TurnTitle(p.exchangeOf(t), t)
 }
 
 func nameOf(c *stream.Call) string {
@@ -124,8 +124,8 @@ func nameOf(c *stream.Call) string {
 	return c.Name
 }
 
-// joined are the words that are not empty.
-func joined(words ...string) string {
+// joinWords are the words that are not empty.
+func joinWords(words ...string) string {
 	var all []string
 	for _, w := range words {
 		if w != "" {

@@ -2,25 +2,25 @@ package web
 
 import "strings"
 
-// A tint is a colour by day and by night.
-type tint struct{ name, light, dark string }
+// A colourPair is a colour by day and by night.
+type colourPair struct{ name, light, dark string }
 
 // The grounds that are written on, and the inks: each ink stands out from each ground by 4.5 to 1.
 var (
-	grounds = []tint{{"ground", "#ffffff", "#0d1117"}, {"panel", "#f6f8fa", "#161b22"}, {"wrong", "#ffebe9", "#3d0d12"}}
-	inks    = []tint{
+	grounds = []colourPair{{"ground", "#ffffff", "#0d1117"}, {"panel", "#f6f8fa", "#161b22"}, {"wrong", "#ffebe9", "#3d0d12"}}
+	inks    = []colourPair{
 		{"ink", "#1f2328", "#e6edf3"}, {"muted", "#57606a", "#9ea7b1"}, {"link", "#0550ae", "#79c0ff"},
 		{"good", "#116329", "#7ee787"}, {"caution", "#7d4e00", "#e3b341"}, {"bad", "#a40e26", "#ffa198"},
 		{"key", "#0550ae", "#79c0ff"}, {"string", "#0a3069", "#a5d6ff"}, {"number", "#953800", "#ffab70"}, {"word", "#6639ba", "#d2a8ff"},
 	}
 	// lines carry no text; they stand out by 3 to 1.
-	lines = []tint{{"line", "#818b98", "#6e7681"}, {"wait", "#818b98", "#6e7681"}, {"busy", "#0969da", "#4493f8"}, {"still", "#9a6700", "#d29922"}, {"seal", "#1f2328", "#e6edf3"}}
+	lines = []colourPair{{"line", "#818b98", "#6e7681"}, {"wait", "#818b98", "#6e7681"}, {"busy", "#0969da", "#4493f8"}, {"still", "#9a6700", "#d29922"}, {"seal", "#1f2328", "#e6edf3"}}
 )
 
-// style is the page's style sheet.
-func style() string {
+// styleSheet is the page's style sheet.
+func styleSheet() string {
 	var light, dark strings.Builder
-	for _, all := range [][]tint{grounds, inks, lines} {
+	for _, all := range [][]colourPair{grounds, inks, lines} {
 		for _, t := range all {
 			light.WriteString("--" + t.name + ":" + t.light + ";")
 			dark.WriteString("--" + t.name + ":" + t.dark + ";")

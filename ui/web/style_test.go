@@ -8,7 +8,7 @@ import (
 
 // TestContrast: each ink can be read on each ground, by day and by night, and lines can be seen.
 func TestContrast(t *testing.T) {
-	check := func(least float64, fore, back tint) {
+	check := func(least float64, fore, back colourPair) {
 		t.Helper()
 		for _, pair := range [][2]string{{fore.light, back.light}, {fore.dark, back.dark}} {
 			if r := contrast(t, pair[0], pair[1]); r < least {

@@ -16,74 +16,76 @@ func callID(c *stream.Call) string {
 }
 
 // roles are the classes of what has a colour; all else has none.
-var roles = map[screen.Role]literal{screen.Good: "good", screen.Caution: "caution", screen.Bad: "bad", screen.Muted: "muted"}
+var roles = map[screen.Role]markup{screen.Good: "good", screen.Caution: "caution", screen.Bad: "bad", screen.Muted: "muted"}
 
-// state writes a sign and a word, of which the word alone is read out.
-func (h *writer) state(status stream.Status, role screen.Role, word string) {
+// writeState writes a sign and a word, of which the word alone is read out.
+func (h *writer) writeState(status stream.Status, role screen.Role, word string) {
 	h.raw(`<span class="state `).raw(roles[role]).raw(`"><span aria-hidden="true">`).text(screen.UnicodeGlyphs.Status[status].String()).raw("</span> ").text(word).raw("</span>")
 }
 
-func (h *writer) status(c *stream.Call) { h.state(c.Status(), screen.CallRole(c), c.Status().String()) }
+func (h *writer) writeStatus(c *stream.Call) {
+	h.writeState(c.Status(), screen.CallRole(c), c.Status().String())
+}
 
-// turn writes a section.
-func (h *writer) turn(p *Page, t *Turn) {
+// writeTurn writes a section.
+func (h *writer) writeTurn(p *Page, t *Turn) {
 	id := turnID(t.Turn)
-	h.raw(`<section id="`).text(id).raw(`" aria-labelledby="`).text(id).raw(`h"><h2 id="`).text(id).raw(`h">Turn `).int(int(t.Number) + 1).raw(" ").text(title(p, t.Turn)).raw(" ")
-	h.state(screen.TurnLook(t.Turn))
+	h.raw(`<section id="`).text(id).raw(`" aria-labelledby="`).text(id).raw(`h"><h2 id="`).text(id).raw(`h">Turn `).writeInt(int(t.Number) + 1).raw(" ").text(turnTitle(p, t.Turn)).raw(" ")
+	h.writeState(screen.TurnLook(t.Turn))
 	h.raw("</h2>\n")
-	h.turnFacts(p, t.Turn)
-	h.timeline(t)
-	h.findings(t.Findings)
-	h.folded("Reasoning", t.Thinking)
-	h.folded("Text", t.Text)
+	h.writeTurnFacts(p, t.Turn)
+	h.writeTimeline(t)
+	h.writeFindings(t.Findings)
+	h.writeFolded("Reasoning", t.Thinking)
+	h.writeFolded("Text", t.Text)
 	for _, c := range t.Calls {
-		h.call(p, t, c)
+		h.writeCall(p, t, c)
 	}
 	h.raw("</section>\n")
 }
 
-func (h *writer) turnFacts(p *Page, t *stream.Turn) {
+func (h *writer) writeTurnFacts(p *Page, t *stream.Turn) {
 	h.raw(`<dl class="facts">`)
-	h.fact("protocol", t.Dialect)
-	h.fact("ended", panes.FinishText(t))
-	h.fact("error", t.Failure)
+	h.writeFact("protocol", t.Dialect)
+	h.writeFact("ended", panes.FinishText(t))
+	h.writeFact("error", t.Failure)
 	cost := "unknown"
-	if f := p.cost(t); f.Known() {
+	if f := p.costOf(t); f.Known() {
 		if cost = f.String(); f.AsOf != "" {
 			cost += ", prices of " + f.AsOf
 		}
 	}
-	h.fact("cost", cost)
-	h.fact("usage", t.Usage.String())
+	h.writeFact("cost", cost)
+	h.writeFact("usage", t.Usage.String())
 	if a := t.Request; a != nil {
-		h.fact("agent", joined(a.Client, a.Agent))
-		h.fact("purpose", a.Purpose)
-		h.fact("session", a.Session)
+		h.writeFact("agent", joinWords(a.Client, a.Agent))
+		h.writeFact("purpose", a.Purpose)
+		h.writeFact("session", a.Session)
 	}
-	if x := p.exchange(t); x != nil {
+	if x := p.exchangeOf(t); x != nil {
 		if x.Head.Status != 0 {
-			h.fact("HTTP status", strconv.Itoa(x.Head.Status))
+			h.writeFact("HTTP status", strconv.Itoa(x.Head.Status))
 		}
-		h.fact("found in", x.Head.Wrappers)
+		h.writeFact("found in", x.Head.Wrappers)
 		for _, lack := range x.Head.Lacks {
-			h.fact("cannot tell", lack)
+			h.writeFact("cannot tell", lack)
 		}
 	}
 	h.raw("</dl>\n")
 }
 
-// folded writes a text that opens when asked for.
-func (h *writer) folded(what literal, text []byte) {
+// writeFolded writes a text that opens when asked for.
+func (h *writer) writeFolded(what markup, text []byte) {
 	if len(text) > 0 {
 		h.raw("<details><summary>").raw(what).raw(", ").text(screen.Bytes(len(text)).String()).raw("</summary><pre>").lines(text).raw("</pre></details>\n")
 	}
 }
 
-// scale is the width of a timeline.
-const scale = 1000
+// timelineWidth is the width of a timeline.
+const timelineWidth = 1000
 
-// timeline writes a row a call on the axis of the turn's time. What is drawn is said in words too.
-func (h *writer) timeline(t *Turn) {
+// writeTimeline writes a row a call on the axis of the turn's time. What is drawn is said in words too.
+func (h *writer) writeTimeline(t *Turn) {
 	if len(t.Calls) == 0 {
 		return
 	}
@@ -98,20 +100,20 @@ func (h *writer) timeline(t *Turn) {
 	h.raw(`<h3 class="muted">Time</h3><ol class="time">`)
 	for _, c := range t.Calls {
 		h.raw(`<li><a href="#`).text(callID(c)).raw(`">`).text(nameOf(c)).raw("</a>")
-		h.lane(c, begin, end)
+		h.writeCallBar(c, begin, end)
 		h.raw(`<span class="when">`).text(momentsOf(c, begin)).raw("</span></li>\n")
 	}
 	h.raw(`</ol><p class="axis" aria-hidden="true"><span>0 s</span><span>`).text(screen.Time(end - begin).String()).raw("</span></p>\n")
 }
 
-// lane draws a call: from when it was announced, while bytes came, and until it was sealed.
-func (h *writer) lane(c *stream.Call, begin, end time.Duration) {
-	at := func(d time.Duration) int { return int(scale * (d - begin) / (end - begin)) }
+// writeCallBar draws a call: from when it was announced, while bytes came, and until it was sealed.
+func (h *writer) writeCallBar(c *stream.Call, begin, end time.Duration) {
+	at := func(d time.Duration) int { return int(timelineWidth * (d - begin) / (end - begin)) }
 	h.raw(`<svg aria-hidden="true" viewBox="0 0 1000 20" preserveAspectRatio="none">`)
-	bar := func(class literal, y, high int, from, to time.Duration) {
+	bar := func(class markup, y, high int, from, to time.Duration) {
 		if from >= begin && to >= from {
-			x := min(at(from), scale-3)
-			h.raw(`<rect class="`).raw(class).raw(`" x="`).int(x).raw(`" y="`).int(y).raw(`" width="`).int(max(3, at(to)-x)).raw(`" height="`).int(high).raw(`"/>`)
+			x := min(at(from), timelineWidth-3)
+			h.raw(`<rect class="`).raw(class).raw(`" x="`).writeInt(x).raw(`" y="`).writeInt(y).raw(`" width="`).writeInt(max(3, at(to)-x)).raw(`" height="`).writeInt(high).raw(`"/>`)
 		}
 	}
 	first := c.FirstArgAt
@@ -137,11 +139,11 @@ func momentsOf(c *stream.Call, begin time.Duration) string {
 	if sealed == "" {
 		sealed = "never sealed"
 	}
-	return joined(moment("opened", c.OpenedAt), moment("first byte", c.FirstArgAt), moment("last byte", c.LastArgAt), sealed)
+	return joinWords(moment("opened", c.OpenedAt), moment("first byte", c.FirstArgAt), moment("last byte", c.LastArgAt), sealed)
 }
 
-// findings writes what was found, gravest words in bold.
-func (h *writer) findings(list []stream.Finding) {
+// writeFindings writes what was found, gravest words in bold.
+func (h *writer) writeFindings(list []stream.Finding) {
 	if len(list) == 0 {
 		return
 	}
@@ -149,11 +151,11 @@ func (h *writer) findings(list []stream.Finding) {
 	for _, f := range list {
 		h.raw(`<li class="`).raw(severities[f.Severity]).raw(`"><strong>`).raw(severities[f.Severity]).raw("</strong> <code>").text(f.Code).raw("</code> ").text(f.Message)
 		if f.Offset != stream.NoOffset {
-			h.raw(" (byte ").int(f.Offset).raw(")")
+			h.raw(" (byte ").writeInt(f.Offset).raw(")")
 		}
 		h.raw(`<br><span class="muted">`).text(f.Meaning).raw(" ").text(f.Advice).raw("</span></li>\n")
 	}
 	h.raw("</ul>\n")
 }
 
-var severities = map[stream.Severity]literal{stream.Info: "info", stream.Warn: "warn", stream.Error: "error"}
+var severities = map[stream.Severity]markup{stream.Info: "info", stream.Warn: "warn", stream.Error: "error"}
