@@ -105,8 +105,8 @@ func wiresOf(x *Exchange) string {
 			fmt.Fprintln(&s, start, end)
 		}
 	}
-	if x.Dialect != nil {
-		fmt.Fprintln(&s, x.Dialect.Name)
+	if x.Protocol != nil {
+		fmt.Fprintln(&s, x.Protocol.Name)
 	}
 	fmt.Fprintln(&s, x.Coding, x.Framing, x.Why, x.Ended, x.why, x.by, x.Head)
 	return s.String()
@@ -122,7 +122,7 @@ func checkAgain(t *testing.T, in *Inspector) {
 			continue
 		}
 		before := in.Timeline.Len()
-		fresh, err := in.again(x)
+		fresh, err := in.rereadAlone(x)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -254,7 +254,7 @@ func TestAgainAmongOthers(t *testing.T) {
 			in.Request = []byte(`{"messages":[],"tools":[{"type":"function","function":{"name":"get_weather","parameters":{"type":"object","required":["x"]}}}]}`)
 		}
 		if seed == 2 {
-			in.Force(&All[0])
+			in.ForceProtocol(&All[0])
 		}
 		interleave(in, s, all, r)
 		if seed == 3 {
@@ -302,7 +302,7 @@ func TestNotRereadable(t *testing.T) {
 	in.Write(other.add(stream.Record{Exchange: 3, Data: data("[DONE]"), End: true}))
 	in.Write(s.add(stream.Record{Exchange: 4, Data: data(chatText)}))
 	for _, x := range in.Exchanges() {
-		if _, err := in.again(x); err == nil || x.Rereadable() {
+		if _, err := in.rereadAlone(x); err == nil || x.Rereadable() {
 			t.Errorf("exchange %d is read again", x.Number)
 		}
 	}
@@ -313,7 +313,7 @@ func TestNotRereadable(t *testing.T) {
 		t.Error("reading again changed what can be read again, or the end did")
 	}
 	s.gone = errors.New("it is gone")
-	if _, err := in.again(in.Exchange(4)); err != s.gone {
+	if _, err := in.rereadAlone(in.Exchange(4)); err != s.gone {
 		t.Error(err)
 	}
 }

@@ -6,14 +6,14 @@ import (
 	"toolscope/providers/dialect"
 )
 
-// Asks is a hash of all that the user says in the exchange's request, in texts and in results of
+// PromptHash is a hash of all that the user says in the exchange's request, in texts and in results of
 // tools. Requests that ask for the same thing share it, whatever their protocols. It is 0 where
 // nothing is said or the request cannot be read.
-func (x *Exchange) Asks() uint64 {
+func (x *Exchange) PromptHash() uint64 {
 	kept := x.past.messages != nil
 	messages, _ := x.History()
 	if !kept {
-		x.forget()
+		x.dropHistory()
 	}
 	sum, said := fnv.New64a(), false
 	for i := range messages {
@@ -33,14 +33,14 @@ func (x *Exchange) Asks() uint64 {
 	return sum.Sum64()
 }
 
-// AskedModel is the model that an exchange's request asks for, "" where that is not known.
-func (v *View) AskedModel(exchange int) string {
+// RequestedModel is the model that an exchange's request asks for, "" where that is not known.
+func (v *View) RequestedModel(exchange int) string {
 	x := v.Exchange(exchange)
 	if x == nil {
 		return ""
 	}
 	body := x.RequestBody()
-	if d := x.Dialect; d != nil && d.Model != nil {
+	if d := x.Protocol; d != nil && d.Model != nil {
 		if model := d.Model(x.Path(), body); model != "" {
 			return model
 		}
@@ -48,9 +48,9 @@ func (v *View) AskedModel(exchange int) string {
 	return dialect.Raw(body).Get("model").Text()
 }
 
-// MayAsk reports, at once, whether two requests may ask for the same thing: as far as it is known,
+// MaySharePrompt reports, at once, whether two requests may ask for the same thing: as far as it is known,
 // their conversations begin alike.
-func (x *Exchange) MayAsk(other *Exchange) bool {
-	begin, others := x.stood.Begin, other.stood.Begin
+func (x *Exchange) MaySharePrompt(other *Exchange) bool {
+	begin, others := x.position.Begin, other.position.Begin
 	return begin == 0 || others == 0 || begin == others
 }

@@ -25,19 +25,19 @@ func TestAsks(t *testing.T) {
 	}
 	in.Write(stream.Record{Exchange: 9, Head: &stream.Head{Status: 200}})
 	first := in.Exchange(1)
-	if first.Asks() == 0 {
+	if first.PromptHash() == 0 {
 		t.Fatal("the first asks for nothing")
 	}
 	for i, same := range []bool{true, true, true, true, false, false, false} {
 		x := in.Exchange(i + 1)
-		if got := x.Asks() == first.Asks(); got != same {
+		if got := x.PromptHash() == first.PromptHash(); got != same {
 			t.Errorf("%s asks for the same: %t", requests[i], got)
 		}
-		if same && (!x.MayAsk(first) || !first.MayAsk(x)) {
+		if same && (!x.MaySharePrompt(first) || !first.MaySharePrompt(x)) {
 			t.Errorf("%s may not ask for the same", requests[i])
 		}
 	}
-	if in.Exchange(5).MayAsk(first) || in.Exchange(7).Asks() != 0 || in.Exchange(9).Asks() != 0 {
+	if in.Exchange(5).MaySharePrompt(first) || in.Exchange(7).PromptHash() != 0 || in.Exchange(9).PromptHash() != 0 {
 		t.Error("what begins in another way may ask for the same, or nothing asks for something")
 	}
 }

@@ -12,7 +12,7 @@ import (
 
 // checkStatus reports an HTTP error whose body does not tell it: an empty body, a gateway's page.
 func (x *Exchange) checkStatus() {
-	if x.Head.Status < 400 || x.own || x.Dialect == &plain {
+	if x.Head.Status < 400 || x.own || x.Protocol == &plainHTTP {
 		return
 	}
 	for _, number := range x.turns {
@@ -21,7 +21,7 @@ func (x *Exchange) checkStatus() {
 		}
 	}
 	if x.decoder == nil {
-		x.use(&silent, "no body")
+		x.setProtocol(&emptyProtocol, "no body")
 	}
 	why := errorWords(x.Response.Bytes(0, x.Response.Size()))
 	switch {
@@ -33,14 +33,14 @@ func (x *Exchange) checkStatus() {
 	x.emit(stream.Event{Kind: stream.Failure, Turn: x.lastTurn(), Text: why, What: &stream.FailureInfo{Code: fmt.Sprint(x.Head.Status)}})
 }
 
-// tellUnanswered reports a failure of an exchange that ended before there was anything to show, if
+// reportUnanswered reports a failure of an exchange that ended before there was anything to show, if
 // it is known why.
-func (x *Exchange) tellUnanswered() {
+func (x *Exchange) reportUnanswered() {
 	if x.why == "" || len(x.turns) > 0 {
 		return
 	}
 	if x.decoder == nil {
-		x.use(&silent, "no answer")
+		x.setProtocol(&emptyProtocol, "no answer")
 	}
 	turn := x.lastTurn()
 	switch x.by {
@@ -55,13 +55,13 @@ func (x *Exchange) tellUnanswered() {
 	}
 }
 
-// tellOwn says that toolscope answered, because no provider did, and why.
-func (x *Exchange) tellOwn() {
+// reportOwn says that toolscope answered, because no provider did, and why.
+func (x *Exchange) reportOwn() {
 	if !x.own {
 		return
 	}
 	if x.decoder == nil {
-		x.use(&silent, "no answer")
+		x.setProtocol(&emptyProtocol, "no answer")
 	}
 	failed := &stream.FailureInfo{Code: fmt.Sprint(x.Head.Status), By: x.by}
 	if x.by == 0 {
@@ -79,17 +79,17 @@ func (x *Exchange) tellOwn() {
 // cutShort reports whether somebody other than the sender ended the response.
 func (x *Exchange) cutShort() bool { return x.by > stream.Provider }
 
-// takeEnding takes the events that the decoder makes at the end. If it was not the provider that
+// handleEnding takes the events that the decoder makes at the end. If it was not the provider that
 // ended the response, what is missing is no finding, and neither is a protocol that was not
 // recognised in so few frames.
-func (x *Exchange) takeEnding(e stream.Event) {
+func (x *Exchange) handleEnding(e stream.Event) {
 	if e.Kind == stream.Found && x.cutShort() {
 		d := stream.PayloadOf[stream.Finding](e).Diagnosis
-		if d != dialectSeen && (d != dialectUnknown || x.waiting < patience) {
+		if d != protocolUndecoded && (d != protocolUnknown || x.waiting < maxUnclaimed) {
 			return
 		}
 	}
-	x.takeEvent(e)
+	x.handleEvent(e)
 }
 
 // closeOpen ends the turns that the decoder leaves open, if it is known how they ended, or why that

@@ -10,7 +10,7 @@ import (
 // TestBentBlame: what a client sends back of an answer that toolscope bent before is no fault of
 // the client's; the finding about the bending is on the turn that was bent.
 func TestBentBlame(t *testing.T) {
-	for _, note := range []string{"", bent + " (--fault empty-args): …"} {
+	for _, note := range []string{"", faultPrefix + " (--fault empty-args): …"} {
 		var in Inspector
 		exchange := func(n int, body, note, answer string) {
 			in.Write(stream.Record{Exchange: n, Request: true, Head: &stream.Head{Method: "POST", URL: "https://api.openai.com/v1/chat/completions"}, Data: []byte(body)})

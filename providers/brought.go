@@ -11,8 +11,8 @@ import (
 	"toolscope/stream"
 )
 
-// Brought is a call as a later request carries it.
-type Brought struct {
+// CarriedCall is a call as a later request carries it.
+type CarriedCall struct {
 	Exchange *Exchange
 	To       *dialect.Target
 	Part     *dialect.Part // nil where the request does not carry it
@@ -21,20 +21,20 @@ type Brought struct {
 	At, End  int           // where they stand in Body, At -1 where that is not known
 }
 
-// Brought is what a request carries of a call; ok is false where the request cannot be read.
-func (v *View) Brought(c *stream.Call, exchange int) (b Brought, ok bool) {
+// Carried is what a request carries of a call; ok is false where the request cannot be read.
+func (v *View) Carried(c *stream.Call, exchange int) (b CarriedCall, ok bool) {
 	x, t := v.Exchange(exchange), v.Session().Turn(c.Turn)
 	if x == nil || t == nil {
 		return b, false
 	}
 	b.Exchange = x
-	for r := range x.requests() {
+	for r := range x.eachRequest() {
 		b.Body, b.To, ok = r.body, r.to, true
 		past := replay.ReadPast(r.messages, r.to)
 		for _, o := range new(replay.Observer).Observe(past, []replay.Candidate{{Turn: t, From: TargetOf(t.Dialect)}}) {
 			if o.Call == c && o.Part() != nil {
 				b.Part = o.Part()
-				b.place(r.messages)
+				b.locateArgs(r.messages)
 				return b, true
 			}
 		}
@@ -42,37 +42,37 @@ func (v *View) Brought(c *stream.Call, exchange int) (b Brought, ok bool) {
 	return b, ok
 }
 
-// carried is what one request of an exchange carries: a WebSocket has several.
-type carried struct {
+// carriedCalls is what one request of an exchange carries: a WebSocket has several.
+type carriedCalls struct {
 	body     []byte
 	to       *dialect.Target
 	messages []dialect.Message
 }
 
-// requests yields what the exchange's requests carry, without keeping it.
-func (x *Exchange) requests() func(yield func(carried) bool) {
-	return func(yield func(carried) bool) {
+// eachRequest yields what the exchange's requests carry, without keeping it.
+func (x *Exchange) eachRequest() func(yield func(carriedCalls) bool) {
+	return func(yield func(carriedCalls) bool) {
 		if !isWebSocket(x.Head) {
 			kept := x.past.messages != nil
 			messages, to := x.History()
 			if !kept {
-				x.forget()
+				x.dropHistory()
 			}
 			if to != nil {
-				yield(carried{x.RequestBody(), to, messages})
+				yield(carriedCalls{x.RequestBody(), to, messages})
 			}
 			return
 		}
-		to := x.reader()
-		if to == nil || x.gap.asked > 0 {
+		to := x.historyTarget()
+		if to == nil || x.gap.requestBytes > 0 {
 			return
 		}
-		var all []carried
+		var all []carriedCalls
 		new(stream.Values).Write(x.Request.Bytes(0, x.Request.Size()), func(f stream.Frame) {
 			if f.Kind == stream.FrameData {
 				body := bytes.Clone(f.Data)
 				messages, _ := to.Decode(body)
-				all = append(all, carried{body, to, messages})
+				all = append(all, carriedCalls{body, to, messages})
 			}
 		})
 		for _, r := range all {
@@ -83,8 +83,8 @@ func (x *Exchange) requests() func(yield func(carried) bool) {
 	}
 }
 
-// place finds where the arguments stand in the body: parts stand there in their order.
-func (b *Brought) place(messages []dialect.Message) {
+// locateArgs finds where the arguments stand in the body: parts stand there in their order.
+func (b *CarriedCall) locateArgs(messages []dialect.Message) {
 	b.Args, b.At = b.Part.Args, -1
 	from := 0
 	for i := range messages {
@@ -142,11 +142,11 @@ func findArgs(text dialect.Raw, p *dialect.Part) (value dialect.Raw) {
 // notArgs are members of calls that are never their arguments, whatever they hold.
 var notArgs = []string{"id", "call_id", "tool_call_id", "toolUseId", "name", "type", "status", "role"}
 
-// Answer is what the provider said to a request that brought a call back, as far as that tells
+// VerdictOn is what the provider said to a request that brought a call back, as far as that tells
 // whether it takes what the request carries, and how that is known, in a word or in the provider's
 // own. That it was busy, or does not know who asks, tells nothing.
-func (v *View) Answer(r stream.SentBackCall) (verdict replay.Verdict, how string) {
-	x, t := v.Exchange(r.Exchange), v.TurnAsked(&r)
+func (v *View) VerdictOn(r stream.SentBackCall) (verdict replay.Verdict, how string) {
+	x, t := v.Exchange(r.Exchange), v.TurnAfter(&r)
 	if x == nil {
 		return replay.Unproven, "its request was let go of"
 	}
@@ -185,12 +185,12 @@ func (v *View) Witnesses(calls ...*stream.Call) (all []replay.Witness) {
 			continue
 		}
 		w := replay.Witness{}
-		verdict, how := v.Answer(r)
+		verdict, how := v.VerdictOn(r)
 		if w.Verdict, w.Words = verdict, how; verdict == replay.Unproven || verdict == replay.Refused && !isAboutCalls(how) {
 			continue
 		}
 		for _, c := range calls {
-			if b, ok := v.Brought(c, r.Exchange); ok && b.Part != nil {
+			if b, ok := v.Carried(c, r.Exchange); ok && b.Part != nil {
 				w.To, w.Calls = b.To, append(w.Calls, *b.Part)
 			}
 		}

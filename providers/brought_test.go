@@ -26,14 +26,14 @@ func broughtBack(wrote, sent string, status int, answer string) *Inspector {
 // TestBrought: what a request carries of a call, and where in its body.
 func TestBrought(t *testing.T) {
 	in := broughtBack(`{"n":1`, `{}`, 200, says("b", "f", `{}`))
-	b, ok := in.View().Brought(in.Session().Turns[0].Calls[0], 2)
+	b, ok := in.View().Carried(in.Session().Turns[0].Calls[0], 2)
 	if !ok || b.Part == nil || string(b.Args) != `{}` || b.At < 0 || !strings.HasPrefix(string(b.Body[b.At:]), `"{}"`) || b.To.Name != "openai-chat" {
 		t.Errorf("%+v", b)
 	}
-	if _, ok := in.View().Brought(in.Session().Turns[0].Calls[0], 7); ok {
+	if _, ok := in.View().Carried(in.Session().Turns[0].Calls[0], 7); ok {
 		t.Error("there is no request 7")
 	}
-	b, ok = in.View().Brought(in.Session().Turns[0].Calls[0], 1)
+	b, ok = in.View().Carried(in.Session().Turns[0].Calls[0], 1)
 	if !ok || b.Part != nil {
 		t.Errorf("request 1 carries it: %+v", b)
 	}
@@ -52,11 +52,11 @@ func TestBroughtOverWebSocket(t *testing.T) {
 	if len(c.SentBack) != 1 {
 		t.Fatalf("%+v", c.SentBack)
 	}
-	b, ok := in.View().Brought(c, c.SentBack[0].Exchange)
+	b, ok := in.View().Carried(c, c.SentBack[0].Exchange)
 	if !ok || b.Part == nil || string(b.Args) != `{}` || !strings.HasPrefix(string(b.Body[max(b.At, 0):b.End]), `"{}"`) {
 		t.Errorf("%+v", b)
 	}
-	if verdict, how := in.View().Answer(c.SentBack[0]); verdict != replay.Accepted || how != "it was answered" {
+	if verdict, how := in.View().VerdictOn(c.SentBack[0]); verdict != replay.Accepted || how != "it was answered" {
 		t.Errorf("%s, %s", verdict, how)
 	}
 }

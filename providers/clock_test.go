@@ -26,14 +26,14 @@ func TestClockOfRun(t *testing.T) {
 		{5, "b 2", 3 * time.Hour, time.Time{}},
 	} {
 		if v := in.View(); of.exchange == 4 {
-			if at, ok := v.Clock(2, time.Hour); ok {
+			if at, ok := v.WallClock(2, time.Hour); ok {
 				t.Errorf("it was %s, of what nobody knew by then", at)
 			}
 		}
 		in.Write(stream.Record{Exchange: of.exchange, Request: true, At: of.at, Head: &stream.Head{File: of.run, Run: of.run, Method: "POST", Start: of.start}})
 	}
 	for exchange, want := range map[int]time.Time{1: monday, 2: friday, 3: {}, 4: friday, 5: friday} {
-		at, ok := in.View().Clock(exchange, time.Minute)
+		at, ok := in.View().WallClock(exchange, time.Minute)
 		if ok != !want.IsZero() || ok && !at.Equal(want.Add(time.Minute)) {
 			t.Errorf("exchange %d: %s, %t; wanted is a minute after %s", exchange, at, ok, want)
 		}

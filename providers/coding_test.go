@@ -33,8 +33,8 @@ func TestCodedBody(t *testing.T) {
 		}
 		in.Close()
 		x := in.Exchange(0)
-		if x.Coding != "gzip" || x.Framing != "SSE" || x.Dialect == nil || x.Dialect.Name != "openai-chat" {
-			t.Errorf("%s: coding %q, framing %q, dialect %v", test.what, x.Coding, x.Framing, x.Dialect)
+		if x.Coding != "gzip" || x.Framing != "SSE" || x.Protocol == nil || x.Protocol.Name != "openai-chat" {
+			t.Errorf("%s: coding %q, framing %q, dialect %v", test.what, x.Coding, x.Framing, x.Protocol)
 		}
 		if !bytes.Equal(x.Sent.Bytes(0, x.Sent.Size()), test.wire) {
 			t.Errorf("%s: the bytes as sent are not kept", test.what)

@@ -17,7 +17,7 @@ func rowOf(in *Inspector, t *stream.Turn) string {
 	x := in.Exchange(t.Exchange)
 	fmt.Fprintf(&s, "%q %q %q %q %s %q %q %q %+v %d %d %d %v %v %d %d %v\n", t.Dialect, t.ID, t.Model, t.Parent, t.Phase(), t.Finish, t.FinishMeaning, t.Failure,
 		t.Usage, t.Events, t.OpenedBy, t.EndedBy, t.OpenedAt, t.ClosedAt, t.FirstFrame, t.LastFrame, t.SentBack)
-	fmt.Fprintf(&s, "%s %q %q %q %v %v %v %v %v %q\n", x.Head.Method, x.Head.URL, x.Framing, x.Why, x.Ended, x.HeadAt(), x.AskedAt(t), x.Latest(), x.Broke(), x.Client())
+	fmt.Fprintf(&s, "%s %q %q %q %v %v %v %v %v %q\n", x.Head.Method, x.Head.URL, x.Framing, x.Why, x.Ended, x.HeadAt(), x.RequestStart(t), x.LastRecordAt(), x.EndReason(), x.Client())
 	if t.Request != nil {
 		fmt.Fprintf(&s, "%+v\n", *t.Request)
 	}
@@ -42,11 +42,11 @@ func rowOf(in *Inspector, t *stream.Turn) string {
 func contentOf(in *Inspector, t *stream.Turn) string {
 	var s strings.Builder
 	x, v := in.Exchange(t.Exchange), in.View()
-	fmt.Fprintf(&s, "%q %q %v %q %v\n", t.Text, t.Thinking, t.Parts, x.RequestBody(), x.AskHeader)
+	fmt.Fprintf(&s, "%q %q %v %q %v\n", t.Text, t.Thinking, t.Parts, x.RequestBody(), x.RequestHeader)
 	fmt.Fprintf(&s, "%v\n", x.Head.Header)
 	for _, c := range t.Calls {
 		keys, known := x.Required(c)
-		fmt.Fprintf(&s, "%q %d %q %v %v %+v\n", c.Args(), c.Deltas(), x.Wanted(c), keys, known, v.Latency(t, c))
+		fmt.Fprintf(&s, "%q %d %q %v %v %+v\n", c.Args(), c.Deltas(), x.RequiredArgs(c), keys, known, v.Latency(t, c))
 		for e := range stream.RunRule(stream.NumRunRules) {
 			fmt.Fprintf(&s, "%s %+v\n", e, c.RuleRun(e))
 		}
@@ -100,7 +100,7 @@ func bringsBack(in *Inspector, from *tape, n int) {
 // the rest again when it is had again, then also at every moment of the past.
 func TestColdRow(t *testing.T) {
 	var whole, in Inspector
-	in.Keep(Keep{Again: 4 << 10})
+	in.Keep(Retention{Rereadable: 4 << 10})
 	bringsBack(&whole, nil, 40)
 	bringsBack(&in, new(tape), 40)
 	cold := 0
@@ -115,9 +115,9 @@ func TestColdRow(t *testing.T) {
 	if cold < 30 {
 		t.Fatalf("%d turns were let go of", cold)
 	}
-	in.Keep(Keep{})
+	in.Keep(Retention{})
 	for n := range int32(len(in.Session().Turns)) {
-		if read := in.Warm(n); read != nil {
+		if read := in.Reload(n); read != nil {
 			if err := read()(); err != nil {
 				t.Fatal(err)
 			}
@@ -153,7 +153,7 @@ func TestColdTurnBytes(t *testing.T) {
 	day(&all, from, 1, 3*some)
 	all = Inspector{}
 	var in Inspector
-	in.Keep(Keep{Again: 64 << 10})
+	in.Keep(Retention{Rereadable: 64 << 10})
 	at := 0
 	grown := [3]int64{}
 	for k := range grown {

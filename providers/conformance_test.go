@@ -37,14 +37,14 @@ func TestConformance(t *testing.T) {
 // claimed by another.
 func checkDetection(t *testing.T, f fixture, whole *Inspector) {
 	x := whole.Exchange(0)
-	if x.Dialect == nil || x.Dialect.Name != f.dialect.Name {
-		t.Fatalf("detected as %v", x.Dialect)
+	if x.Protocol == nil || x.Protocol.Name != f.dialect.Name {
+		t.Fatalf("detected as %v", x.Protocol)
 	}
 	frameData(x, func(frame stream.Frame) {
-		if frame = unwrap(frame); frame.Failed {
+		if frame = unwrapBedrock(frame); frame.Failed {
 			return // an error of the framing is of no dialect
 		}
-		best, score := recognise(dialect.Evidence{Event: frame.Event, Data: frame.Data})
+		best, score := bestProtocol(dialect.Evidence{Event: frame.Event, Data: frame.Data})
 		if best != nil && best.Name != f.dialect.Name {
 			t.Errorf("%s claims %s: %+v", best.Name, frame.Data, score)
 		}

@@ -9,17 +9,17 @@ import (
 	"toolscope/stream"
 )
 
-// framing is how a body is split into frames, and its name.
-type framing struct {
+// frameFormat is how a body is split into frames, and its name.
+type frameFormat struct {
 	name   string
 	framer stream.Framer
 }
 
 // sniffFraming decides by the first bytes; the content type only breaks ties, because error bodies
 // come under any. ok is false while more bytes are needed to decide.
-func sniffFraming(contentType string, head []byte, ended bool) (f framing, ok bool) {
+func sniffFraming(contentType string, head []byte, ended bool) (f frameFormat, ok bool) {
 	if could, is := stream.IsEventStream(head); is {
-		return framing{"AWS event stream", new(stream.EventStream)}, true
+		return frameFormat{"AWS event stream", new(stream.EventStream)}, true
 	} else if could && !ended {
 		return f, false
 	}
@@ -34,14 +34,14 @@ func sniffFraming(contentType string, head []byte, ended bool) (f framing, ok bo
 		return sniffObjects(text, ended)
 	}
 	if text[0] < ' ' && strings.HasPrefix(contentType, "application/vnd.amazon.eventstream") {
-		return framing{"AWS event stream", new(stream.EventStream)}, true // damaged from its first bytes on
+		return frameFormat{"AWS event stream", new(stream.EventStream)}, true // damaged from its first bytes on
 	}
 	if could, is := looksLikeSSE(text); is || strings.HasPrefix(contentType, "text/event-stream") {
-		return framing{"SSE", new(stream.SSE)}, true
+		return frameFormat{"SSE", new(stream.SSE)}, true
 	} else if could && !ended {
 		return f, false
 	}
-	return framing{"lines", new(stream.Lines)}, true
+	return frameFormat{"lines", new(stream.Lines)}, true
 }
 
 const bom = "\xef\xbb\xbf"
@@ -56,18 +56,18 @@ func beginsObject(head []byte) bool { return bytes.HasPrefix(textOf(head), []byt
 // sniffObjects tells one object a line from objects that have no lines or span several: it looks
 // whether the first line is a whole JSON text. Objects with no line end between them are usually
 // the messages of a WebSocket.
-func sniffObjects(text []byte, ended bool) (framing, bool) {
+func sniffObjects(text []byte, ended bool) (frameFormat, bool) {
 	line, _, whole := bytes.Cut(text, []byte("\n"))
 	s := dialect.Scan(line)
 	switch first := s.Value() != nil; {
 	case first && s.Kind() != 0:
-		return framing{"JSON objects", new(stream.Values)}, true
+		return frameFormat{"JSON objects", new(stream.Values)}, true
 	case !whole && !ended:
-		return framing{}, false
+		return frameFormat{}, false
 	case first:
-		return framing{"NDJSON", new(stream.Lines)}, true
+		return frameFormat{"NDJSON", new(stream.Lines)}, true
 	}
-	return framing{"JSON body", new(stream.Values)}, true
+	return frameFormat{"JSON body", new(stream.Values)}, true
 }
 
 // isWebSocket reports whether a response is the messages of a WebSocket.
@@ -75,15 +75,15 @@ func isWebSocket(h *stream.Head) bool {
 	return h.Status == 101 || strings.HasPrefix(h.URL, "wss:") || strings.HasPrefix(h.URL, "ws:")
 }
 
-// firstObject follows the object that a body begins with until it is clear what stands behind it.
-type firstObject struct {
+// firstJSONObject follows the object that a body begins with until it is clear what stands behind it.
+type firstJSONObject struct {
 	values    stream.Values
 	size, end int64
 }
 
-// told reports whether p brings a line end, or the first byte after the object: only these tell how
+// sawEnd reports whether p brings a line end, or the first byte after the object: only these tell how
 // the body is framed.
-func (o *firstObject) told(p []byte) bool {
+func (o *firstJSONObject) sawEnd(p []byte) bool {
 	line := bytes.IndexByte(p, '\n') >= 0
 	if o.end < 0 {
 		return line
@@ -98,7 +98,7 @@ func (o *firstObject) told(p []byte) bool {
 	if o.end == 0 || len(bytes.TrimSpace(p[max(0, o.end-start):])) == 0 {
 		return line
 	}
-	*o = firstObject{end: -1} // once is enough
+	*o = firstJSONObject{end: -1} // once is enough
 	return true
 }
 
@@ -126,8 +126,8 @@ func looksLikeSSE(text []byte) (could, is bool) {
 	return false, false
 }
 
-// recognise is the dialect that is surest of the evidence, nil if none claims it.
-func recognise(e dialect.Evidence) (best *dialect.Dialect, score dialect.Score) {
+// bestProtocol is the dialect that is surest of the evidence, nil if none claims it.
+func bestProtocol(e dialect.Evidence) (best *dialect.Dialect, score dialect.Score) {
 	for i := range All {
 		if s := All[i].Sniff(e); s.Points > score.Points {
 			best, score = &All[i], s

@@ -74,8 +74,8 @@ func TestFraming(t *testing.T) {
 				in.Close()
 				x := in.Exchange(0)
 				name := ""
-				if x.Dialect != nil {
-					name = x.Dialect.Name
+				if x.Protocol != nil {
+					name = x.Protocol.Name
 				}
 				if x.Framing != test.framing || name != test.dialect {
 					t.Errorf("cut into %d: framing %q, dialect %q (%s)", len(chunks), x.Framing, name, x.Why)
@@ -237,7 +237,7 @@ func TestRecognise(t *testing.T) {
 		{"no JSON", dialect.Evidence{Data: []byte("<html>")}, "", 0},
 		{"nothing", dialect.Evidence{}, "", 0},
 	} {
-		best, score := recognise(test.evidence)
+		best, score := bestProtocol(test.evidence)
 		name := ""
 		if best != nil {
 			name = best.Name

@@ -8,8 +8,8 @@ import (
 	"toolscope/stream"
 )
 
-// remember files a turn that has ended: what it made cannot change any more.
-func (in *Inspector) remember(t *stream.Turn) {
+// indexTurn files a turn that has ended: what it made cannot change any more.
+func (in *Inspector) indexTurn(t *stream.Turn) {
 	if t == nil || len(t.Calls) == 0 {
 		return
 	}
@@ -17,66 +17,66 @@ func (in *Inspector) remember(t *stream.Turn) {
 		return // it is filed as it was
 	}
 	var asked replay.Asked
-	var on continuation
+	var on historyLink
 	if x := in.Exchange(t.Exchange); x != nil {
-		asked, on = x.stood, x.past.on
+		asked, on = x.position, x.past.on
 	}
-	forgot := in.recall.add(t, asked)
-	if d := readerOf(t.Dialect); d != nil && d.Answers {
-		in.recall.named(t.Number, t.ID)
-		in.recall.named(t.Number, on.talk)
+	forgot := in.recall.addTurn(t, asked)
+	if d := historyTargetOf(t.Dialect); d != nil && d.Answers {
+		in.recall.addResponseID(t.Number, t.ID)
+		in.recall.addResponseID(t.Number, on.conversation)
 	}
-	if forgot && !in.recall.told {
-		in.recall.told = true
-		in.note(fmt.Sprintf("there were more than %d calls: what later requests make of the oldest ones is not told", mostRecalled))
+	if forgot && !in.recall.reported {
+		in.recall.reported = true
+		in.noteSource(fmt.Sprintf("there were more than %d calls: what later requests make of the oldest ones is not told", maxRecalled))
 	}
 }
 
-// rememberOpen files the turns of an exchange that never end. No request is held against them: they
+// indexOpenTurns files the turns of an exchange that never end. No request is held against them: they
 // tell who wrote arguments, and nothing else.
-func (x *Exchange) rememberOpen() {
+func (x *Exchange) indexOpenTurns() {
 	for _, n := range x.openTurns() {
 		t := x.in.Session().Turn(x.turns[n])
-		x.in.remember(t)
+		x.in.indexTurn(t)
 		for _, c := range t.Calls {
-			x.in.recall.alias(t.Number, c.ID)
+			x.in.recall.addCallID(t.Number, c.ID)
 		}
 	}
 }
 
-// letGo is called before the content of a turn is let go of. What a request makes of its calls is
+// summariseTurn is called before the content of a turn is let go of. What a request makes of its calls is
 // then told from what is kept here.
-func (in *Inspector) letGo(turn int32) {
-	f, t := in.recall.fileOf(turn), in.Session().Turn(turn)
+func (in *Inspector) summariseTurn(turn int32) {
+	f, t := in.recall.entryOf(turn), in.Session().Turn(turn)
 	if f == nil || t == nil || t.Retention != stream.InMemory {
 		return
 	}
-	f.left = in.observer.Remains(t)
+	f.summary = in.observer.Remains(t)
 }
 
-// Called is the name and the id of a call of a turn that was let go of; ok is false where neither is
+// CallName is the name and the id of a call of a turn that was let go of; ok is false where neither is
 // known any more.
-func (in *Inspector) Called(r stream.Ref) (name, id string, ok bool) {
-	f := in.recall.fileOf(r.Turn)
-	if f == nil || f.left == nil {
+func (in *Inspector) CallName(r stream.Ref) (name, id string, ok bool) {
+	f := in.recall.entryOf(r.Turn)
+	if f == nil || f.summary == nil {
 		return "", "", false
 	}
-	return f.left.Called(r.Call)
+	return f.summary.Called(r.Call)
 }
 
-// rereader reads the turn of a file once more. It is nil where that cannot be done, or would take
+// turnReloader reads the turn of a file once more. It is nil where that cannot be done, or would take
 // long.
-func (in *Inspector) rereader(f *file) func() *stream.Turn {
+func (in *Inspector) turnReloader(f *indexedTurn) func() *stream.Turn {
 	const most = 8 << 20
 	x := in.Exchange(f.exchange)
 	if x == nil {
 		return nil
 	}
 	n := x.indexOf(f.turn)
-	if from := x.place(); n < 0 || !x.Rereadable() || from.End-from.Start > most {
+	if from := x.location(); n < 0 || !x.Rereadable() || from.End-from.Start > most {
 		return nil
 	}
-	from, number, request, as := x.place(), x.Number, x.in.Request, x.in.readsAs(x)
+	from, number, request, as := x.location(), x.Number, x.in.Request, x.in.readsAs(x)
 	return func() *stream.Turn {
 		fresh, err := readAgain(from, number, request, as)
 		if err != nil {
@@ -86,54 +86,54 @@ func (in *Inspector) rereader(f *file) func() *stream.Turn {
 	}
 }
 
-// fileAfter is the file of the turn whose response has that id, nil if there is none.
-func (in *Inspector) fileAfter(id string) (found *file) {
+// entryAfter is the file of the turn whose response has that id, nil if there is none.
+func (in *Inspector) entryAfter(id string) (found *indexedTurn) {
 	if id != "" {
-		in.recall.find(replay.AnswerClue(id), func(f *file) bool { found = f; return false })
+		in.recall.find(replay.AnswerClue(id), func(f *indexedTurn) bool { found = f; return false })
 	}
 	return found
 }
 
-// fileBefore is the file of the last turn of the exchange that a request adds to, nil if it has none.
-func (in *Inspector) fileBefore(x *Exchange) *file {
+// entryBefore is the file of the last turn of the exchange that a request adds to, nil if it has none.
+func (in *Inspector) entryBefore(x *Exchange) *indexedTurn {
 	before := in.Exchange(x.past.before)
 	if !x.Head.Incremental || before == nil || len(before.turns) == 0 {
 		return nil
 	}
-	return in.recall.fileOf(before.turns[len(before.turns)-1])
+	return in.recall.entryOf(before.turns[len(before.turns)-1])
 }
 
-// candidate is the turn of a file; ok is false if there is nothing left of it.
-func (in *Inspector) candidate(f *file) (c replay.Candidate, ok bool) {
-	c = replay.Candidate{Turn: in.Session().Turn(f.turn), Asked: f.asked}
+// candidateOf is the turn of a file; ok is false if there is nothing left of it.
+func (in *Inspector) candidateOf(f *indexedTurn) (c replay.Candidate, ok bool) {
+	c = replay.Candidate{Turn: in.Session().Turn(f.turn), Asked: f.position}
 	if c.Turn != nil {
 		c.From = TargetOf(c.Turn.Dialect)
 	}
 	if c.Turn == nil || c.Turn.Retention != stream.InMemory {
-		if c.Left = f.left; c.Left != nil {
-			if c.Again = f.again; c.Again == nil {
-				c.Again = in.rereader(f)
+		if c.Left = f.summary; c.Left != nil {
+			if c.Again = f.reload; c.Again == nil {
+				c.Again = in.turnReloader(f)
 			}
 		}
 	}
 	return c, c.Left != nil || c.Turn != nil && len(c.Turn.Calls) > 0
 }
 
-// fileBy files all turns by a sort of clues.
-func (in *Inspector) fileBy(s replay.Sort) {
+// indexByKind files all turns by a sort of clues.
+func (in *Inspector) indexByKind(s replay.Sort) {
 	r := &in.recall
-	next := r.unfiled(s)
-	for ; *next-r.first < uint32(len(r.files)); *next++ {
-		if c, ok := in.candidate(&r.files[*next-r.first]); ok && c.Ended() {
+	next := r.nextUnindexed(s)
+	for ; *next-r.first < uint32(len(r.entries)); *next++ {
+		if c, ok := in.candidateOf(&r.entries[*next-r.first]); ok && c.Ended() {
 			for clue := range c.Clues(s) {
-				r.mention(clue, *next)
+				r.addKey(clue, *next)
 			}
 		}
 	}
 }
 
-// lookup collects the turns that a request may have brought back.
-type lookup struct {
+// candidateSet collects the turns that a request may have brought back.
+type candidateSet struct {
 	in       *Inspector
 	exchange int  // whose turns do not count
 	own      bool // they do: it has had requests before
@@ -141,62 +141,62 @@ type lookup struct {
 }
 
 // By implements replay.Files.
-func (l *lookup) By(s replay.Sort) { l.in.fileBy(s) }
+func (l *candidateSet) By(s replay.Sort) { l.in.indexByKind(s) }
 
 // Find implements replay.Files.
-func (l *lookup) Find(c replay.Clue, most int) (found int) {
+func (l *candidateSet) Find(c replay.Clue, most int) (found int) {
 	search := l.in.recall.search
-	l.in.recall.find(c, func(f *file) bool {
+	l.in.recall.find(c, func(f *indexedTurn) bool {
 		if f.exchange == l.exchange && !l.own {
 			return true
 		}
-		l.take(f, search)
+		l.addCandidate(f, search)
 		found++
 		return found < most
 	})
 	return found
 }
 
-// take collects a turn, once.
-func (l *lookup) take(f *file, search uint32) {
+// addCandidate collects a turn, once.
+func (l *candidateSet) addCandidate(f *indexedTurn, search uint32) {
 	if f.search != search {
 		f.search = search
 		l.turns = append(l.turns, f.turn)
 	}
 }
 
-// all collects every turn that counts.
-func (l *lookup) all() {
-	for i := range l.in.recall.files {
-		f := &l.in.recall.files[i]
-		if c, ok := l.in.candidate(f); ok && c.Ended() && !f.void && (l.own || f.exchange != l.exchange) {
+// addAll collects every turn that counts.
+func (l *candidateSet) addAll() {
+	for i := range l.in.recall.entries {
+		f := &l.in.recall.entries[i]
+		if c, ok := l.in.candidateOf(f); ok && c.Ended() && !f.void && (l.own || f.exchange != l.exchange) {
 			l.turns = append(l.turns, f.turn)
 		}
 	}
 }
 
-// earlier are the turns that have ended and have calls, of which the request may have something.
-func (x *Exchange) earlier(history *replay.Past) (turns []replay.Candidate) {
+// earlierTurns are the turns that have ended and have calls, of which the request may have something.
+func (x *Exchange) earlierTurns(history *replay.Past) (turns []replay.Candidate) {
 	in := x.in
 	in.recall.search++
-	l := lookup{in: in, exchange: x.Number, own: isWebSocket(x.Head)}
+	l := candidateSet{in: in, exchange: x.Number, own: isWebSocket(x.Head)}
 	next := int32(stream.NoTurn)
-	if f := in.fileAfter(history.After); f != nil {
+	if f := in.entryAfter(history.After); f != nil {
 		next = f.turn
-		l.take(f, in.recall.search)
+		l.addCandidate(f, in.recall.search)
 	}
-	if f := in.fileBefore(x); f != nil {
+	if f := in.entryBefore(x); f != nil {
 		next = f.turn
-		l.take(f, in.recall.search)
+		l.addCandidate(f, in.recall.search)
 	}
 	if in.recall.all {
-		l.all()
+		l.addAll()
 	} else {
 		history.Search(&l)
 	}
 	slices.Sort(l.turns)
 	for _, n := range l.turns {
-		if c, ok := in.candidate(in.recall.fileOf(n)); ok {
+		if c, ok := in.candidateOf(in.recall.entryOf(n)); ok {
 			c.Next = n == next
 			turns = append(turns, c)
 		}

@@ -8,11 +8,11 @@ import (
 	"toolscope/stream"
 )
 
-// unwrap opens the envelope in which Bedrock's InvokeModelWithResponseStream sends the events of
+// unwrapBedrock opens the envelope in which Bedrock's InvokeModelWithResponseStream sends the events of
 // the model's own protocol: {"bytes":"base64"}, in SDK logs {"chunk":{"bytes":…}} (bedrock.go of
 // anthropic-sdk-go). Any other frame is returned as it is. In SDK logs an exception that ends a
 // stream stands under its name as a key; it becomes the Failed frame that it was on the wire.
-func unwrap(f stream.Frame) stream.Frame {
+func unwrapBedrock(f stream.Frame) stream.Frame {
 	inner := dialect.Raw(f.Data)
 	switch {
 	case !mayBeWrapped(&f):
@@ -21,7 +21,7 @@ func unwrap(f stream.Frame) stream.Frame {
 	case bytes.Contains(f.Data, []byte(`"chunk"`)):
 		inner = inner.Get("chunk")
 	case bytes.Contains(f.Data, []byte(`Exception"`)):
-		return exception(f)
+		return unwrapException(f)
 	default:
 		return f
 	}
@@ -48,7 +48,7 @@ var exceptions = map[string]bool{
 	"serviceUnavailableException": true, "throttlingException": true, "validationException": true,
 }
 
-func exception(f stream.Frame) stream.Frame {
+func unwrapException(f stream.Frame) stream.Frame {
 	s, failed := dialect.Scan(f.Data), f
 	for ok := s.Object(); ok; ok = s.Member() {
 		if s.Kind() == '{' && exceptions[string(s.Key())] {

@@ -13,57 +13,57 @@ import (
 
 // An Exchange is one request and its response, as far as they have come.
 type Exchange struct {
-	Number  int
-	Head    *stream.Head     // of the response; Method and URL also when only the request told; it never changes
-	Coding  string           // the codings that were undone: "gzip", "chunked, br"
-	Framing string           // how the response is framed, "" while unknown
-	Dialect *dialect.Dialect // nil while unknown
-	Why     string           // what gave the dialect away
-	Ended   bool
+	Number   int
+	Head     *stream.Head     // of the response; Method and URL also when only the request told; it never changes
+	Coding   string           // the codings that were undone: "gzip", "chunked, br"
+	Framing  string           // how the response is framed, "" while unknown
+	Protocol *dialect.Dialect // nil while unknown
+	Why      string           // what gave the dialect away
+	Ended    bool
 
-	in      *Inspector
-	from    stream.Location // where all its records stand
-	turns   []int32         // timeline numbers of the decoder's turns
-	times   []time.Duration // by turn: when the request began that it answers, or NoTime; nil if none is known
-	stood   replay.Asked    // its place in its conversation, once observed
-	why     string          // it ended, where that was not as it should be
-	client  string          // the program that asks, as far as its header tells
-	at      time.Duration
-	headAt  time.Duration // when the head of the response came, or NoTime
-	ahead   time.Duration // of the inspector's epoch: the time that its own times count from
-	timed   bool          // ahead is known
-	holds   int64         // bytes, as long as it may be let go of
-	sum     uint64        // while it is cold: of what came
-	known   known
-	pinned  int32        // how often turns of it are pinned
-	passing bool         // some of its records stand nowhere
-	begun   bool         // bytes of the response have come
-	own     bool         // toolscope answered, not a provider
-	closing bool         // nothing more comes
-	by      stream.Party // who ended it, 0 if that is not known
-	aside   bool         // it is pinned, and its line goes on without it
-	cold    bool         // it was let go of, and can be read again
-	dropped bool         // it was let go of for good
+	in        *Inspector
+	from      stream.Location // where all its records stand
+	turns     []int32         // timeline numbers of the decoder's turns
+	times     []time.Duration // by turn: when the request began that it answers, or NoTime; nil if none is known
+	position  replay.Asked    // its place in its conversation, once observed
+	why       string          // it ended, where that was not as it should be
+	client    string          // the program that asks, as far as its header tells
+	at        time.Duration
+	headAt    time.Duration // when the head of the response came, or NoTime
+	ahead     time.Duration // of the inspector's epoch: the time that its own times count from
+	timed     bool          // ahead is known
+	byteCount int64         // bytes, as long as it may be let go of
+	sum       uint64        // while it is cold: of what came
+	known     knownSince
+	pinned    int32        // how often turns of it are pinned
+	passing   bool         // some of its records stand nowhere
+	begun     bool         // bytes of the response have come
+	own       bool         // toolscope answered, not a provider
+	closing   bool         // nothing more comes
+	by        stream.Party // who ended it, 0 if that is not known
+	aside     bool         // it is pinned, and its line goes on without it
+	evicted   bool         // it was let go of, and can be read again
+	dropped   bool         // it was let go of for good
 
-	*reading
+	*exchangeContent
 }
 
-// held is a frame kept until the dialect is known, or a gap between two such frames.
-type held struct {
+// pendingFrame is a frame kept until the dialect is known, or a gap between two such frames.
+type pendingFrame struct {
 	frame  stream.Frame
 	number int32
 	at     time.Duration
 	missed int64 // bytes of a gap
 }
 
-// Broke says, in words, why the exchange ended, "" where it ended as it should.
-func (x *Exchange) Broke() string { return x.why }
+// EndReason says, in words, why the exchange ended, "" where it ended as it should.
+func (x *Exchange) EndReason() string { return x.why }
 
-// Own reports whether toolscope gave the answer itself: no provider did.
-func (x *Exchange) Own() bool { return x.own }
+// AnsweredByToolscope reports whether toolscope gave the answer itself: no provider did.
+func (x *Exchange) AnsweredByToolscope() bool { return x.own }
 
-// learn merges what is newly known from outside the bytes.
-func (x *Exchange) learn(h *stream.Head) {
+// mergeHead merges what is newly known from outside the bytes.
+func (x *Exchange) mergeHead(h *stream.Head) {
 	now := *x.Head
 	if h.File != "" {
 		now.File, now.Run, now.Origin = h.File, h.Run, h.Origin
@@ -88,18 +88,18 @@ func (x *Exchange) learn(h *stream.Head) {
 	}
 	if h.Status != 0 {
 		now.Status, now.Header = h.Status, h.Header
-		x.known.status = x.in.told()
+		x.known.status = x.in.nextEvent()
 	}
-	x.Head = x.in.heads.same(&now)
+	x.Head = x.in.heads.intern(&now)
 	if h.Method != "" {
-		x.asked(h)
+		x.readRequestHead(h)
 	}
 }
 
-// receiveEach takes the bytes of the response that a record has, each piece as of when it came.
-func (x *Exchange) receiveEach(r *stream.Record) {
+// receiveRecord takes the bytes of the response that a record has, each piece as of when it came.
+func (x *Exchange) receiveRecord(r *stream.Record) {
 	if len(r.Chunks) == 0 {
-		x.receive(r.Data)
+		x.receiveBytes(r.Data)
 		return
 	}
 	from := 0
@@ -107,13 +107,13 @@ func (x *Exchange) receiveEach(r *stream.Record) {
 		if x.at = p.At; x.at > 0 {
 			x.at = x.at.Truncate(time.Microsecond)
 		}
-		x.receive(r.Data[from:p.End:p.End])
+		x.receiveBytes(r.Data[from:p.End:p.End])
 		from = p.End
 	}
 }
 
-// receive takes bytes of the response as they came.
-func (x *Exchange) receive(p []byte) {
+// receiveBytes takes bytes of the response as they came.
+func (x *Exchange) receiveBytes(p []byte) {
 	if !x.begun {
 		x.begun = true
 		chain, err := coding.New(x.Head.Header)
@@ -123,16 +123,16 @@ func (x *Exchange) receive(p []byte) {
 	}
 	if x.chain == nil {
 		x.Response.AppendOwned(p, x.at)
-		x.feed(p)
+		x.feedFramer(p)
 		return
 	}
 	x.Sent.AppendOwned(p, x.at)
 	if x.gap.undecoded {
 		return
 	}
-	for piece := range slices.Chunk(p, sentAtOnce) {
+	for piece := range slices.Chunk(p, decodeStep) {
 		body, err := x.chain.Write(piece)
-		x.body(body)
+		x.appendBody(body)
 		x.noteCodings(err)
 	}
 	if x.chain.Plain() {
@@ -140,35 +140,35 @@ func (x *Exchange) receive(p []byte) {
 	}
 }
 
-// sentAtOnce is how many bytes as sent are decoded at a time, before the result is read: a few
+// decodeStep is how many bytes as sent are decoded at a time, before the result is read: a few
 // bytes can decode to very many.
-const sentAtOnce = 64 << 10
+const decodeStep = 64 << 10
 
 // noteCodings notes what the codings did.
 func (x *Exchange) noteCodings(err error) {
 	x.Coding = x.chain.Name()
 	if err != nil && !x.broken {
 		x.broken, x.trouble, x.bomb = true, err, errors.Is(err, coding.ErrExpands)
-		x.tellTrouble()
+		x.reportTrouble()
 	}
 }
 
-// body takes bytes of the response's body.
-func (x *Exchange) body(p []byte) {
+// appendBody takes bytes of the response's body.
+func (x *Exchange) appendBody(p []byte) {
 	if len(p) > 0 {
 		x.Response.Append(p, x.at)
-		x.feed(p)
+		x.feedFramer(p)
 	}
 }
 
-// tellTrouble says that the body cannot be decoded further, once there is a turn to say it of.
-func (x *Exchange) tellTrouble() {
+// reportTrouble says that the body cannot be decoded further, once there is a turn to say it of.
+func (x *Exchange) reportTrouble() {
 	turn := stream.NoTurn
 	switch {
 	case x.trouble == nil, len(x.turns) == 0 && !x.Ended:
 		return
 	case x.bomb && x.decoder == nil: // a body that decodes to too many bytes is reported, even if it says nothing
-		x.use(&silent, "no answer")
+		x.setProtocol(&emptyProtocol, "no answer")
 		turn = x.lastTurn()
 	case x.bomb, len(x.turns) > 0:
 		turn = x.lastTurn()
@@ -177,7 +177,7 @@ func (x *Exchange) tellTrouble() {
 	if x.bomb {
 		found = codingBomb
 	}
-	x.emit(diagnose(turn, found, "the body cannot be decoded: %s", x.trouble))
+	x.emit(findingEvent(turn, found, "the body cannot be decoded: %s", x.trouble))
 	x.trouble = nil
 }
 
@@ -186,18 +186,18 @@ func (x *Exchange) tellTrouble() {
 // stays linear.
 const sniffAlways = 4096
 
-// feed frames new bytes of the response, once the framing is known.
-func (x *Exchange) feed(p []byte) {
+// feedFramer frames new bytes of the response, once the framing is known.
+func (x *Exchange) feedFramer(p []byte) {
 	switch {
 	case x.own:
 		return // no provider sent it
 	case x.gap.seeking:
-		x.seek(false)
+		x.resync(false)
 		return
 	}
 	if x.framer == nil {
 		size := x.Response.Size()
-		if x.first != nil && !x.first.told(p) || size < x.sniffAt {
+		if x.first != nil && !x.first.sawEnd(p) || size < x.sniffAt {
 			return
 		}
 		all := x.Response.Bytes(0, size)
@@ -207,15 +207,15 @@ func (x *Exchange) feed(p []byte) {
 			x.frameAll()
 		case x.first != nil:
 		case beginsObject(all):
-			x.first = new(firstObject)
-			x.first.told(all)
+			x.first = new(firstJSONObject)
+			x.first.sawEnd(all)
 		case size > sniffAlways:
 			x.sniffAt = size + size/4
 		}
 		return
 	}
 	x.framer.Write(p, x.onFrame)
-	x.letGoOfRead()
+	x.dropReadBytes()
 }
 
 // frameAll frames the bytes that waited for a framing, as of when they came.
@@ -236,7 +236,7 @@ func (x *Exchange) chooseFraming(head []byte, ended bool) bool {
 	}
 	f, ok := sniffFraming(contentType, head, ended)
 	if isWebSocket(x.Head) && beginsObject(head) {
-		f, ok = framing{"WebSocket messages", new(stream.Values)}, true
+		f, ok = frameFormat{"WebSocket messages", new(stream.Values)}, true
 	}
 	x.Framing, x.framer = f.name, f.framer
 	return ok
@@ -249,7 +249,7 @@ func (x *Exchange) end() {
 	}
 	if x.chain != nil && !x.gap.undecoded {
 		rest, err := x.chain.Close()
-		x.body(rest)
+		x.appendBody(rest)
 		x.noteCodings(err)
 	}
 	if x.bomb && !x.cutShort() { // the rest was sent and not read: toolscope itself cut it
@@ -259,7 +259,7 @@ func (x *Exchange) end() {
 	switch {
 	case x.own, x.gap.undecoded:
 	case x.gap.seeking:
-		x.seek(true)
+		x.resync(true)
 	case x.framer == nil:
 		if all := x.Response.Bytes(0, x.Response.Size()); x.chooseFraming(all, true) {
 			x.frameAll()
@@ -272,27 +272,27 @@ func (x *Exchange) end() {
 		x.endFrame(x.Response.Size())
 	}
 	if x.decoder == nil {
-		x.choose(dialect.Evidence{}, true)
+		x.chooseProtocol(dialect.Evidence{}, true)
 	}
-	x.observe()
-	x.tellOwn()
+	x.observeRequest()
+	x.reportOwn()
 	x.endPlain()
 	x.checkStatus()
-	x.tellUnanswered()
-	x.tellTrouble()
-	x.tellGlued()
+	x.reportUnanswered()
+	x.reportTrouble()
+	x.reportGlued()
 	if x.decoder != nil {
-		x.out.To(x.takeEnding)
+		x.out.To(x.handleEnding)
 		x.decoder.Close()
 		x.closeLast()
 		x.closeOpen()
-		x.decoder = over{}
+		x.decoder = closedDecoder{}
 		x.out.Free()
 	}
-	x.tellNotes()
-	x.rememberOpen()
-	x.known.end = x.in.now()
-	x.in.retire(x)
+	x.reportNotes()
+	x.indexOpenTurns()
+	x.known.end = x.in.eventCount()
+	x.in.addEvictable(x)
 }
 
 // closeLast ends a turn that the decoder does not know of: one of frames that do not decode, or
@@ -307,15 +307,15 @@ func (x *Exchange) closeLast() {
 		return
 	}
 	if len(turn.Findings) == 0 && !turn.HasGap() && !x.cutShort() {
-		x.emit(diagnose(n, dialectUnknown,
-			"no frame says anything in %s: shown as they came, not interpreted", x.Dialect.Title))
+		x.emit(findingEvent(n, protocolUnknown,
+			"no frame says anything in %s: shown as they came, not interpreted", x.Protocol.Title))
 	}
 	x.emit(stream.Event{Kind: stream.TurnClose, Turn: n, Code: stream.CloseCut})
 }
 
-// over is the decoder of an exchange that has ended. It takes the place of the real one, whose
+// closedDecoder is the decoder of an exchange that has ended. It takes the place of the real one, whose
 // memory is freed.
-type over struct{}
+type closedDecoder struct{}
 
-func (over) Frame(stream.Frame) error { return nil }
-func (over) Close()                   {}
+func (closedDecoder) Frame(stream.Frame) error { return nil }
+func (closedDecoder) Close()                   {}

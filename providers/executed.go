@@ -14,21 +14,21 @@ import (
 	"toolscope/stream"
 )
 
-// executing is what is said to servers of MCP, beside the models: it is of no turn.
-type executing struct {
-	log    mcp.Log
-	may    map[int]stream.Record // heads of requests that may be to such a server
-	chains map[int]*coding.Chain // of answers that are coded
-	join   executed.Join
-	stops  map[int][]came
-	held   []*schema.Set // tools of requests that were held against those of servers
+// mcpTraffic is what is said to servers of MCP, beside the models: it is of no turn.
+type mcpTraffic struct {
+	log      mcp.Log
+	may      map[int]stream.Record // heads of requests that may be to such a server
+	chains   map[int]*coding.Chain // of answers that are coded
+	join     executed.Join
+	stops    map[int][]offsetAt
+	compared []*schema.Set // tools of requests that were held against those of servers
 }
 
-// execute takes a record of what is said to an MCP server, or reports that it is of none.
-func (in *Inspector) execute(r stream.Record) (taken bool) {
+// routeMCP takes a record of what is said to an MCP server, or reports that it is of none.
+func (in *Inspector) routeMCP(r stream.Record) (taken bool) {
 	e := &in.executed
 	if e.log.Takes(r.Exchange) {
-		in.take(r)
+		in.feedMCP(r)
 		return true
 	}
 	head, waits := e.may[r.Exchange]
@@ -36,16 +36,16 @@ func (in *Inspector) execute(r stream.Record) (taken bool) {
 	case waits:
 		delete(e.may, r.Exchange)
 		if r.Request && speaksRPC(r.Data) {
-			in.begin(head)
-			in.take(r)
+			in.openMCP(head)
+			in.feedMCP(r)
 			return true
 		}
-		in.write(head)
+		in.writeModelRecord(head)
 		return false
 	case r.Head == nil || !r.Request || in.alone || in.byNumber[r.Exchange] != nil || in.forcedFor(r.Exchange) != nil:
 		return false
 	case isServer(r.Head), asksServer(r.Head) && speaksRPC(r.Data):
-		in.begin(r)
+		in.openMCP(r)
 		return true
 	case asksServer(r.Head) && len(r.Data) == 0:
 		if e.may == nil {
@@ -57,21 +57,21 @@ func (in *Inspector) execute(r stream.Record) (taken bool) {
 	return false
 }
 
-// begin has an exchange be read as one with an MCP server.
-func (in *Inspector) begin(r stream.Record) {
+// openMCP has an exchange be read as one with an MCP server.
+func (in *Inspector) openMCP(r stream.Record) {
 	first := len(in.executed.log.Servers) == 0
 	in.executed.log.Begin(r.Exchange, r.Head)
 	if first {
-		in.joinEarlier()
+		in.matchEarlier()
 	}
-	in.take(r)
+	in.feedMCP(r)
 }
 
-// take has the log of what is said to servers take a record, with codings undone.
-func (in *Inspector) take(r stream.Record) {
+// feedMCP has the log of what is said to servers take a record, with codings undone.
+func (in *Inspector) feedMCP(r stream.Record) {
 	e := &in.executed
-	in.log.addWhole(r)
-	e.came(&r, in.told())
+	in.log.addWithBytes(r)
+	e.noteOffset(&r, in.nextEvent())
 	if r.Head != nil && !r.Request && len(r.Head.Header["Content-Encoding"]) > 0 {
 		if chain, err := coding.New(r.Head.Header); err == nil && chain != nil {
 			if e.chains == nil {
@@ -91,14 +91,14 @@ func (in *Inspector) take(r stream.Record) {
 			delete(e.chains, r.Exchange)
 		}
 	}
-	e.log.Write(&r, in.now())
+	e.log.Write(&r, in.eventCount())
 	if r.At >= 0 {
-		in.join().Heard(e.log.RunOf(r.Exchange), r.At)
+		in.matcher().Heard(e.log.RunOf(r.Exchange), r.At)
 	}
 }
 
-// close gives back the heads of requests of which nothing more came.
-func (e *executing) close(back func(stream.Record)) {
+// trimHeads gives back the heads of requests of which nothing more came.
+func (e *mcpTraffic) trimHeads(back func(stream.Record)) {
 	for _, number := range slices.Sorted(maps.Keys(e.may)) {
 		back(e.may[number])
 	}
@@ -156,28 +156,28 @@ func (v *View) Executed() []*mcp.Request {
 	return then
 }
 
-// came is how much had come of what is said to a server when there were so many events.
-type came struct {
+// offsetAt is how much had come of what is said to a server when there were so many events.
+type offsetAt struct {
 	known int32
-	Stop
+	ExchangeOffset
 }
 
-// came notes what a record brings.
-func (e *executing) came(r *stream.Record, known int32) {
+// noteOffset notes what a record brings.
+func (e *mcpTraffic) noteOffset(r *stream.Record, known int32) {
 	if e.stops == nil {
-		e.stops = map[int][]came{}
+		e.stops = map[int][]offsetAt{}
 	}
 	all := e.stops[r.Exchange]
-	next := came{known: known}
+	next := offsetAt{known: known}
 	if n := len(all) - 1; n >= 0 {
-		if next.Stop = all[n].Stop; all[n].known == known {
+		if next.ExchangeOffset = all[n].ExchangeOffset; all[n].known == known {
 			all = all[:n]
 		}
 	}
 	if r.Request {
-		next.Asked += int64(len(r.Data))
+		next.RequestBytes += int64(len(r.Data))
 	} else {
-		next.Bytes += int64(len(r.Data))
+		next.ResponseBytes += int64(len(r.Data))
 		next.Answered = next.Answered || r.Head != nil || len(r.Data) > 0 || r.Note != "" || r.End
 	}
 	next.Ended = next.Ended || r.End
@@ -185,11 +185,11 @@ func (e *executing) came(r *stream.Record, known int32) {
 }
 
 // stopsAt adds where what is said to servers was when there were so many events.
-func (e *executing) stopsAt(all map[int]Stop, known int32) {
+func (e *mcpTraffic) stopsAt(all map[int]ExchangeOffset, known int32) {
 	for number, list := range e.stops {
 		for i := len(list) - 1; i >= 0; i-- {
 			if list[i].known <= known+1 {
-				all[number] = list[i].Stop
+				all[number] = list[i].ExchangeOffset
 				break
 			}
 		}

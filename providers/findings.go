@@ -27,15 +27,15 @@ func Findings() []*stream.Diagnosis {
 	return all
 }
 
-// diagnose is the event of a finding about a turn.
-func diagnose(turn int32, d *stream.Diagnosis, format string, args ...any) stream.Event {
+// findingEvent is the event of a finding about a turn.
+func findingEvent(turn int32, d *stream.Diagnosis, format string, args ...any) stream.Event {
 	f := d.Finding(format, args...)
 	return stream.Event{Kind: stream.Found, Turn: turn, Slot: stream.NoSlot, What: &f}
 }
 
 // findings are those of this package: what is seen before a dialect reads a frame.
 var findings = []*stream.Diagnosis{
-	sourceNote, bentNote, heldNote, sourceChanged, dialectUnknown, dialectSeen, unterminatedFrame, blankLinesMissing, codingBroken,
+	sourceNote, faultNote, heldNote, sourceChanged, protocolUnknown, protocolUndecoded, unterminatedFrame, blankLinesMissing, codingBroken,
 	codingBomb, cacheBroken,
 }
 
@@ -45,7 +45,7 @@ var (
 		Meaning: "The source of the bytes cannot tell everything, or says something about itself: a log without deltas, a proxy that answered itself.",
 		Advice:  "Read the note before you judge what is shown.",
 	}
-	bentNote = &stream.Diagnosis{
+	faultNote = &stream.Diagnosis{
 		Code: "BENT", Severity: stream.Warn, By: stream.Toolscope,
 		Meaning: "Toolscope was asked to bend this answer, with --fault: a proxy shows what the provider sent, while its client was given something else, and toolscope cut writes the bent one.",
 		Advice:  "Blame nobody else for what the client does next.",
@@ -60,12 +60,12 @@ var (
 		Meaning: "Of a big file only the latest and what is looked at is kept; this turn was to be read again, and the file is gone or another one now.",
 		Advice:  "Open the file again, or a copy that nobody changes.",
 	}
-	dialectUnknown = &stream.Diagnosis{
+	protocolUnknown = &stream.Diagnosis{
 		Code: "DIALECT_UNKNOWN", Severity: stream.Warn, By: stream.Toolscope,
 		Meaning: "What came is of no protocol that this version knows: it is shown as it came, not interpreted.",
 		Advice:  "Name the protocol with --dialect if you know it.",
 	}
-	dialectSeen = &stream.Diagnosis{
+	protocolUndecoded = &stream.Diagnosis{
 		Code: "DIALECT_SEEN", Severity: stream.Warn, By: stream.Toolscope,
 		Meaning: "The protocol is recognised, but this version does not decode it: the frames are shown as they came.",
 		Advice:  "Look at the wire pane; nothing is known of its calls.",

@@ -9,29 +9,29 @@ import (
 	"toolscope/stream"
 )
 
-// Find is the dialect of that name; the error lists the names there are.
-func Find(name string) (*dialect.Dialect, error) {
+// FindProtocol is the dialect of that name; the error lists the names there are.
+func FindProtocol(name string) (*dialect.Dialect, error) {
 	return dialect.Named("dialect", name, All, func(d *dialect.Dialect) string { return d.Name })
 }
 
-// Force has every response from now on read as dialect d; with nil the bytes decide.
-func (in *Inspector) Force(d *dialect.Dialect) { in.forced = d }
+// ForceProtocol has every response from now on read as dialect d; with nil the bytes decide.
+func (in *Inspector) ForceProtocol(d *dialect.Dialect) { in.forced = d }
 
 // Reread reads an exchange again, as dialect d; with nil the bytes decide. The timeline is new:
 // turns and calls of the old one must not be used any more. It cannot be done once exchanges were
 // let go of: the order in which all came is not kept then.
 func (in *Inspector) Reread(number int, d *dialect.Dialect) error {
 	if in.log.closed {
-		return errLetGo
+		return errDropped
 	}
 	fresh := Inspector{Request: in.Request, sets: in.sets, forced: in.forced, rereads: in.rereads}
 	if fresh.rereads == nil {
 		fresh.rereads = map[int]*dialect.Dialect{}
 	}
 	fresh.rereads[number] = d
-	in.log.replay(in, func(r stream.Record) {
+	in.log.eachRecord(in, func(r stream.Record) {
 		if x := in.Exchange(r.Exchange); x != nil {
-			r.Location = x.place()
+			r.Location = x.location()
 		}
 		fresh.Write(r)
 	})
@@ -43,16 +43,16 @@ func (in *Inspector) Reread(number int, d *dialect.Dialect) error {
 			_, _ = x.chain.Close() // it has decoders that only this stops
 		}
 	}
-	fresh.kept.Keep, fresh.kept.pins = in.kept.Keep, in.kept.pins
+	fresh.kept.Retention, fresh.kept.pins = in.kept.Retention, in.kept.pins
 	*in = fresh
-	in.join()
+	in.matcher()
 	for _, x := range in.exchanges {
 		x.in = in
 	}
 	return nil
 }
 
-var errLetGo = errors.New("too much has come to read it all again: open it with --dialect")
+var errDropped = errors.New("too much has come to read it all again: open it with --dialect")
 
 // forcedFor is the dialect an exchange is to be read as, or nil.
 func (in *Inspector) forcedFor(number int) *dialect.Dialect {
@@ -62,30 +62,30 @@ func (in *Inspector) forcedFor(number int) *dialect.Dialect {
 	return in.forced
 }
 
-// arrivals remember the order in which the records came, so that they can be read again from the
+// recordOrder remember the order in which the records came, so that they can be read again from the
 // wires, which keep their bytes.
-type arrivals struct {
-	runs   []byte // as varints: of each run but the last its exchange less that of the run before, and its count
-	before int    // the exchange of the run before the last
-	last   arrival
-	n      int                   // runs, with the last
-	rest   map[int]stream.Record // by number of the run, from 1: records that say more than bytes, without their bytes
-	whole  int64                 // bytes of records that are kept here, since no wire has them
-	closed bool                  // they remember nothing any more
+type recordOrder struct {
+	runs        []byte // as varints: of each run but the last its exchange less that of the run before, and its count
+	before      int    // the exchange of the run before the last
+	last        recordRun
+	n           int                   // runs, with the last
+	rest        map[int]stream.Record // by number of the run, from 1: records that say more than bytes, without their bytes
+	recordBytes int64                 // bytes of records that are kept here, since no wire has them
+	closed      bool                  // they remember nothing any more
 }
 
-// mostWhole is how many bytes of such records are remembered.
-const mostWhole = 64 << 20
+// maxRecordBytes is how many bytes of such records are remembered.
+const maxRecordBytes = 64 << 20
 
-// addWhole remembers a record with its bytes.
-func (l *arrivals) addWhole(r stream.Record) {
-	if l.whole += int64(len(r.Data)); l.whole > mostWhole {
-		l.close()
+// addWithBytes remembers a record with its bytes.
+func (l *recordOrder) addWithBytes(r stream.Record) {
+	if l.recordBytes += int64(len(r.Data)); l.recordBytes > maxRecordBytes {
+		l.endRun()
 	}
 	if l.closed {
 		return
 	}
-	l.push(arrival{exchange: r.Exchange})
+	l.push(recordRun{exchange: r.Exchange})
 	r.Data, r.Location = bytes.Clone(r.Data), stream.Location{}
 	if l.rest == nil {
 		l.rest = map[int]stream.Record{}
@@ -94,7 +94,7 @@ func (l *arrivals) addWhole(r stream.Record) {
 }
 
 // push begins a run.
-func (l *arrivals) push(next arrival) {
+func (l *recordOrder) push(next recordRun) {
 	if l.n > 0 {
 		l.runs = binary.AppendVarint(binary.AppendVarint(l.runs, int64(l.last.exchange-l.before)), l.last.count)
 		l.before = l.last.exchange
@@ -103,20 +103,20 @@ func (l *arrivals) push(next arrival) {
 	l.n++
 }
 
-// arrival is a run of records of one side of an exchange.
-type arrival struct {
+// recordRun is a run of records of one side of an exchange.
+type recordRun struct {
 	exchange int
 	count    int64 // twice that of the records with bytes, and one more for those of a request
 }
 
-func (l *arrivals) close() { *l = arrivals{closed: true} }
+func (l *recordOrder) endRun() { *l = recordOrder{closed: true} }
 
-func (l *arrivals) add(r stream.Record) {
+func (l *recordOrder) add(r stream.Record) {
 	if l.closed {
 		return
 	}
 	special := r.Head != nil || r.End || r.Note != "" || r.Lost > 0
-	next := arrival{exchange: r.Exchange}
+	next := recordRun{exchange: r.Exchange}
 	if r.Request {
 		next.count = 1
 	}
@@ -136,14 +136,14 @@ func (l *arrivals) add(r stream.Record) {
 	}
 }
 
-// each yields the runs with their numbers.
-func (l *arrivals) each(yield func(int, arrival) bool) {
+// eachRun yields the runs with their numbers.
+func (l *recordOrder) eachRun(yield func(int, recordRun) bool) {
 	rest, exchange := l.runs, 0
 	for n := 1; n < l.n; n++ {
 		step, size := binary.Varint(rest)
 		count, more := binary.Varint(rest[size:])
 		rest, exchange = rest[size+more:], exchange+int(step)
-		if !yield(n, arrival{exchange, count}) {
+		if !yield(n, recordRun{exchange, count}) {
 			return
 		}
 	}
@@ -152,17 +152,17 @@ func (l *arrivals) each(yield func(int, arrival) bool) {
 	}
 }
 
-// replay gives the records to to again, in the order they came.
-func (l *arrivals) replay(in *Inspector, to func(stream.Record)) {
+// eachRecord gives the records to to again, in the order they came.
+func (l *recordOrder) eachRecord(in *Inspector, to func(stream.Record)) {
 	next := map[*stream.Wire]int{} // record of each wire that comes next
-	for n, a := range l.each {
+	for n, a := range l.eachRun {
 		bare := stream.Record{Exchange: a.exchange, Request: a.count&1 == 1}
 		if r, ok := l.rest[n]; ok {
 			bare = r
 		}
 		left := a.count / 2
 		if x := in.Exchange(bare.Exchange); x != nil && left > 0 {
-			w := x.received(bare.Request)
+			w := x.rawSide(bare.Request)
 			for ; left > 0 && next[w] < w.Records(); left-- {
 				r := bare
 				bare.Head, bare.Note, bare.Lost = nil, "", 0
@@ -177,8 +177,8 @@ func (l *arrivals) replay(in *Inspector, to func(stream.Record)) {
 	}
 }
 
-// received is one side of the exchange, as its bytes came.
-func (x *Exchange) received(request bool) *stream.Wire {
+// rawSide is one side of the exchange, as its bytes came.
+func (x *Exchange) rawSide(request bool) *stream.Wire {
 	switch {
 	case request:
 		return &x.Request

@@ -32,16 +32,16 @@ func TestReread(t *testing.T) {
 	}
 	in.Close()
 	before := dump(in)
-	other, err := Find("anthropic")
+	other, err := FindProtocol("anthropic")
 	if err != nil {
 		t.Fatal(err)
 	}
 	in.Reread(1, other)
-	if x := in.Exchange(1); x.Dialect.Name != "anthropic" || x.Why != "as you said" || dump(in) == before {
-		t.Errorf("exchange 1 is read as %s: %s\n%s", x.Dialect.Name, x.Why, dump(in))
+	if x := in.Exchange(1); x.Protocol.Name != "anthropic" || x.Why != "as you said" || dump(in) == before {
+		t.Errorf("exchange 1 is read as %s: %s\n%s", x.Protocol.Name, x.Why, dump(in))
 	}
-	if x := in.Exchange(2); x.Dialect.Name != "openai-chat" {
-		t.Errorf("exchange 2 is read as %s", x.Dialect.Name)
+	if x := in.Exchange(2); x.Protocol.Name != "openai-chat" {
+		t.Errorf("exchange 2 is read as %s", x.Protocol.Name)
 	}
 	if got := in.Exchange(1).Sent; !bytes.Equal(got.Bytes(0, got.Size()), packed.Bytes()) {
 		t.Error("the bytes as sent are not kept")
@@ -54,23 +54,23 @@ func TestReread(t *testing.T) {
 	if diff := cmp.Diff(before, dump(in)); diff != "" {
 		t.Errorf("read a third time (-before +after)\n%s", diff)
 	}
-	if _, err := Find("klingon"); err == nil {
+	if _, err := FindProtocol("klingon"); err == nil {
 		t.Error("there is a dialect nobody wrote")
 	}
 }
 
 // TestForce: every response is read as the dialect that is asked for.
 func TestForce(t *testing.T) {
-	d, err := Find("openai-chat")
+	d, err := FindProtocol("openai-chat")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var in Inspector
-	in.Force(d)
+	in.ForceProtocol(d)
 	in.Write(stream.Record{Data: []byte("data: {\"type\":\"message_start\"}\n\n")})
 	in.Close()
-	if x := in.Exchange(0); x.Dialect != d || x.Why != "as you said" {
-		t.Errorf("read as %v: %s", x.Dialect, x.Why)
+	if x := in.Exchange(0); x.Protocol != d || x.Why != "as you said" {
+		t.Errorf("read as %v: %s", x.Protocol, x.Why)
 	}
 }
 

@@ -8,57 +8,57 @@ import (
 	"toolscope/stream"
 )
 
-// take handles one frame as it is completed.
-func (x *Exchange) take(f stream.Frame) {
+// handleFrame handles one frame as it is completed.
+func (x *Exchange) handleFrame(f stream.Frame) {
 	n := x.Response.EndFrame(x.gap.base + f.End)
 	switch {
 	case f.Lines && isGlued(f):
-		x.takeGlued(f, n)
+		x.splitGlued(f, n)
 		return
 	case mayBeWrapped(&f):
-		f = unwrap(f)
+		f = unwrapBedrock(f)
 	}
-	x.takeOne(&f, n)
+	x.handleOne(&f, n)
 }
 
-func (x *Exchange) takeOne(f *stream.Frame, n int32) {
+func (x *Exchange) handleOne(f *stream.Frame, n int32) {
 	if x.decoder == nil {
-		x.pending = append(x.pending, held{frame: *f, number: n, at: x.at})
+		x.pending = append(x.pending, pendingFrame{frame: *f, number: n, at: x.at})
 		if f.Kind == stream.FrameData {
-			x.choose(dialect.Evidence{Event: f.Event, Data: f.Data}, false)
+			x.chooseProtocol(dialect.Evidence{Event: f.Event, Data: f.Data}, false)
 		}
 		if last := len(x.pending) - 1; x.decoder == nil { // it waits, but its bytes are lent only for now
 			x.pending[last].frame.Event, x.pending[last].frame.Data = bytes.Clone(f.Event), bytes.Clone(f.Data)
 		}
 	} else {
-		x.decode(f, n)
+		x.decodeFrame(f, n)
 	}
-	x.tellTrouble()
+	x.reportTrouble()
 }
 
-// patience is how many data frames may pass before a weak claim is enough to choose a dialect.
+// maxUnclaimed is how many data frames may pass before a weak claim is enough to choose a dialect.
 // Without any claim the stream is then shown as of no known dialect.
-const patience = 16
+const maxUnclaimed = 16
 
-// asYouSaid is why an exchange is read as a dialect that was forced on it.
-const asYouSaid = "as you said"
+// forcedReason is why an exchange is read as a dialect that was forced on it.
+const forcedReason = "as you said"
 
-// choose decides on a dialect if the evidence suffices, and has it decode the frames that waited.
-func (x *Exchange) choose(e dialect.Evidence, last bool) {
+// chooseProtocol decides on a dialect if the evidence suffices, and has it decode the frames that waited.
+func (x *Exchange) chooseProtocol(e dialect.Evidence, last bool) {
 	e.Path, e.Header = x.Path(), x.Head.Header
-	best, score := recognise(e)
+	best, score := bestProtocol(e)
 	if d := x.in.forcedFor(x.Number); d != nil {
-		best, score = d, dialect.Score{Points: dialect.Sure, Why: asYouSaid}
+		best, score = d, dialect.Score{Points: dialect.Sure, Why: forcedReason}
 	}
 	if e.Data != nil {
 		x.waiting++
 	}
-	last = last || x.waiting >= patience
+	last = last || x.waiting >= maxUnclaimed
 	if !last && score.Points < dialect.Sure {
-		best, score = x.weigh(e, best, score)
+		best, score = x.resolveProtocol(e, best, score)
 	}
 	for i := 0; last && best == nil && i < len(x.pending); i++ {
-		best, score = recognise(dialect.Evidence{Event: x.pending[i].frame.Event, Data: x.pending[i].frame.Data})
+		best, score = bestProtocol(dialect.Evidence{Event: x.pending[i].frame.Event, Data: x.pending[i].frame.Data})
 	}
 	var seen *dialect.Dialect
 	if best == nil {
@@ -66,59 +66,59 @@ func (x *Exchange) choose(e dialect.Evidence, last bool) {
 	}
 	switch {
 	case x.isPlain():
-		best, score = &plain, dialect.Score{Why: "its method and path"}
+		best, score = &plainHTTP, dialect.Score{Why: "its method and path"}
 	case best != nil && (score.Points >= dialect.Likely || last):
 	case seen != nil:
 		best, score = seen, dialect.Score{Why: "the shape of a frame"}
 	case last && len(x.pending) > 0 && x.AsksNothing():
-		best, score = &plain, dialect.Score{Why: "nothing was sent to be answered"}
+		best, score = &plainHTTP, dialect.Score{Why: "nothing was sent to be answered"}
 	case last && len(x.pending) > 0:
-		x.Guess = x.guess()
+		x.Guess = x.guessPayload()
 		best, score = unknownLike(x.Guess), dialect.Score{Why: "nothing in it is known"}
 	default:
 		return
 	}
-	x.use(best, score.Why)
-	x.observe()
+	x.setProtocol(best, score.Why)
+	x.observeRequest()
 	pending, at := x.pending, x.at
 	x.pending = nil
 	for i := range pending {
 		h := &pending[i]
 		x.at = h.at
 		if h.missed > 0 {
-			x.tellGap(h.missed)
+			x.reportGap(h.missed)
 			continue
 		}
-		x.decode(&h.frame, h.number)
+		x.decodeFrame(&h.frame, h.number)
 	}
 	x.at = at
 }
 
-// guess is what a response looks like of which nothing is known. What stood in a format of others
+// guessPayload is what a response looks like of which nothing is known. What stood in a format of others
 // was put into it for a reason, and is guessed at by nobody.
-func (x *Exchange) guess() string {
+func (x *Exchange) guessPayload() string {
 	if x.Head.Wrappers != "" || x.Head.Status != 0 {
 		return ""
 	}
 	var first []byte
 	for _, h := range x.pending {
-		if len(first) < guessed {
+		if len(first) < maxGuessed {
 			first = append(append(first, h.frame.Data...), '\n')
 		}
 	}
 	return Guess(first)
 }
 
-// use has a dialect decode the exchange.
-func (x *Exchange) use(d *dialect.Dialect, why string) {
+// setProtocol has a dialect decode the exchange.
+func (x *Exchange) setProtocol(d *dialect.Dialect, why string) {
 	x.out = dialect.NewOut(x.onEvent)
-	x.Dialect, x.Why, x.decoder = d, why, d.New(x.out)
+	x.Protocol, x.Why, x.decoder = d, why, d.New(x.out)
 }
 
-// weigh decides where path and header claim one dialect and a frame claims another. Two such frames
+// resolveProtocol decides where path and header claim one dialect and a frame claims another. Two such frames
 // outweigh the path. One does not: errors look much the same in all protocols.
-func (x *Exchange) weigh(e dialect.Evidence, best *dialect.Dialect, score dialect.Score) (*dialect.Dialect, dialect.Score) {
-	own, ownScore := recognise(dialect.Evidence{Event: e.Event, Data: e.Data})
+func (x *Exchange) resolveProtocol(e dialect.Evidence, best *dialect.Dialect, score dialect.Score) (*dialect.Dialect, dialect.Score) {
+	own, ownScore := bestProtocol(dialect.Evidence{Event: e.Event, Data: e.Data})
 	switch {
 	case own == best, own == nil && x.suspect == nil:
 		return best, score
@@ -131,45 +131,45 @@ func (x *Exchange) weigh(e dialect.Evidence, best *dialect.Dialect, score dialec
 	return nil, score
 }
 
-// decode has the dialect read one frame.
-func (x *Exchange) decode(f *stream.Frame, number int32) {
+// decodeFrame has the dialect read one frame.
+func (x *Exchange) decodeFrame(f *stream.Frame, number int32) {
 	x.frame = number
 	switch {
 	case f.Kind == stream.FrameResidue && f.Truncated && x.cutShort():
 		return
 	case f.Kind == stream.FrameResidue:
-		x.fault(f.Why)
+		x.reportUndecodable(f.Why)
 		return
 	case f.Kind != stream.FrameData:
 		x.emit(stream.Event{Kind: stream.Heartbeat, Turn: x.out.Current().Number()})
 		return
 	}
 	if f.Failed {
-		x.failure(f)
+		x.reportFramingError(f)
 		return
 	}
 	switch err := x.decoder.Frame(*f); {
 	case f.Truncated && x.cutShort(): // the frame was cut by whoever ended the response
-	case err != nil && f.Truncated && unfinished(f.Data):
-		x.fault(fmt.Sprintf("the stream was cut inside it (%v)", err))
+	case err != nil && f.Truncated && mayContinue(f.Data):
+		x.reportUndecodable(fmt.Sprintf("the stream was cut inside it (%v)", err))
 	case err != nil:
-		x.fault(err.Error())
+		x.reportUndecodable(err.Error())
 	case f.Truncated && x.Framing == "SSE":
-		x.takeEvent(diagnose(x.lastTurn(), unterminatedFrame,
+		x.handleEvent(findingEvent(x.lastTurn(), unterminatedFrame,
 			"the last event has no blank line after it: browsers and some SDKs drop it"))
 	}
 }
 
-// unfinished reports whether more bytes could make data decode: as JSON, or as the word that ends a
+// mayContinue reports whether more bytes could make data decode: as JSON, or as the word that ends a
 // stream. A page of HTML without a last line break is not unfinished.
-func unfinished(data []byte) bool {
+func mayContinue(data []byte) bool {
 	var l stream.Lexer
 	l.Write(data)
 	return l.Syntax() == stream.SyntaxPrefix || bytes.HasPrefix([]byte("[DONE]"), data)
 }
 
-// failure reports a frame that the framing itself marks as an error.
-func (x *Exchange) failure(f *stream.Frame) {
+// reportFramingError reports a frame that the framing itself marks as an error.
+func (x *Exchange) reportFramingError(f *stream.Frame) {
 	message := dialect.Raw(f.Data).Get("message").Text()
 	if message == "" {
 		message = string(f.Data)
@@ -177,26 +177,26 @@ func (x *Exchange) failure(f *stream.Frame) {
 	x.emit(stream.Event{Kind: stream.Failure, Turn: x.lastTurn(), Text: message, What: &stream.FailureInfo{Code: string(f.Event)}})
 }
 
-// askedModel is the model the request asks for, where the response cannot tell: in some protocols it
+// requestedModel is the model the request asks for, where the response cannot tell: in some protocols it
 // never does, and none that was refused or is of no known protocol.
-func (x *Exchange) askedModel() string {
+func (x *Exchange) requestedModel() string {
 	switch {
-	case x.Dialect.Model != nil:
-		return x.Dialect.Model(x.Path(), x.RequestBody())
-	case x.Head.Status >= 400, x.own, x.Dialect == &silent:
+	case x.Protocol.Model != nil:
+		return x.Protocol.Model(x.Path(), x.RequestBody())
+	case x.Head.Status >= 400, x.own, x.Protocol == &emptyProtocol:
 		return dialect.Raw(x.RequestBody()).Get("model").Text()
 	}
 	return ""
 }
 
-// fault says that the frame does not decode. Of a log with lines that stop in their midst nobody
+// reportUndecodable says that the frame does not decode. Of a log with lines that stop in their midst nobody
 // knows who did that.
-func (x *Exchange) fault(why string) {
+func (x *Exchange) reportUndecodable(why string) {
 	e := stream.Event{Kind: stream.Fault, Turn: x.lastTurn(), Text: why}
 	if x.Head.CutLines {
 		e.What = &stream.Ending{By: stream.UnknownParty}
 	}
-	x.takeEvent(e)
+	x.handleEvent(e)
 }
 
 // lastTurn is the open turn, or else the last one; the first before there is any.
@@ -207,21 +207,21 @@ func (x *Exchange) lastTurn() int32 {
 	return int32(max(0, len(x.turns)-1))
 }
 
-// opening is what the decoder says of a turn, completed with what only the exchange knows.
-func (x *Exchange) opening(said stream.Opening) *stream.Opening {
-	said.Exchange, said.Dialect, said.Request = x.Number, x.Dialect.Name, x.ask()
+// completeOpening is what the decoder says of a turn, completed with what only the exchange knows.
+func (x *Exchange) completeOpening(said stream.Opening) *stream.Opening {
+	said.Exchange, said.Dialect, said.Request = x.Number, x.Protocol.Name, x.nextRequest()
 	if said.Request == nil && said.Dialect == "claude-code" {
-		said.Request = x.inside(said.Parent)
+		said.Request = x.agentInLog(said.Parent)
 	}
 	if said.Model == "" {
-		said.Model = x.askedModel()
+		said.Model = x.requestedModel()
 	}
 	return &said
 }
 
-// takeEvent takes an event of the decoder. It drops one that may only be there because of a gap.
-func (x *Exchange) takeEvent(e stream.Event) {
-	if x.gap.missed == 0 || !x.blinded(e) {
+// handleEvent takes an event of the decoder. It drops one that may only be there because of a gap.
+func (x *Exchange) handleEvent(e stream.Event) {
+	if x.gap.missed == 0 || !x.isDoubtful(e) {
 		x.emit(e)
 	}
 }
@@ -229,7 +229,7 @@ func (x *Exchange) takeEvent(e stream.Event) {
 // emit stamps an event and adds it to the timeline. The first event of a turn opens it, whatever it
 // is.
 func (x *Exchange) emit(e stream.Event) {
-	if x.untold(e) {
+	if x.isUnknowable(e) {
 		return
 	}
 	e.At, e.Frame = x.at, x.frame
@@ -251,41 +251,41 @@ func (x *Exchange) emit(e stream.Event) {
 		e.Turn = x.turns[e.Turn]
 	}
 	if e.Kind == stream.TurnOpen {
-		x.divide(int(turn))
-		e.What = x.opening(stream.PayloadOf[stream.Opening](e))
-		x.stamp(turn)
+		x.beginPart(int(turn))
+		e.What = x.completeOpening(stream.PayloadOf[stream.Opening](e))
+		x.stampRequestTime(turn)
 	}
 	if e.Kind == stream.TurnClose && x.Head.EndUnknown && x.why == "" {
 		x.sealAll(turn)
 		e.Code, e.Text, e.What = stream.CloseEnd, "", &stream.Ending{By: stream.UnknownParty}
 	}
 	if e.Kind == stream.TurnClose && e.Code == stream.CloseCut {
-		e = x.cut(e)
+		e = x.attributeCut(e)
 	}
 	x.in.Timeline.Append(e)
 	switch e.Kind {
 	case stream.TurnClose:
 		t := x.in.Session().Turn(e.Turn)
-		x.in.remember(t)
-		if found := x.in.lanes.closed(x.laneOf(e.Turn), t); found != "" {
-			x.emit(diagnose(turn, cacheBroken, "%s", found))
+		x.in.indexTurn(t)
+		if found := x.in.conversations.noteTurnEnd(x.conversationOf(e.Turn), t); found != "" {
+			x.emit(findingEvent(turn, cacheBroken, "%s", found))
 		}
 	case stream.CallResult:
-		x.tellGiven(e)
+		x.reportLoggedResult(e)
 	case stream.Seal:
-		x.starts(x.in.Session().Turn(e.Turn).InSlot(e.Slot))
+		x.noteAgentCall(x.in.Session().Turn(e.Turn).InSlot(e.Slot))
 	}
 	if x.gap.missed > 0 {
 		x.afterGap(e, turn)
 	}
 	if e.Kind == stream.CallOpen || len(x.check.watches) > 0 {
-		x.watch(e)
+		x.checkEvent(e)
 	}
-	x.in.joins(e)
+	x.in.matchEvent(e)
 }
 
-// untold reports whether an event is about something missing that the source does not tell.
-func (x *Exchange) untold(e stream.Event) bool {
+// isUnknowable reports whether an event is about something missing that the source does not tell.
+func (x *Exchange) isUnknowable(e stream.Event) bool {
 	if e.Kind != stream.Found || !x.Head.EndUnknown && !x.Head.EventNamesUnknown {
 		return false
 	}
@@ -309,9 +309,9 @@ func (x *Exchange) sealAll(turn int32) {
 	}
 }
 
-// cut adds to the end of a turn without terminator who ended it, if that is known. A turn that is
+// attributeCut adds to the end of a turn without terminator who ended it, if that is known. A turn that is
 // cut when nothing more comes was ended by whoever ended the response.
-func (x *Exchange) cut(e stream.Event) stream.Event {
+func (x *Exchange) attributeCut(e stream.Event) stream.Event {
 	switch {
 	case x.in.Session().Turn(e.Turn).HasGap():
 		e.Code, e.Text = stream.CloseUnseen, ""

@@ -17,28 +17,28 @@ import (
 //     ended, only what was sealed before it is known: stream.Gap says so.
 //   - What a decoder finds wrong behind it is not told: it may be the gap.
 type gaps struct {
-	missed    int64 // bytes of the response, in all
-	hidden    bool  // a turn that began unseen may still be open
-	first     int32 // number of the decoder's first turn behind the gap
-	undecoded bool  // the codings cannot be undone behind the gap
-	base      int64 // where in the response the framer began
-	seeking   bool  // it looks for where frames begin again
-	asked     int64 // bytes of the request that were not seen
-	lookedAt  int64 // size of the response when it last looked
+	missed       int64 // bytes of the response, in all
+	hidden       bool  // a turn that began unseen may still be open
+	first        int32 // number of the decoder's first turn behind the gap
+	undecoded    bool  // the codings cannot be undone behind the gap
+	base         int64 // where in the response the framer began
+	seeking      bool  // it looks for where frames begin again
+	requestBytes int64 // bytes of the request that were not seen
+	lookedAt     int64 // size of the response when it last looked
 }
 
-// miss says that n bytes of the response passed unseen.
-func (x *Exchange) miss(n int64) {
+// noteGap says that n bytes of the response passed unseen.
+func (x *Exchange) noteGap(n int64) {
 	x.gap.missed += n
 	if !x.Ended {
 		x.leaveCodings()
 		x.leaveFrame()
 	}
 	if x.decoder == nil && !x.Ended {
-		x.pending = append(x.pending, held{at: x.at, missed: n})
+		x.pending = append(x.pending, pendingFrame{at: x.at, missed: n})
 		return
 	}
-	x.tellGap(n)
+	x.reportGap(n)
 }
 
 // leaveCodings passes on what was decoded, and then decodes no more: a coding cannot be undone from
@@ -51,7 +51,7 @@ func (x *Exchange) leaveCodings() {
 	if x.chain != nil {
 		rest, _ := x.chain.Close()
 		x.Coding = x.chain.Name()
-		x.body(rest)
+		x.appendBody(rest)
 		coded = coded || x.Coding != ""
 	}
 	x.begun, x.gap.undecoded = true, coded
@@ -78,15 +78,15 @@ func (x *Exchange) endFrame(end int64) {
 	}
 }
 
-// seek looks for the next place where a frame surely begins, and reads on there.
-func (x *Exchange) seek(ended bool) {
+// resync looks for the next place where a frame surely begins, and reads on there.
+func (x *Exchange) resync(ended bool) {
 	size := x.Response.Size()
 	if !ended && size < x.gap.lookedAt {
 		return
 	}
 	x.gap.lookedAt = size + (size-x.gap.base)/4
 	tail := x.Response.Bytes(x.gap.base, size)
-	f, at := x.resumption(tail)
+	f, at := x.nextFrameStart(tail)
 	if f.framer == nil {
 		return
 	}
@@ -96,36 +96,36 @@ func (x *Exchange) seek(ended bool) {
 	x.framer.Write(tail[at:], x.onFrame)
 }
 
-// resumption is where in tail frames begin again, and how they are framed. The framer is nil while
+// nextFrameStart is where in tail frames begin again, and how they are framed. The framer is nil while
 // that is not known; in a body that is one JSON text it never is.
-func (x *Exchange) resumption(tail []byte) (f framing, at int) {
+func (x *Exchange) nextFrameStart(tail []byte) (f frameFormat, at int) {
 	contentType := ""
 	if v := x.Head.Header["Content-Type"]; len(v) > 0 {
 		contentType = v[0]
 	}
 	switch {
 	case isWebSocket(x.Head):
-		return framing{"WebSocket messages", new(stream.Values)}, 0 // a record is a message
+		return frameFormat{"WebSocket messages", new(stream.Values)}, 0 // a record is a message
 	case x.Framing == "SSE", x.Framing == "" && strings.HasPrefix(contentType, "text/event-stream"):
 		if at = blankLine(tail); at > 0 {
-			return framing{"SSE", new(stream.SSE)}, at
+			return frameFormat{"SSE", new(stream.SSE)}, at
 		}
 	case x.Framing == "AWS event stream", x.Framing == "" && strings.HasPrefix(contentType, "application/vnd.amazon.eventstream"):
 		if at, found := messageIn(tail); found {
-			return framing{"AWS event stream", new(stream.EventStream)}, at
+			return frameFormat{"AWS event stream", new(stream.EventStream)}, at
 		}
 	case x.Framing == "lines", x.Framing == "NDJSON":
 		if at = bytes.IndexByte(tail, '\n') + 1; at > 0 {
-			return framing{x.Framing, new(stream.Lines)}, at
+			return frameFormat{x.Framing, new(stream.Lines)}, at
 		}
 	case x.Framing == "":
 		if at = blankLine(tail); at > 0 && at < len(tail) {
 			if _, is := looksLikeSSE(tail[at:]); is {
-				return framing{"SSE", new(stream.SSE)}, at
+				return frameFormat{"SSE", new(stream.SSE)}, at
 			}
 		}
 	}
-	return framing{}, 0
+	return frameFormat{}, 0
 }
 
 // blankLine is where the line after the first blank one begins, 0 while there is none.
@@ -149,8 +149,8 @@ func messageIn(p []byte) (at int, found bool) {
 	return 0, false
 }
 
-// tellGap says of every turn that is open, or else of the last one, that bytes of it were not seen.
-func (x *Exchange) tellGap(n int64) {
+// reportGap says of every turn that is open, or else of the last one, that bytes of it were not seen.
+func (x *Exchange) reportGap(n int64) {
 	words := fmt.Sprintf("%s of the response passed and were not recorded: of what was not sealed before them nothing is known", count.Of(n, "byte"))
 	open := x.openTurns()
 	if len(open) == 0 {
@@ -168,22 +168,22 @@ func (x *Exchange) emitGap(turn int32, n int64, words string) {
 
 // openTurns are the decoder's turns that have not been closed.
 func (x *Exchange) openTurns() (open []int32) {
-	for n := x.shut; n < len(x.turns); n++ {
+	for n := x.closedTurns; n < len(x.turns); n++ {
 		t := x.in.Session().Turn(x.turns[n])
 		switch {
 		case t == nil:
 		case !t.Closed():
 			open = append(open, int32(n))
-		case n == x.shut:
-			x.shut++
+		case n == x.closedTurns:
+			x.closedTurns++
 		}
 	}
 	return open
 }
 
-// blinded reports whether an event of the decoder may be wrong because of a gap. A finding rests on
+// isDoubtful reports whether an event of the decoder may be wrong because of a gap. A finding rests on
 // all that the decoder has read. A fault or a signature is of one turn.
-func (x *Exchange) blinded(e stream.Event) bool {
+func (x *Exchange) isDoubtful(e stream.Event) bool {
 	switch e.Kind {
 	case stream.Found:
 		return true
@@ -203,7 +203,7 @@ func (x *Exchange) afterGap(e stream.Event, turn int32) {
 	case !x.gap.hidden:
 	case e.Kind == stream.TurnOpen:
 		x.emitGap(turn, x.gap.missed, fmt.Sprintf("%s of the response passed and were not recorded before this turn: it may have begun in them", count.Of(x.gap.missed, "byte")))
-	case e.Kind == stream.TurnClose && e.Code == stream.CloseEnd && !x.Dialect.Lanes:
+	case e.Kind == stream.TurnClose && e.Code == stream.CloseEnd && !x.Protocol.Lanes:
 		open := x.openTurns()
 		x.gap.hidden = len(open) > 0 && open[len(open)-1] >= x.gap.first
 	}

@@ -19,9 +19,9 @@ func isGlued(f stream.Frame) bool {
 	return s.Kind() == '{' && s.Value() != nil && s.End() == nil
 }
 
-// takeGlued takes each line as the frame it was meant to be. None gets a name: of the events' names
+// splitGlued takes each line as the frame it was meant to be. None gets a name: of the events' names
 // only the last is left, and which line it belongs to is not known.
-func (x *Exchange) takeGlued(f stream.Frame, number int32) {
+func (x *Exchange) splitGlued(f stream.Frame, number int32) {
 	x.glued = true
 	for rest := f.Data; len(rest) > 0; {
 		part := f
@@ -29,15 +29,15 @@ func (x *Exchange) takeGlued(f stream.Frame, number int32) {
 		part.Data, rest, _ = bytes.Cut(rest, []byte("\n"))
 		part.Truncated = f.Truncated && len(rest) == 0
 		if len(bytes.TrimSpace(part.Data)) > 0 {
-			x.takeOne(&part, number)
+			x.handleOne(&part, number)
 		}
 	}
 }
 
-// tellGlued reports that events were glued, once, when all has come.
-func (x *Exchange) tellGlued() {
+// reportGlued reports that events were glued, once, when all has come.
+func (x *Exchange) reportGlued() {
 	if x.glued && x.decoder != nil {
-		x.takeEvent(diagnose(x.lastTurn(), blankLinesMissing,
+		x.handleEvent(findingEvent(x.lastTurn(), blankLinesMissing,
 			"no blank line stands between the events: clients take them for one and cannot read it; here each line is read as one"))
 	}
 }

@@ -12,13 +12,13 @@ import (
 	"toolscope/providers/dialect"
 )
 
-// guessed is how many first bytes are looked at to say what something is.
-const guessed = 8 << 10
+// maxGuessed is how many first bytes are looked at to say what something is.
+const maxGuessed = 8 << 10
 
 // Guess says in words what an input looks like in which nothing of a model was found, by its first
 // bytes; "" where that would help nobody.
 func Guess(first []byte) string {
-	first = first[:min(len(first), guessed)]
+	first = first[:min(len(first), maxGuessed)]
 	for _, m := range magics {
 		if len(first) >= m.at+len(m.bytes) && string(first[m.at:m.at+len(m.bytes)]) == m.bytes {
 			return m.is

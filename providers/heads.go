@@ -6,14 +6,14 @@ import (
 	"toolscope/stream"
 )
 
-// heads are those that were met last: exchanges of one log mostly have the same, which is kept once.
-type heads struct{ last []*stream.Head }
+// recentHeads are those that were met last: exchanges of one log mostly have the same, which is kept once.
+type recentHeads struct{ last []*stream.Head }
 
-// latestHeads is how many are remembered.
-const latestHeads = 4
+// maxHeads is how many are remembered.
+const maxHeads = 4
 
-// same is a head like h, which nobody changes.
-func (hs *heads) same(h *stream.Head) *stream.Head {
+// intern is a head like h, which nobody changes.
+func (hs *recentHeads) intern(h *stream.Head) *stream.Head {
 	for _, of := range hs.last {
 		if isSameHead(of, h) {
 			return of
@@ -21,7 +21,7 @@ func (hs *heads) same(h *stream.Head) *stream.Head {
 	}
 	own := *h
 	if h.Header == nil { // those of a response are of it alone
-		hs.last = append(hs.last[max(0, len(hs.last)+1-latestHeads):], &own)
+		hs.last = append(hs.last[max(0, len(hs.last)+1-maxHeads):], &own)
 	}
 	return &own
 }

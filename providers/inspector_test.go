@@ -55,8 +55,8 @@ func TestWaitingFrames(t *testing.T) {
 	in := new(Inspector)
 	in.Write(stream.Record{At: 1 * time.Microsecond, Data: []byte(": waiting\n\n")})
 	in.Write(stream.Record{At: 2 * time.Microsecond, Data: data(`{"type":"ping"}`)})
-	if in.Timeline.Len() != 0 || in.Exchange(0).Dialect != nil {
-		t.Errorf("a ping decides for %v", in.Exchange(0).Dialect)
+	if in.Timeline.Len() != 0 || in.Exchange(0).Protocol != nil {
+		t.Errorf("a ping decides for %v", in.Exchange(0).Protocol)
 	}
 	in.Write(stream.Record{At: 3*time.Microsecond + 4, Data: data(`{"type":"message_start","message":{}}`)})
 	want := "heartbeat@1µs/0 heartbeat@2µs/1 turn open@3µs/2 "
@@ -78,15 +78,15 @@ func TestPatience(t *testing.T) {
 		{`{"type":"ping"}`, "anthropic"},
 	} {
 		in := new(Inspector)
-		for n := range patience {
-			if x := in.Exchange(0); x != nil && x.Dialect != nil {
-				t.Fatalf("decided for %s after %d frames", x.Dialect.Name, n)
+		for n := range maxUnclaimed {
+			if x := in.Exchange(0); x != nil && x.Protocol != nil {
+				t.Fatalf("decided for %s after %d frames", x.Protocol.Name, n)
 			}
 			in.Write(stream.Record{Data: data(test.frame)})
 		}
 		x := in.Exchange(0)
-		if x.Dialect == nil || x.Dialect.Name != test.want || in.Timeline.Len() < patience {
-			t.Errorf("%s: %v with %d events", test.frame, x.Dialect, in.Timeline.Len())
+		if x.Protocol == nil || x.Protocol.Name != test.want || in.Timeline.Len() < maxUnclaimed {
+			t.Errorf("%s: %v with %d events", test.frame, x.Protocol, in.Timeline.Len())
 		}
 	}
 }

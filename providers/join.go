@@ -14,79 +14,79 @@ import (
 
 // This file hands what turns and servers tell to who joins them, and what comes of that to the timeline.
 
-// join is who holds what servers were asked against the calls of models.
-func (in *Inspector) join() *executed.Join {
+// matcher is who holds what servers were asked against the calls of models.
+func (in *Inspector) matcher() *executed.Join {
 	j := &in.executed.join
 	if j.Log != &in.executed.log { // at first, and when the inspector has become another: see Reread
 		j.Log = &in.executed.log
-		in.executed.log.News = func(r *mcp.Request) { in.join().Asked(r) }
+		in.executed.log.News = func(r *mcp.Request) { in.matcher().Asked(r) }
 	}
 	j.Find = func(r stream.Ref) (*stream.Turn, *stream.Call) { return in.Session().Find(r) }
-	j.Apart, j.RunOf, j.Doubled, j.Tell = in.clocksApart, in.runOf, in.endedTwice, in.tellRan
+	j.Apart, j.RunOf, j.Doubled, j.Tell = in.clocksApart, in.runOf, in.endedTwice, in.reportToolRun
 	return j
 }
 
-// joins hands an event that was added to the timeline to who joins.
-func (in *Inspector) joins(e stream.Event) {
+// matchEvent hands an event that was added to the timeline to who joins.
+func (in *Inspector) matchEvent(e stream.Event) {
 	if len(in.executed.log.Servers) == 0 || e.Turn == stream.NoTurn {
 		return
 	}
 	switch e.Kind {
 	case stream.CallOpen, stream.CallMeta:
 		if t := in.Session().Turn(e.Turn); t.InSlot(e.Slot) != nil {
-			in.holdSchemas(t)
-			in.join().Opened(t, t.InSlot(e.Slot))
+			in.checkServerSchemas(t)
+			in.matcher().Opened(t, t.InSlot(e.Slot))
 		}
 	case stream.Seal:
 		if c := in.Session().Turn(e.Turn).InSlot(e.Slot); c != nil {
-			in.join().Sealed(c.Ref())
+			in.matcher().Sealed(c.Ref())
 		}
 	case stream.TurnClose:
-		in.join().Closed(in.Session().Turn(e.Turn))
+		in.matcher().Closed(in.Session().Turn(e.Turn))
 	}
 }
 
-// mostJoined is how many turns that came before the first server are looked at.
-const mostJoined = 64
+// maxEarlierTurns is how many turns that came before the first server are looked at.
+const maxEarlierTurns = 64
 
-// joinEarlier takes the calls of the latest turns, when the first server is spoken with.
-func (in *Inspector) joinEarlier() {
+// matchEarlier takes the calls of the latest turns, when the first server is spoken with.
+func (in *Inspector) matchEarlier() {
 	turns := in.Session().Turns
-	for _, t := range turns[max(0, len(turns)-mostJoined):] {
+	for _, t := range turns[max(0, len(turns)-maxEarlierTurns):] {
 		if t.Retention != stream.InMemory {
 			continue
 		}
 		for _, c := range t.Calls {
-			in.join().Opened(t, c)
+			in.matcher().Opened(t, c)
 		}
 		if t.Closed() {
-			in.join().Closed(t)
+			in.matcher().Closed(t)
 		}
 	}
 }
 
-// holdSchemas holds the tools that a request declares against those that their servers told, once for
+// checkServerSchemas holds the tools that a request declares against those that their servers told, once for
 // each list of tools.
-func (in *Inspector) holdSchemas(t *stream.Turn) {
+func (in *Inspector) checkServerSchemas(t *stream.Turn) {
 	x := in.Exchange(t.Exchange)
-	if x == nil || x.Dialect == nil {
+	if x == nil || x.Protocol == nil {
 		return
 	}
-	set := x.tools()
-	if set == nil || slices.Contains(in.executed.held, set) {
+	set := x.declaredTools()
+	if set == nil || slices.Contains(in.executed.compared, set) {
 		return
 	}
-	if in.executed.held = append(in.executed.held, set); len(in.executed.held) > recentSets {
-		in.executed.held = in.executed.held[1:]
+	if in.executed.compared = append(in.executed.compared, set); len(in.executed.compared) > maxRecentSets {
+		in.executed.compared = in.executed.compared[1:]
 	}
 	tools, _ := set.Tools()
-	for _, f := range in.join().Declared(x.Head.Run, tools) {
+	for _, f := range in.matcher().Declared(x.Head.Run, tools) {
 		in.Timeline.Append(stream.Event{Kind: stream.Found, At: x.at, Frame: x.frame, Turn: t.Number, Slot: stream.NoSlot, What: &f})
 	}
 }
 
-// tellGot tells who joins what a request has as the result of a call.
-func (x *Exchange) tellGot(o *replay.Observation, event int) {
+// matchResult tells who joins what a request has as the result of a call.
+func (x *Exchange) matchResult(o *replay.Observation, event int) {
 	in := x.in
 	if len(in.executed.log.Servers) == 0 || o.Result == 0 {
 		return
@@ -98,7 +98,7 @@ func (x *Exchange) tellGot(o *replay.Observation, event int) {
 	to := x.past.target
 	given.Flag = to != nil && to.ErrorFlag
 	if t, _ := in.Session().Find(o.Ref()); t != nil && in.runOf(t.Exchange) == x.Head.Run {
-		in.join().Given(o.Ref(), x.at, event, given)
+		in.matcher().Given(o.Ref(), x.at, event, given)
 	}
 }
 
@@ -124,14 +124,14 @@ func (in *Inspector) endedTwice(r stream.Ref) bool {
 	})
 }
 
-// tellRan adds to the timeline what was seen of who ran a call.
-func (in *Inspector) tellRan(n executed.News) (event int) {
+// reportToolRun adds to the timeline what was seen of who ran a call.
+func (in *Inspector) reportToolRun(n executed.News) (event int) {
 	t, _ := in.Session().Find(n.Of)
 	if t == nil {
 		return event
 	}
 	if n.Finding.Diagnosis != nil {
-		n.Finding = unlessBent(t, n.Finding)
+		n.Finding = unlessFaulted(t, n.Finding)
 	}
 	in.Timeline.Append(stream.Event{Kind: stream.Ran, At: n.At, Turn: n.Of.Turn, Slot: n.Of.Call, Frame: t.LastFrame, Text: n.Text, What: &n.ToolExecution})
 	return in.Timeline.Len() - 1
@@ -140,19 +140,19 @@ func (in *Inspector) tellRan(n executed.News) (event int) {
 // NotRun are the calls that the model was given a result of, while nobody asked their tools.
 func (in *Inspector) NotRun() []executed.NotRun { return in.executed.join.NotRun() }
 
-// Ran is what is known of a request to run a tool, and of the call that it is of; nil where it is none.
-func (in *Inspector) Ran(r *mcp.Request) *executed.Ask { return in.executed.join.Ask(r) }
+// ToolRun is what is known of a request to run a tool, and of the call that it is of; nil where it is none.
+func (in *Inspector) ToolRun(r *mcp.Request) *executed.Ask { return in.executed.join.Ask(r) }
 
-// Got is what a tool got of a call, and what came of that, as far as it was known at the moment of a view.
-type Got struct {
+// ToolRun is what a tool got of a call, and what came of that, as far as it was known at the moment of a view.
+type ToolRun struct {
 	stream.ToolRun
 	How          string // it is known that it is this call, in words
 	Server, Tool string
 	Args         []byte // or their beginning
 	ArgsSize     int
 	Altered      bool
-	Begins       bool   // they are the beginning of what the model wrote, as a JSON string
-	Begun        int    // and how many bytes of that
+	IsPrefix     bool   // they are the beginning of what the model wrote, as a JSON string
+	PrefixBytes  int    // and how many bytes of that
 	Path         string // of the first value that differs
 	At           time.Duration
 	Took         time.Duration // negative where it was not answered
@@ -161,29 +161,29 @@ type Got struct {
 	Text         string // of the answer, or its beginning
 	Size         int    // of all its text
 	Shape        int    // of its structured content
-	Told         bool   // the model was told a result
-	ToldSize     int
+	ResultSent   bool   // the model was told a result
+	SentSize     int
 	Verdict      string // what of the answer that is
 }
 
-// Got is what tools got of a call, in the order in which they did.
-func (v *View) Got(c *stream.Call) (all []Got) {
+// ToolRuns is what tools got of a call, in the order in which they did.
+func (v *View) ToolRuns(c *stream.Call) (all []ToolRun) {
 	log := &v.in.executed.log
 	for _, g := range c.Runs {
 		if g.Request >= len(log.Requests) {
 			continue
 		}
 		r := log.Requests[g.Request]
-		a := v.in.Ran(r)
+		a := v.in.ToolRun(r)
 		if v.past != nil {
 			r = r.As(int32(v.past.events))
 		}
 		if a == nil || r == nil {
 			continue
 		}
-		got := Got{
+		got := ToolRun{
 			ToolRun: g, How: a.How(), Server: r.Server.Name, Tool: r.Tool, Args: r.Args, ArgsSize: r.ArgsSize, Altered: a.Args == "altered",
-			Begins: a.Begins, Begun: a.Begun, Path: a.Path, At: r.Asked, Took: r.Took(), State: r.State.String(), Failed: r.Failed, Text: r.Text, Size: r.TextSize, Shape: r.ShapeSize,
+			IsPrefix: a.Begins, PrefixBytes: a.Begun, Path: a.Path, At: r.Asked, Took: r.Took(), State: r.State.String(), Failed: r.Failed, Text: r.Text, Size: r.TextSize, Shape: r.ShapeSize,
 		}
 		if v.past != nil && r.State == mcp.Open {
 			got.State = "no answer yet"
@@ -191,16 +191,16 @@ func (v *View) Got(c *stream.Call) (all []Got) {
 		if r.Error != "" {
 			got.Text, got.Size = r.Error, len(r.Error)
 		}
-		if a.Told && a.ToldAt < v.Moment() {
-			got.Told, got.ToldSize, got.Verdict = true, a.Got, string(a.Result)
+		if a.Told && a.ToldAt < v.ArrivedEvents() {
+			got.ResultSent, got.SentSize, got.Verdict = true, a.Got, string(a.Result)
 		}
 		all = append(all, got)
 	}
 	return all
 }
 
-// Since is how long after a moment of its call a tool got it, in words; "" where that is not known.
-func (g *Got) Since(at time.Duration, of string) string {
+// SinceMoment is how long after a moment of its call a tool got it, in words; "" where that is not known.
+func (g *ToolRun) SinceMoment(at time.Duration, of string) string {
 	if at < 0 || g.At < 0 {
 		return ""
 	}

@@ -53,7 +53,7 @@ func day(in *Inspector, from *tape, first, n int) {
 // stay, up to so many, and what is pinned stays whole.
 func TestKeepDrops(t *testing.T) {
 	in := new(Inspector)
-	in.Keep(Keep{Bytes: 100 << 10, Rows: 50})
+	in.Keep(Retention{Bytes: 100 << 10, Rows: 50})
 	in.Pin(150)
 	day(in, nil, 1, 400)
 	s := in.Session()
@@ -94,7 +94,7 @@ func TestKeepDrops(t *testing.T) {
 func TestKeepPinned(t *testing.T) {
 	const pinned = 50
 	in := new(Inspector)
-	in.Keep(Keep{Bytes: 1})
+	in.Keep(Retention{Bytes: 1})
 	for n := range pinned {
 		in.Pin(n + 1)
 		in.Pin(n + 1)
@@ -131,30 +131,30 @@ func TestKeepCools(t *testing.T) {
 	var whole, in Inspector
 	from := new(tape)
 	day(&whole, nil, 1, 100)
-	in.Keep(Keep{Again: 30 << 10})
+	in.Keep(Retention{Rereadable: 30 << 10})
 	day(&in, from, 1, 100)
 	whole.Close()
 	in.Close()
 	x, turn := in.Exchange(7), in.Session().Turn(6)
-	if !x.Cold() || turn.Retention != stream.Evicted || x.Response.Size() != 0 || turn.Calls[0].Args() != nil || turn.Calls[0].Status() != stream.Complete || in.Dropped() != 0 {
-		t.Fatalf("cold %v, turn %v", x.Cold(), turn.Retention)
+	if !x.Evicted() || turn.Retention != stream.Evicted || x.Response.Size() != 0 || turn.Calls[0].Args() != nil || turn.Calls[0].Status() != stream.Complete || in.Dropped() != 0 {
+		t.Fatalf("cold %v, turn %v", x.Evicted(), turn.Retention)
 	}
 	for n := range whole.Session().Turns { // each in turn: those before go again
 		number := whole.Session().Turns[n].Exchange
-		if read := in.Warm(int32(n)); read != nil {
+		if read := in.Reload(int32(n)); read != nil {
 			if err := read()(); err != nil {
 				t.Fatal(err)
 			}
 		}
 		x, want := in.Exchange(number), whole.Exchange(number)
-		if x.Cold() || string(x.Response.Bytes(0, x.Response.Size())) != string(want.Response.Bytes(0, want.Response.Size())) || x.Response.Frames() != want.Response.Frames() {
+		if x.Evicted() || string(x.Response.Bytes(0, x.Response.Size())) != string(want.Response.Bytes(0, want.Response.Size())) || x.Response.Frames() != want.Response.Frames() {
 			t.Errorf("exchange %d is not what it was", number)
 		}
 		in.MakeRoom()
 	}
-	in.Keep(Keep{})
+	in.Keep(Retention{})
 	for n := range in.Session().Turns {
-		if read := in.Warm(int32(n)); read != nil {
+		if read := in.Reload(int32(n)); read != nil {
 			put := read()
 			if err := errors.Join(put(), put()); err != nil { // the second comes too late
 				t.Fatal(err)
@@ -164,7 +164,7 @@ func TestKeepCools(t *testing.T) {
 	if got, want := dump(&in), dump(&whole); got != want {
 		t.Errorf("had again:\n%s\nit was:\n%s", got, want)
 	}
-	if in.Warm(0) != nil || in.Warm(1000) != nil {
+	if in.Reload(0) != nil || in.Reload(1000) != nil {
 		t.Error("what is not cold is had again")
 	}
 }
@@ -187,10 +187,10 @@ func TestKeepChanged(t *testing.T) {
 	} {
 		var in Inspector
 		from := new(tape)
-		in.Keep(Keep{Again: 30 << 10})
+		in.Keep(Retention{Rereadable: 30 << 10})
 		day(&in, from, 1, 50)
 		change(from)
-		err := in.Warm(0)()()
+		err := in.Reload(0)()()
 		turn := in.Session().Turn(0)
 		if err == nil || turn.Retention != stream.Dropped || len(turn.Findings) != 1 || turn.Findings[0].Diagnosis != sourceChanged || in.Exchange(1).Response.Size() != 0 {
 			t.Errorf("%s: %v, %v, %v", name, err, turn.Retention, turn.Findings)

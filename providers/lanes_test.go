@@ -142,14 +142,14 @@ func TestChange(t *testing.T) {
 
 // TestLanesBounded: what is remembered does not grow for ever.
 func TestLanesBounded(t *testing.T) {
-	var r recent[int, int]
+	var r recentMap[int, int]
 	for i := range 100 {
-		r.put(i%60, i, 10)
+		r.set(i%60, i, 10)
 	}
 	if len(r.is) != 10 || len(r.keys) != 10 {
 		t.Errorf("%d entries, %d keys", len(r.is), len(r.keys))
 	}
-	if v, ok := r.of(39); v != 99 || !ok || r.get(20) != 0 {
+	if v, ok := r.peek(39); v != 99 || !ok || r.get(20) != 0 {
 		t.Errorf("%d %t, %d", v, ok, r.get(20))
 	}
 }

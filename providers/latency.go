@@ -10,8 +10,8 @@ import (
 // Latency is how long a call took to become what it is. The times are since From; one that has not
 // come, or that the source does not tell, is NoTime. They are in the order in which they mostly come.
 type Latency struct {
-	From  time.Duration // of the source: when the request began, or NoTime
-	Asked bool          // otherwise From is the turn's first event: the request was not seen
+	From        time.Duration // of the source: when the request began, or NoTime
+	RequestSeen bool          // otherwise From is the turn's first event: the request was not seen
 
 	Headers    time.Duration // the head of the response
 	FirstToken time.Duration // the first text, reasoning or call of the turn
@@ -28,28 +28,28 @@ type Latency struct {
 	GapAt   int           // the delta that ended it, as stream.Call counts them
 	Stalls  int           // silences of StallAfter and more
 	Stalled time.Duration // all of these together
-	Manner  Manner        // how the argument bytes came
+	Arrival Arrival       // how the argument bytes came
 }
 
 // StallAfter is how long a silence between two deltas is before it is a stall.
 const StallAfter = time.Second
 
-// Moment is one time of a Latency, with its name.
-type Moment struct {
+// TimePoint is one time of a Latency, with its name.
+type TimePoint struct {
 	Name string
 	At   time.Duration
 }
 
-// Moments are the times by name, in order; those that have not come too.
-func (l *Latency) Moments() []Moment {
-	return []Moment{
+// TimePoints are the times by name, in order; those that have not come too.
+func (l *Latency) TimePoints() []TimePoint {
+	return []TimePoint{
 		{"headers", l.Headers}, {"first token", l.FirstToken}, {"named", l.Named}, {"first byte", l.FirstByte},
 		{"actionable", l.Actionable}, {"parses", l.Parses}, {"last byte", l.LastByte}, {"sealed", l.Sealed}, {"end", l.End},
 	}
 }
 
-// since is a time of the source as the Latency counts it.
-func (l *Latency) since(at time.Duration) time.Duration {
+// fromStart is a time of the source as the Latency counts it.
+func (l *Latency) fromStart(at time.Duration) time.Duration {
 	if at < 0 || l.From < 0 || at < l.From {
 		return stream.NoTime
 	}
@@ -61,39 +61,39 @@ func (l *Latency) since(at time.Duration) time.Duration {
 func (v *View) Latency(t *stream.Turn, c *stream.Call) Latency {
 	l := Latency{From: t.OpenedAt, Gap: stream.NoTime, GapAt: -1}
 	headers := stream.NoTime
-	if at := v.AskedAt(t); at >= 0 {
-		l.From, l.Asked = at, true
+	if at := v.RequestStart(t); at >= 0 {
+		l.From, l.RequestSeen = at, true
 	}
 	if x := v.Exchange(t.Exchange); x != nil {
 		headers = x.HeadAt()
 	}
-	l.Headers, l.FirstToken, l.End = l.since(headers), l.since(v.firstToken(t)), l.since(t.ClosedAt)
+	l.Headers, l.FirstToken, l.End = l.fromStart(headers), l.fromStart(v.firstToken(t)), l.fromStart(t.ClosedAt)
 	l.Named, l.FirstByte, l.LastByte = stream.NoTime, stream.NoTime, stream.NoTime
 	l.Actionable, l.Parses, l.Sealed = stream.NoTime, stream.NoTime, stream.NoTime
 	if c == nil {
 		return l
 	}
-	l.FirstByte, l.LastByte, l.Sealed = l.since(c.FirstArgAt), l.since(c.LastArgAt), l.since(c.SealedAt)
+	l.FirstByte, l.LastByte, l.Sealed = l.fromStart(c.FirstArgAt), l.fromStart(c.LastArgAt), l.fromStart(c.SealedAt)
 	if n, ok := v.namedBy(t, c); ok {
-		l.Named = l.since(v.at(n))
+		l.Named = l.fromStart(v.eventTime(n))
 	}
 	if r := c.RuleRun(stream.ParsableObject); r.Event > 0 && !r.Replaced {
-		l.Parses = l.since(v.at(r.Event))
+		l.Parses = l.fromStart(v.eventTime(r.Event))
 	}
 	if n, ok := v.Actionable(t, c); ok {
-		l.Actionable = l.since(v.at(n))
+		l.Actionable = l.fromStart(v.eventTime(n))
 	}
-	l.pauses(v, c)
+	l.findPauses(v, c)
 	return l
 }
 
-// at is when event n came.
-func (v *View) at(n int) time.Duration { return v.Begin(n, 0).At }
+// eventTime is when event n came.
+func (v *View) eventTime(n int) time.Duration { return v.EventPrefix(n, 0).At }
 
-// AskedAt is when the request of a turn began, or NoTime: it was not seen, or has no time.
-func (v *View) AskedAt(t *stream.Turn) time.Duration {
+// RequestStart is when the request of a turn began, or NoTime: it was not seen, or has no time.
+func (v *View) RequestStart(t *stream.Turn) time.Duration {
 	if x := v.Exchange(t.Exchange); x != nil {
-		if at := x.AskedAt(t); at <= t.OpenedAt {
+		if at := x.RequestStart(t); at <= t.OpenedAt {
 			return at
 		}
 	}
@@ -106,9 +106,9 @@ func (v *View) firstToken(t *stream.Turn) time.Duration {
 		if n >= v.Events() {
 			break
 		}
-		switch kind, _ := v.About(n); kind {
+		switch kind, _ := v.Subject(n); kind {
 		case stream.TextDelta, stream.ThinkDelta, stream.CallOpen, stream.Args:
-			return v.at(n)
+			return v.eventTime(n)
 		}
 	}
 	return stream.NoTime
@@ -120,11 +120,11 @@ func (v *View) namedBy(t *stream.Turn, c *stream.Call) (event int, ok bool) {
 		return 0, false
 	}
 	for n := range v.EventsOf(t, int(c.OpenedBy)) {
-		kind, of := v.About(n)
+		kind, of := v.Subject(n)
 		if of != c.Ref() || kind != stream.CallOpen && kind != stream.CallMeta {
 			continue
 		}
-		if stream.PayloadOf[stream.CallInfo](v.Begin(n, 0)).Name != "" {
+		if stream.PayloadOf[stream.CallInfo](v.EventPrefix(n, 0)).Name != "" {
 			return n, true
 		}
 	}
@@ -149,16 +149,16 @@ func (v *View) Actionable(t *stream.Turn, c *stream.Call) (event int, ok bool) {
 	for _, key := range keys {
 		missing[key] = true
 	}
-	end := wholeWith(c.Args(), c.Lexer(), missing)
+	end := completeAt(c.Args(), c.Lexer(), missing)
 	if end < 0 {
 		return 0, false
 	}
 	return int(c.DeltaEvent(c.DeltaAt(end - 1))), true
 }
 
-// wholeWith is how many bytes of an object there must be for the last of the missing keys to have
+// completeAt is how many bytes of an object there must be for the last of the missing keys to have
 // its value, -1 where one has none. That a number is whole only the byte behind it tells.
-func wholeWith(args []byte, lex *stream.Lexer, missing map[string]bool) (end int) {
+func completeAt(args []byte, lex *stream.Lexer, missing map[string]bool) (end int) {
 	toks, depth, key := lex.Tokens(), 0, ""
 	for i, t := range toks.All() {
 		if t.Kind == stream.Junk {

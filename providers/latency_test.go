@@ -55,23 +55,23 @@ func TestLatency(t *testing.T) {
 		want    Latency
 	}{
 		{"whole", true, 9, Latency{
-			From: 100 * ms, Asked: true, Headers: 200 * ms, FirstToken: 400 * ms, Named: 400 * ms, FirstByte: 500 * ms,
+			From: 100 * ms, RequestSeen: true, Headers: 200 * ms, FirstToken: 400 * ms, Named: 400 * ms, FirstByte: 500 * ms,
 			Actionable: 2200 * ms, // the comma behind 12, not the 2
 			Parses:     3700 * ms, LastByte: 3700 * ms, Sealed: 3800 * ms, End: 3900 * ms,
-			Deltas: 5, Gap: 1500 * ms, GapAt: 2, Stalls: 2, Stalled: 3000 * ms, Manner: Eager,
+			Deltas: 5, Gap: 1500 * ms, GapAt: 2, Stalls: 2, Stalled: 3000 * ms, Arrival: Eager,
 		}},
 		{"without its request, and so without a schema", false, 9, Latency{
 			From: 400 * ms, Headers: none, FirstToken: 100 * ms, Named: 100 * ms, FirstByte: 200 * ms,
 			Actionable: none, Parses: 3400 * ms, LastByte: 3400 * ms, Sealed: 3500 * ms, End: 3600 * ms,
-			Deltas: 5, Gap: 1500 * ms, GapAt: 2, Stalls: 2, Stalled: 3000 * ms, Manner: Eager,
+			Deltas: 5, Gap: 1500 * ms, GapAt: 2, Stalls: 2, Stalled: 3000 * ms, Arrival: Eager,
 		}},
 		{"a number that may go on", true, 5, Latency{
-			From: 100 * ms, Asked: true, Headers: 200 * ms, FirstToken: 400 * ms, Named: 400 * ms, FirstByte: 500 * ms,
+			From: 100 * ms, RequestSeen: true, Headers: 200 * ms, FirstToken: 400 * ms, Named: 400 * ms, FirstByte: 500 * ms,
 			Actionable: none, Parses: none, LastByte: 2100 * ms, Sealed: none, End: none,
-			Deltas: 3, Gap: 1500 * ms, GapAt: 2, Stalls: 1, Stalled: 1500 * ms, Manner: Eager,
+			Deltas: 3, Gap: 1500 * ms, GapAt: 2, Stalls: 1, Stalled: 1500 * ms, Arrival: Eager,
 		}},
 		{"only its name", true, 2, Latency{
-			From: 100 * ms, Asked: true, Headers: 200 * ms, FirstToken: 400 * ms, Named: 400 * ms,
+			From: 100 * ms, RequestSeen: true, Headers: 200 * ms, FirstToken: 400 * ms, Named: 400 * ms,
 			FirstByte: none, Actionable: none, Parses: none, LastByte: none, Sealed: none, End: none, Gap: none, GapAt: -1,
 		}},
 	} {
@@ -104,7 +104,7 @@ func TestLatencyActionable(t *testing.T) {
 	} {
 		var lex stream.Lexer
 		lex.Write([]byte(test.args))
-		if got := wholeWith([]byte(test.args), &lex, map[string]bool{"city": true, "days": true}); got != test.want {
+		if got := completeAt([]byte(test.args), &lex, map[string]bool{"city": true, "days": true}); got != test.want {
 			t.Errorf("%s: %d, want %d", test.args, got, test.want)
 		}
 	}
@@ -123,7 +123,7 @@ func TestLatencyOfTurn(t *testing.T) {
 	in.Write(stream.Record{At: stream.NoTime, Data: messages(`{"city":1}`)})
 	turn := in.Session().Turns[0]
 	l = in.View().Latency(turn, turn.Calls[0])
-	for _, m := range l.Moments() {
+	for _, m := range l.TimePoints() {
 		if m.At != stream.NoTime {
 			t.Errorf("no times, and yet %s at %s", m.Name, m.At)
 		}
@@ -140,7 +140,7 @@ func TestLatencyOfSockets(t *testing.T) {
 	got := ""
 	for _, turn := range in.Session().Turns {
 		l := in.View().Latency(turn, nil)
-		got += fmt.Sprintln(l.Asked, l.From, l.FirstToken)
+		got += fmt.Sprintln(l.RequestSeen, l.From, l.FirstToken)
 	}
 	want := "true 0s -1ns\ntrue 2s 1s\ntrue 4s 1s\n"
 	if got != want {
@@ -158,11 +158,11 @@ func TestManner(t *testing.T) {
 		at   []int // ms, of each delta
 		args []string
 		open bool
-		want Manner
+		want Arrival
 	}{
 		{"one delta", []int{900}, []string{`{"city":"Oslo"}`}, false, AtOnce},
-		{"one so far", []int{900}, []string{`{"city":"Os`}, true, Untold},
-		{"nothing", nil, nil, false, Untold},
+		{"one so far", []int{900}, []string{`{"city":"Os`}, true, ArrivalUnknown},
+		{"nothing", nil, nil, false, ArrivalUnknown},
 		{"whole values", []int{900, 1900, 2900}, []string{`{"city":"` + long + `"`, `,"note":"` + half + `"`, `}`}, false, ByValue},
 		{"tokens that are values by chance", []int{600, 630, 660, 690}, []string{`{"days"`, `:`, `1`, `}`}, false, Eager},
 		{"as written", []int{600, 640, 690, 750, 800}, []string{`{"ci`, `ty":"O`, `sl`, `o"`, `}`}, false, Eager},
@@ -181,8 +181,8 @@ func TestManner(t *testing.T) {
 		}
 		in := timed(true, at, bodies...)
 		turn := in.Session().Turns[0]
-		if l := in.View().Latency(turn, turn.Calls[0]); l.Manner != test.want {
-			t.Errorf("%s: %q, want %q", test.what, l.Manner, test.want)
+		if l := in.View().Latency(turn, turn.Calls[0]); l.Arrival != test.want {
+			t.Errorf("%s: %q, want %q", test.what, l.Arrival, test.want)
 		}
 	}
 }

@@ -72,7 +72,7 @@ func TestLetGo(t *testing.T) {
 			write(back(test.before), says("b", "f", `{}`))
 		}
 		told, _ := returns(in, stream.Ref{Turn: 0, Call: 1})
-		in.Keep(Keep{Bytes: 1})
+		in.Keep(Retention{Bytes: 1})
 		write(back(test.sent), says("c", "f", `{}`))
 		write(back(test.sent), says("d", "f", `{}`))
 		all, as := returns(in, stream.Ref{Turn: 0, Call: 1})
@@ -114,7 +114,7 @@ func TestLetGoAccusesNobody(t *testing.T) {
 	told := map[replay.Fate]int{}
 	for seed := range uint64(30) {
 		var whole, in Inspector
-		in.Keep(Keep{Bytes: 1})
+		in.Keep(Retention{Bytes: 1})
 		anyTalk(seed, 60, &whole)
 		anyTalk(seed, 60, &in)
 		if in.Dropped() == 0 {
@@ -166,7 +166,7 @@ func TestLetGoReadAgain(t *testing.T) {
 		for _, once := range []bool{false, true} {
 			var in Inspector
 			from := new(tape)
-			in.Keep(Keep{Bytes: 1, Again: 1, ReadOnce: once})
+			in.Keep(Retention{Bytes: 1, Rereadable: 1, ReadOnce: once})
 			anyTalkTo(seed, 60, func(r stream.Record) {
 				in.Write(from.add(r))
 				in.MakeRoom()

@@ -5,60 +5,60 @@ import (
 	"toolscope/stream"
 )
 
-// Looks is what a piece of text is, found somewhere with nothing known from outside.
-type Looks int8
+// PayloadGuess is what a piece of text is, found somewhere with nothing known from outside.
+type PayloadGuess int8
 
 // What text may be.
 const (
-	LooksLikeNothing Looks = iota // that a provider sends or is sent
-	LooksLikeChunk                // one event of a stream, or one piece of an answer
-	LooksLikeBody                 // a whole answer, or a list of chunks
-	LooksLikeEvents               // text of an event stream
-	LooksLikeRequest              // what a provider is asked
+	LooksLikeNothing PayloadGuess = iota // that a provider sends or is sent
+	LooksLikeChunk                       // one event of a stream, or one piece of an answer
+	LooksLikeBody                        // a whole answer, or a list of chunks
+	LooksLikeEvents                      // text of an event stream
+	LooksLikeRequest                     // what a provider is asked
 )
 
 // LooksLike says what text is: it claims nothing that no dialect is nearly sure of.
-func LooksLike(text []byte) Looks {
+func LooksLike(text []byte) PayloadGuess {
 	text = textOf(text)
 	if len(text) == 0 {
 		return LooksLikeNothing
 	}
 	switch text[0] {
 	case '{':
-		return objectLooks(text)
+		return guessObject(text)
 	case '[':
-		return listLooks(text)
+		return guessList(text)
 	}
-	if _, is := looksLikeSSE(text); is && eventsSpeak(text) {
+	if _, is := looksLikeSSE(text); is && hasKnownEvent(text) {
 		return LooksLikeEvents
 	}
 	return LooksLikeNothing
 }
 
-// claimed reports whether some dialect is nearly sure that the evidence is its own.
-func claimed(e dialect.Evidence) bool {
-	_, score := recognise(e)
+// isClaimed reports whether some dialect is nearly sure that the evidence is its own.
+func isClaimed(e dialect.Evidence) bool {
+	_, score := bestProtocol(e)
 	return score.Points >= dialect.Strong
 }
 
-// objectLooks judges an object. An error alone may be anybody's.
-func objectLooks(text []byte) Looks {
+// guessObject judges an object. An error alone may be anybody's.
+func guessObject(text []byte) PayloadGuess {
 	switch kind := dialect.Raw(text).Get("type"); {
 	case kind.Is("error") && dialect.Raw(text).Get("sequence_number") == nil:
 		return LooksLikeNothing
-	case claimed(dialect.Evidence{Data: text}) && isWhole(text):
+	case isClaimed(dialect.Evidence{Data: text}) && isCompleteResponse(text):
 		return LooksLikeBody
-	case claimed(dialect.Evidence{Data: text}):
+	case isClaimed(dialect.Evidence{Data: text}):
 		return LooksLikeChunk
-	case isAsked(text):
+	case isRequestBody(text):
 		return LooksLikeRequest
 	}
 	return LooksLikeNothing
 }
 
-// isWhole reports whether an object that some dialect claims is an answer, not a piece of one.
+// isCompleteResponse reports whether an object that some dialect claims is an answer, not a piece of one.
 // Gemini and Ollama send the same object either way.
-func isWhole(body dialect.Raw) bool {
+func isCompleteResponse(body dialect.Raw) bool {
 	switch body.Get("object").Text() {
 	case "chat.completion", "text_completion", "response", "interaction":
 		return true
@@ -72,9 +72,9 @@ func isWhole(body dialect.Raw) bool {
 	return body.Get("message").Kind() == '{' && body.Get("finish_reason").IsString()
 }
 
-// isAsked reports whether an object is the body of a request: it has a conversation, and what to
+// isRequestBody reports whether an object is the body of a request: it has a conversation, and what to
 // have it continued by.
-func isAsked(body dialect.Raw) bool {
+func isRequestBody(body dialect.Raw) bool {
 	var model, messages, input, contents, tools, config, system, inference dialect.Raw
 	if dialect.Read(body,
 		dialect.Value("model", &model), dialect.Value("messages", &messages), dialect.Value("input", &input),
@@ -94,27 +94,27 @@ func isAsked(body dialect.Raw) bool {
 	return false
 }
 
-// listLooks judges a list by its first element.
-func listLooks(text []byte) Looks {
+// guessList judges a list by its first element.
+func guessList(text []byte) PayloadGuess {
 	s := dialect.Scan(text)
 	if !s.Array() {
 		return LooksLikeNothing
 	}
 	first := s.Value()
-	if first.Kind() == '{' && claimed(dialect.Evidence{Data: first}) {
+	if first.Kind() == '{' && isClaimed(dialect.Evidence{Data: first}) {
 		return LooksLikeBody
 	}
-	if first.Kind() == '[' && claimed(dialect.Evidence{Data: text}) {
+	if first.Kind() == '[' && isClaimed(dialect.Evidence{Data: text}) {
 		return LooksLikeBody
 	}
 	return LooksLikeNothing
 }
 
-// eventsSpeak reports whether one of the first events of a stream says what protocol it is of.
-func eventsSpeak(text []byte) (ok bool) {
+// hasKnownEvent reports whether one of the first events of a stream says what protocol it is of.
+func hasKnownEvent(text []byte) (ok bool) {
 	const enough = 64 << 10
 	look := func(f stream.Frame) {
-		ok = ok || claimed(dialect.Evidence{Event: f.Event, Data: f.Data})
+		ok = ok || isClaimed(dialect.Evidence{Event: f.Event, Data: f.Data})
 	}
 	var sse stream.SSE
 	sse.Write(text[:min(len(text), enough)], look)

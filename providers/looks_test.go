@@ -11,7 +11,7 @@ import (
 func TestLooksLike(t *testing.T) {
 	for _, test := range []struct {
 		text string
-		want Looks
+		want PayloadGuess
 	}{
 		{`{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"x"}}`, LooksLikeChunk},
 		{`{"type":"message","role":"assistant","content":[]}`, LooksLikeBody},

@@ -7,33 +7,33 @@ import (
 	"toolscope/stream"
 )
 
-// Manner is how the arguments of a call arrive. Who streams them as the model writes them is told from
+// Arrival is how the arguments of a call arrive. Who streams them as the model writes them is told from
 // who holds them back: that is a setting of some providers, and a habit of others.
-type Manner uint8
+type Arrival uint8
 
 const (
-	Untold   Manner = iota // nothing that tells it came, or the source has no times
-	AtOnce                 // all of them in one delta
-	ByValue                // in whole values: no delta ends within one
-	InBursts               // held back, and then many deltas together
-	Eager                  // as they are written
-	NumManners
+	ArrivalUnknown Arrival = iota // nothing that tells it came, or the source has no times
+	AtOnce                        // all of them in one delta
+	ByValue                       // in whole values: no delta ends within one
+	InBursts                      // held back, and then many deltas together
+	Eager                         // as they are written
+	NumArrivals
 )
 
-var mannerWords = [NumManners]string{Untold: "", AtOnce: "at once", ByValue: "by value", InBursts: "in bursts", Eager: "eager"}
+var arrivalWords = [NumArrivals]string{ArrivalUnknown: "", AtOnce: "at once", ByValue: "by value", InBursts: "in bursts", Eager: "eager"}
 
-func (m Manner) String() string { return mannerWords[m] }
+func (m Arrival) String() string { return arrivalWords[m] }
 
 // What is a burst: deltas that come within togetherIn of one another, behind a silence of heldFor. A
 // value of valueBytes is more than one token of a model.
 const (
-	togetherIn = 10 * time.Millisecond
-	heldFor    = 250 * time.Millisecond
+	burstGap   = 10 * time.Millisecond
+	burstPause = 250 * time.Millisecond
 	valueBytes = 16
 )
 
-// pauses finds the silences between the deltas of a call, and how they came.
-func (l *Latency) pauses(v *View, c *stream.Call) {
+// findPauses finds the silences between the deltas of a call, and how they came.
+func (l *Latency) findPauses(v *View, c *stream.Call) {
 	last, held := l.Named, false // whether what comes now was held back
 	if last >= 0 {
 		last += l.From
@@ -46,25 +46,25 @@ func (l *Latency) pauses(v *View, c *stream.Call) {
 		}
 		l.Deltas++
 		all += end - start
-		at := v.at(int(c.DeltaEvent(n)))
+		at := v.eventTime(int(c.DeltaEvent(n)))
 		silent := at - last
 		if l.Deltas > 1 && last >= 0 && at >= last {
-			l.pause(silent, n)
+			l.addPause(silent, n)
 		}
 		switch {
-		case last < 0 || silent > togetherIn:
-			burst, held = end-start, last >= 0 && silent >= heldFor
+		case last < 0 || silent > burstGap:
+			burst, held = end-start, last >= 0 && silent >= burstPause
 		case held:
 			many += burst + end - start
 			burst = 0
 		}
 		last = at
 	}
-	l.Manner = l.manner(c, many, all)
+	l.Arrival = l.arrival(c, many, all)
 }
 
-// pause takes in a silence before delta n.
-func (l *Latency) pause(silent time.Duration, n int) {
+// addPause takes in a silence before delta n.
+func (l *Latency) addPause(silent time.Duration, n int) {
 	if silent > l.Gap {
 		l.Gap, l.GapAt = silent, n
 	}
@@ -74,20 +74,20 @@ func (l *Latency) pause(silent time.Duration, n int) {
 	}
 }
 
-// manner is how bytes came of which so many came in bursts. A few deltas tell nothing but that they
+// arrival is how bytes came of which so many came in bursts. A few deltas tell nothing but that they
 // were several.
-func (l *Latency) manner(c *stream.Call, many, all int) Manner {
+func (l *Latency) arrival(c *stream.Call, many, all int) Arrival {
 	switch {
 	case l.Deltas == 0:
-		return Untold
+		return ArrivalUnknown
 	case l.Deltas == 1 && !c.MayGrow():
 		return AtOnce
 	case l.Deltas == 1:
-		return Untold
+		return ArrivalUnknown
 	case all >= valueBytes*l.Deltas && byValue(c):
 		return ByValue
 	case l.FirstByte < 0 || l.LastByte < 0:
-		return Untold
+		return ArrivalUnknown
 	case 2*many >= all:
 		return InBursts
 	}

@@ -48,8 +48,8 @@ func TestMatrix(t *testing.T) {
 				in.Write(stream.Record{Head: &head, Data: f.wire})
 				in.Close()
 				x := in.Exchange(0)
-				if x.Dialect == nil || x.Dialect.Name != f.dialect.Name {
-					t.Errorf("%s under %s %v: %v %s", f.name, head.URL, head.Header, x.Dialect, x.Why)
+				if x.Protocol == nil || x.Protocol.Name != f.dialect.Name {
+					t.Errorf("%s under %s %v: %v %s", f.name, head.URL, head.Header, x.Protocol, x.Why)
 				} else if diff := cmp.Diff(want, turnLines(in.Session())+callLines(in.Session())); diff != "" {
 					t.Errorf("%s under %s %v: %s\n%s", f.name, head.URL, head.Header, x.Framing, diff)
 				}
@@ -62,8 +62,8 @@ func TestMatrix(t *testing.T) {
 func isPlain(x *Exchange) bool {
 	sure, likely := 0, 0
 	frameData(x, func(f stream.Frame) {
-		f = unwrap(f)
-		_, score := recognise(dialect.Evidence{Event: f.Event, Data: f.Data})
+		f = unwrapBedrock(f)
+		_, score := bestProtocol(dialect.Evidence{Event: f.Event, Data: f.Data})
 		if score.Points >= dialect.Sure {
 			sure++
 		}
@@ -77,7 +77,7 @@ func isPlain(x *Exchange) bool {
 // TestOutside: before a frame came, or when no frame tells, what stands round the response does.
 func TestOutside(t *testing.T) {
 	for _, o := range outsides {
-		best, _ := recognise(dialect.Evidence{Path: o.path, Header: o.header})
+		best, _ := bestProtocol(dialect.Evidence{Path: o.path, Header: o.header})
 		if best == nil && o.dialect != "ag-ui" && o.dialect != "claude-code" || best != nil && best.Name != o.dialect && o.dialect != "openai-responses" {
 			t.Errorf("%+v: %v", o, best)
 		}
@@ -89,8 +89,8 @@ func TestOutside(t *testing.T) {
 		case "ag-ui", "claude-code":
 			want = "unknown"
 		}
-		if x := in.Exchange(0); x.Dialect.Name != want {
-			t.Errorf("%+v: read as %s: %s", o, x.Dialect.Name, x.Why)
+		if x := in.Exchange(0); x.Protocol.Name != want {
+			t.Errorf("%+v: read as %s: %s", o, x.Protocol.Name, x.Why)
 		}
 	}
 }

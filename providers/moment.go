@@ -15,76 +15,76 @@ import (
 //   - Its request's head and the tools that it declares.
 //   - What turns have left of which not all is kept: see stream.Timeline.At.
 
-// known says when what became known of an exchange: how many events there have to be.
-type known struct {
-	since  int32 // it began
-	status int32 // of its response
-	end    int32 // it ended, and all was told
-	asked  []sized
+// knownSince says when what became known of an exchange: how many events there have to be.
+type knownSince struct {
+	since        int32 // it began
+	status       int32 // of its response
+	end          int32 // it ended, and all was told
+	requestSizes []sizeAt
 }
 
-// sized is how much of the request had come when there were so many events.
-type sized struct {
+// sizeAt is how much of the request had come when there were so many events.
+type sizeAt struct {
 	events int32
 	size   int64
 }
 
-// ask notes that the request has so many bytes.
-func (k *known) ask(events int32, size int64) {
-	if n := len(k.asked); n > 0 && k.asked[n-1].events == events {
-		k.asked[n-1].size = size
+// noteSize notes that the request has so many bytes.
+func (k *knownSince) noteSize(events int32, size int64) {
+	if n := len(k.requestSizes); n > 0 && k.requestSizes[n-1].events == events {
+		k.requestSizes[n-1].size = size
 		return
 	}
-	k.asked = append(k.asked, sized{events, size})
+	k.requestSizes = append(k.requestSizes, sizeAt{events, size})
 }
 
-// askedAt is how many bytes of the request had come.
-func (k *known) askedAt(n int32) int64 {
-	i := len(k.asked)
-	for i > 0 && k.asked[i-1].events > n {
+// requestSizeAt is how many bytes of the request had come.
+func (k *knownSince) requestSizeAt(n int32) int64 {
+	i := len(k.requestSizes)
+	for i > 0 && k.requestSizes[i-1].events > n {
 		i--
 	}
 	if i == 0 {
 		return 0
 	}
-	return k.asked[i-1].size
+	return k.requestSizes[i-1].size
 }
 
-// told is how many events there are once a record has brought its first: what is known of the record
+// nextEvent is how many events there are once a record has brought its first: what is known of the record
 // is so from then on. If it brings none, hush is called.
-func (in *Inspector) told() int32 { return in.now() + 1 }
+func (in *Inspector) nextEvent() int32 { return in.eventCount() + 1 }
 
-// hush says that the record which was told of brought no event: what it brought was there before.
-func (k *known) hush(told int32) {
+// retract says that the record which was told of brought no event: what it brought was there before.
+func (k *knownSince) retract(told int32) {
 	for _, at := range []*int32{&k.since, &k.status} {
 		if *at == told {
 			*at--
 		}
 	}
-	if n := len(k.asked) - 1; n >= 0 && k.asked[n].events == told {
-		size := k.asked[n].size
-		k.asked = k.asked[:n]
-		k.ask(told-1, size)
+	if n := len(k.requestSizes) - 1; n >= 0 && k.requestSizes[n].events == told {
+		size := k.requestSizes[n].size
+		k.requestSizes = k.requestSizes[:n]
+		k.noteSize(told-1, size)
 	}
 }
 
-// now is how many events there are.
-func (in *Inspector) now() int32 { return int32(in.Timeline.Len()) }
+// eventCount is how many events there are.
+func (in *Inspector) eventCount() int32 { return int32(in.Timeline.Len()) }
 
 // At is the view of the moment at which there were n events, 0 ≤ n ≤ Events of what there is now. It
 // stays there while more is written. What its methods return is valid until it walks on or the next
 // record is written.
 func (v *View) At(n int) *View {
-	then := &View{in: v.in, past: &past{events: v.clamp(n)}}
+	then := &View{in: v.in, past: &pastView{events: v.clampEvent(n)}}
 	then.past.session = v.in.Timeline.At(then.past.events)
 	return then
 }
 
-// Walk has a view of the past be one of another moment, at which nothing ended that did not. A few
+// MoveTo has a view of the past be one of another moment, at which nothing ended that did not. A few
 // events further on its session is the same one, to which these were added; otherwise it is another
 // one.
-func (v *View) Walk(n int) {
-	p, n := v.past, v.clamp(n)
+func (v *View) MoveTo(n int) {
+	p, n := v.past, v.clampEvent(n)
 	if p.ends == nil && n == p.events && v.in.Timeline.IsCurrent(p.session) {
 		return
 	}
@@ -96,13 +96,13 @@ func (v *View) Walk(n int) {
 	p.events, p.ends, p.exchanges = n, nil, nil
 }
 
-func (v *View) clamp(n int) int { return min(max(n, 0), v.in.Timeline.Len()) }
+func (v *View) clampEvent(n int) int { return min(max(n, 0), v.in.Timeline.Len()) }
 
 // EndHere has what is open at the moment of a view of the past end there, as if toolscope had cut the
 // source: events follow that never came. Walk takes it back.
 func (v *View) EndHere() {
 	p := v.past
-	v.Walk(p.events)
+	v.MoveTo(p.events)
 	p.session, p.exchanges, p.ends = v.in.Timeline.At(p.events), nil, []stream.Event{}
 	for _, t := range p.session.Turns {
 		if !t.Closed() && t.Retention == stream.InMemory {
@@ -131,35 +131,35 @@ func (v *View) timeOf(t *stream.Turn) time.Duration {
 	return v.in.Timeline.EventPrefix(lastBefore(v.in, t, int32(v.past.events)), 0).At
 }
 
-// past is what a view of the past has.
-type past struct {
+// pastView is what a view of the past has.
+type pastView struct {
 	events    int
 	session   *stream.Session
 	exchanges map[int]*Exchange // as they were, where that is not as they are
 	ends      []stream.Event    // that never came, behind the events; nil unless the source ends here
 }
 
-// end is event n of a view, if that never came.
-func (v *View) end(n int) (e stream.Event, is bool) {
+// syntheticEnd is event n of a view, if that never came.
+func (v *View) syntheticEnd(n int) (e stream.Event, is bool) {
 	if v.past == nil || n < v.past.events || n >= v.past.events+len(v.past.ends) {
 		return e, false
 	}
 	return v.past.ends[n-v.past.events], true
 }
 
-// then is an exchange as it was, nil where it had not begun.
-func (p *past) then(x *Exchange, s *stream.Session) *Exchange {
+// exchangeAsOf is an exchange as it was, nil where it had not begun.
+func (p *pastView) exchangeAsOf(x *Exchange, s *stream.Session) *Exchange {
 	n := int32(p.events)
 	switch {
 	case x == nil || x.known.since > n:
 		return nil
-	case x.Ended && x.known.end <= n && x.known.askedAt(n) == x.known.askedAt(x.in.now()):
+	case x.Ended && x.known.end <= n && x.known.requestSizeAt(n) == x.known.requestSizeAt(x.in.eventCount()):
 		return x
 	}
 	if then := p.exchanges[x.Number]; then != nil {
 		return then
 	}
-	then := x.before(n, s)
+	then := x.asOf(n, s)
 	if p.ends != nil && !then.Ended {
 		then.Ended, then.by, then.why = true, stream.Toolscope, EndedHere
 	}
@@ -170,10 +170,10 @@ func (p *past) then(x *Exchange, s *stream.Session) *Exchange {
 	return then
 }
 
-// before is the exchange as it was when there were n events, and s was the session.
-func (x *Exchange) before(n int32, s *stream.Session) *Exchange {
-	then, now := *x, *x.reading
-	then.reading = &now
+// asOf is the exchange as it was when there were n events, and s was the session.
+func (x *Exchange) asOf(n int32, s *stream.Session) *Exchange {
+	then, now := *x, *x.exchangeContent
+	then.exchangeContent = &now
 	then.turns, then.Response = nil, x.responseIn(s)
 	for _, number := range x.turns {
 		if s.Turn(number) != nil {
@@ -183,7 +183,7 @@ func (x *Exchange) before(n int32, s *stream.Session) *Exchange {
 	if x.Sent.Size() > 0 && then.Response.Size() < x.Response.Size() {
 		then.Sent = stream.Wire{} // which of them had come is not known
 	}
-	if size := x.known.askedAt(n); size < x.Request.Size() {
+	if size := x.known.requestSizeAt(n); size < x.Request.Size() {
 		then.Request = x.Request.Prefix(size)
 		then.past.read, then.past.messages, then.past.names, then.past.namesRead = 0, nil, nil, 0
 	}

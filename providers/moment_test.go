@@ -37,14 +37,14 @@ func saidBy(v *View) string {
 		for last = range v.EventsOf(t, 0) {
 			n++
 		}
-		kind, of := v.About(last)
+		kind, of := v.Subject(last)
 		fmt.Fprintf(&b, "turn %d events %d last %d %s %v\n", t.Number, n, last, kind, of)
 		for _, c := range t.Calls {
 			result, ok := v.Result(c)
 			fmt.Fprintf(&b, "call %v result %q %t witnesses %d", c.Ref(), result.Text, ok, len(v.Witnesses(c)))
 			for _, r := range c.SentBack {
-				brought, ok := v.Brought(c, r.Exchange)
-				verdict, how := v.Answer(r)
+				brought, ok := v.Carried(c, r.Exchange)
+				verdict, how := v.VerdictOn(r)
 				fmt.Fprintf(&b, " brought %q %t %v %s", brought.Args, ok, verdict, how)
 			}
 			b.WriteByte('\n')
@@ -66,7 +66,7 @@ func checkMoments(t *testing.T, records []stream.Record) {
 	for _, r := range records {
 		look()
 		in.Write(r)
-		walks.Walk(in.Timeline.Len() / 2)
+		walks.MoveTo(in.Timeline.Len() / 2)
 	}
 	in.Close()
 	look()
@@ -84,10 +84,10 @@ func checkMoments(t *testing.T, records []stream.Record) {
 	step := 1 + total/300
 	for n := 0; n <= total; n += step {
 		check("At", in.View().At(n), n)
-		walks.Walk(n)
+		walks.MoveTo(n)
 		check("Walk", walks, n)
 		if n > 3*step {
-			walks.Walk(n - 2*step)
+			walks.MoveTo(n - 2*step)
 			check("Walk back", walks, n-2*step)
 		}
 	}
@@ -149,9 +149,9 @@ func TestCorpusMoments(t *testing.T) {
 				continue
 			}
 			want := state(&growing)
-			there.Walk(n)
-			back.Walk(last)
-			back.Walk(n)
+			there.MoveTo(n)
+			back.MoveTo(last)
+			back.MoveTo(n)
 			for how, v := range map[string]*View{"walked": there, "walked back": back, "asked for": in.View().At(n)} {
 				if got := state(v.Session()); got != want || v.Session().Counts != countsOf(v.Session()) {
 					t.Fatalf("event %d of %d, %s (-fold +view):\n%s", n, in.Timeline.Len(), how, cmp.Diff(want, got))
@@ -201,7 +201,7 @@ func TestEndHere(t *testing.T) {
 			for last = range v.EventsOf(turn, 0) {
 				v.Event(last)
 			}
-			if kind, of := v.About(last); kind != stream.TurnClose || of.Turn != turn.Number {
+			if kind, of := v.Subject(last); kind != stream.TurnClose || of.Turn != turn.Number {
 				t.Errorf("at %d the last event of turn %d is %s of %v", n, turn.Number, kind, of)
 			}
 			for _, c := range turn.Calls {
@@ -215,7 +215,7 @@ func TestEndHere(t *testing.T) {
 				t.Errorf("at %d exchange %d goes on", n, x.Number)
 			}
 		}
-		if v.Walk(n); state(v.Session()) != was || v.Events() != n || v.Ended() {
+		if v.MoveTo(n); state(v.Session()) != was || v.Events() != n || v.Ended() {
 			t.Errorf("walking on from %d is not as before", n)
 		}
 	}

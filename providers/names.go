@@ -2,19 +2,19 @@ package providers
 
 import "toolscope/providers/replay"
 
-// Names are the calls of the conversation that the request carries: a call that is looked at alone
+// CarriedCalls are the calls of the conversation that the request carries: a call that is looked at alone
 // must not have the id of one of them. The messages are let go of again.
-func (x *Exchange) Names() []replay.Named {
+func (x *Exchange) CarriedCalls() []replay.Named {
 	if x == nil {
 		return nil
 	}
 	if size := x.requestSize(); size != x.past.namesRead {
 		kept := x.past.messages != nil
 		messages, _ := x.History()
-		x.mind()
+		x.ensureContent()
 		x.past.names, x.past.namesRead = replay.Names(messages), size
 		if !kept {
-			x.forget()
+			x.dropHistory()
 		}
 	}
 	return x.past.names

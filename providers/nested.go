@@ -8,39 +8,39 @@ import (
 
 // sniffArray tells Gemini's array of objects from AI Studio's chunks, which are arrays of arrays:
 // bare, in a list, or in a list in an outer array.
-func sniffArray(text []byte, ended bool) (f framing, ok bool) {
+func sniffArray(text []byte, ended bool) (f frameFormat, ok bool) {
 	if n := min(len(text), len(stream.XSSI)); string(text[:n]) == stream.XSSI[:n] {
 		if n < len(stream.XSSI) && !ended {
 			return f, false
 		}
 		text = text[n:]
 	}
-	b, known := begin(text)
-	switch depth := b.chunk(); {
+	b, known := readArrayStart(text)
+	switch depth := b.chunkDepth(); {
 	case !known && !ended:
 		return f, false
 	case b.opened == 0:
-		return framing{"lines", new(stream.Lines)}, true
+		return frameFormat{"lines", new(stream.Lines)}, true
 	case b.opened == 1 && b.first != 'n' && b.first != '0':
-		return framing{"JSON array", new(stream.Array)}, true
+		return frameFormat{"JSON array", new(stream.Array)}, true
 	case depth <= 1:
-		return framing{"JSON body", new(stream.Values)}, true
+		return frameFormat{"JSON body", new(stream.Values)}, true
 	case depth == 2:
-		return framing{"nested arrays", new(stream.Array)}, true
+		return frameFormat{"nested arrays", new(stream.Array)}, true
 	}
-	return framing{"nested arrays", &stream.Array{Within: 1}}, true
+	return frameFormat{"nested arrays", &stream.Array{Within: 1}}, true
 }
 
-// beginning is how nested arrays begin: the brackets before the first value that is no array, that
+// arrayStart is how nested arrays begin: the brackets before the first value that is no array, that
 // value, and the one after it. A value is shown by its first byte; null is n also where it is left
 // out, any digit is 0, the role of a content is m. An empty array is shown by its closing bracket.
-type beginning struct {
+type arrayStart struct {
 	opened      int
 	first, next byte
 }
 
-// begin reads the beginning of text; known is false when more of text can tell more.
-func begin(text []byte) (b beginning, known bool) {
+// readArrayStart reads the beginning of text; known is false when more of text can tell more.
+func readArrayStart(text []byte) (b arrayStart, known bool) {
 	for text = trimSpace(text); len(text) > 0 && text[0] == '['; text = trimSpace(text[1:]) {
 		b.opened++
 	}
@@ -76,10 +76,10 @@ func begin(text []byte) (b beginning, known bool) {
 	return b, b.next != 0
 }
 
-// chunk is how many brackets deep the first chunk stands, its own included:
+// chunkDepth is how many brackets deep the first chunk stands, its own included:
 //
 //	[chunk [candidates [candidate [content [parts [part
-func (b beginning) chunk() int {
+func (b arrayStart) chunkDepth() int {
 	depth := b.opened
 	switch {
 	case b.first == 'n' && b.next == '0': // a candidate without content

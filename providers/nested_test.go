@@ -33,8 +33,8 @@ func TestChunkDepth(t *testing.T) {
 			}
 			in := inspect(wire)
 			x := in.Exchange(0)
-			if x.Dialect.Name != "aistudio" || strings.Contains(eventLines(in), "unknown") || strings.Contains(eventLines(in), "heartbeat") {
-				t.Errorf("%s: %s, %s\n%s", wire, x.Framing, x.Dialect.Name, eventLines(in))
+			if x.Protocol.Name != "aistudio" || strings.Contains(eventLines(in), "unknown") || strings.Contains(eventLines(in), "heartbeat") {
+				t.Errorf("%s: %s, %s\n%s", wire, x.Framing, x.Protocol.Name, eventLines(in))
 			}
 			checkKept(t, in, wire)
 			cuttings(wire, len(wire), 3, func(parts ...[]byte) bool {

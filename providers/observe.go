@@ -15,11 +15,11 @@ type history struct {
 	read     int64 // how many bytes of the request messages were read from
 	messages []dialect.Message
 	target   *dialect.Target
-	broken   bool         // the request breaks off
-	observed bool         // what it brings back has been told
-	on       continuation // what the request that was observed last goes on from
-	before   int          // the exchange that a request adds to, 0 while not known
-	heard    int64        // of a WebSocket: how many bytes of its client's messages were observed
+	broken   bool        // the request breaks off
+	observed bool        // what it brings back has been told
+	on       historyLink // what the request that was observed last goes on from
+	before   int         // the exchange that a request adds to, 0 while not known
+	heard    int64       // of a WebSocket: how many bytes of its client's messages were observed
 
 	names     []replay.Named // of its calls, once asked for
 	namesRead int64          // how many bytes of the request they were read from
@@ -29,7 +29,7 @@ type history struct {
 // captured, and the target of its protocol. Both are nil where there is no request that can be
 // read.
 func (x *Exchange) History() ([]dialect.Message, *dialect.Target) {
-	if x.gap.asked > 0 {
+	if x.gap.requestBytes > 0 {
 		return nil, nil
 	}
 	size := x.requestSize()
@@ -37,10 +37,10 @@ func (x *Exchange) History() ([]dialect.Message, *dialect.Target) {
 		return x.past.messages, x.past.target
 	}
 	body := x.RequestBody()
-	x.mind()
+	x.ensureContent()
 	x.past.read = size
 	var err error
-	if to := x.reader(); to != nil {
+	if to := x.historyTarget(); to != nil {
 		x.past.target = to
 		x.past.messages, err = x.past.target.Decode(body)
 	} else {
@@ -51,12 +51,12 @@ func (x *Exchange) History() ([]dialect.Message, *dialect.Target) {
 	return x.past.messages, x.past.target
 }
 
-// reader says how the exchange's requests are read, nil while its protocol does not tell.
-func (x *Exchange) reader() *dialect.Target {
-	if x.Dialect == nil {
+// historyTarget says how the exchange's requests are read, nil while its protocol does not tell.
+func (x *Exchange) historyTarget() *dialect.Target {
+	if x.Protocol == nil {
 		return nil
 	}
-	return readerOf(x.Dialect.Name)
+	return historyTargetOf(x.Protocol.Name)
 }
 
 // nameAuthors says who wrote the arguments of the history's calls, where these are a string: the
@@ -74,10 +74,10 @@ func (x *Exchange) nameAuthors() {
 // authorOf is who wrote the arguments of a call of a history. It is not known where too many calls
 // have its id to look at all.
 func (in *Inspector) authorOf(p *dialect.Part) (author dialect.Author) {
-	in.fileBy(replay.PlainClues)
+	in.indexByKind(replay.PlainClues)
 	looks := 0
-	look := func(f *file) bool {
-		c, ok := in.candidate(f)
+	look := func(f *indexedTurn) bool {
+		c, ok := in.candidateOf(f)
 		if !ok {
 			return true
 		}
@@ -88,19 +88,19 @@ func (in *Inspector) authorOf(p *dialect.Part) (author dialect.Author) {
 		case said:
 			author = dialect.ClientAuthor
 		}
-		if looks++; looks == mostAuthors {
+		if looks++; looks == maxAuthors {
 			author = dialect.SomeAuthor
 		}
-		return looks < mostAuthors
+		return looks < maxAuthors
 	}
-	if in.recall.find(replay.IDClue(p.ID), look); author != dialect.ModelAuthor && looks < mostAuthors {
+	if in.recall.find(replay.IDClue(p.ID), look); author != dialect.ModelAuthor && looks < maxAuthors {
 		in.recall.find(replay.SentIDClue(p.ID), look)
 	}
 	return author
 }
 
-// mostAuthors is how many turns with one id are looked at.
-const mostAuthors = 64
+// maxAuthors is how many turns with one id are looked at.
+const maxAuthors = 64
 
 // guessHistory reads a request whose protocol no response tells. It reads it as the protocol that
 // finds most in it.
@@ -115,7 +115,7 @@ func guessHistory(body []byte) (best []dialect.Message, target *dialect.Target, 
 		n := len(messages)
 		for _, m := range messages {
 			for i := range m.Parts {
-				n += speaks(&m.Parts[i], t, len(messages))
+				n += protocolPoints(&m.Parts[i], t, len(messages))
 			}
 		}
 		if n > most {
@@ -125,9 +125,9 @@ func guessHistory(body []byte) (best []dialect.Message, target *dialect.Target, 
 	return best, target, why
 }
 
-// speaks is how many points a part gives the protocol it was read by. A call or a result gives more
+// protocolPoints is how many points a part gives the protocol it was read by. A call or a result gives more
 // than all texts together.
-func speaks(p *dialect.Part, by *dialect.Target, messages int) (points int) {
+func protocolPoints(p *dialect.Part, by *dialect.Target, messages int) (points int) {
 	if p.Name != "" || p.ID != "" {
 		points += messages
 	}
@@ -137,65 +137,65 @@ func speaks(p *dialect.Part, by *dialect.Target, messages int) (points int) {
 	return points
 }
 
-// forget frees the request's history, which can be read again.
-func (x *Exchange) forget() {
+// dropHistory frees the request's history, which can be read again.
+func (x *Exchange) dropHistory() {
 	if x.past.read != 0 {
 		x.past.read, x.past.messages = 0, nil
 	}
 }
 
-// observe reports, once, what became of the calls of earlier turns in the request. It is called
+// observeRequest reports, once, what became of the calls of earlier turns in the request. It is called
 // when the protocol is known, or when it never will be, and when the client of a WebSocket has sent
 // a message.
-func (x *Exchange) observe() {
+func (x *Exchange) observeRequest() {
 	switch {
-	case x.Request.Size() == 0, x.gap.asked > 0:
+	case x.Request.Size() == 0, x.gap.requestBytes > 0:
 	case isWebSocket(x.Head):
-		x.hear()
+		x.observeMessages()
 	case !x.past.observed && !x.in.alone:
 		x.past.observed = true
 		messages, target := x.History()
 		body := x.RequestBody()
-		x.asks.ask, x.past.on = x.readAsk(body, messages), goesOnFrom(body)
+		x.requests.latest, x.past.on = x.readRequest(body, messages), readHistoryLink(body)
 		if target != nil && len(messages) > 0 {
-			past := x.observed(messages, target, x.past.on)
-			x.stand(past.Asked)
+			past := x.observeHistory(messages, target, x.past.on)
+			x.notePosition(past.Asked)
 		}
-		x.forget()
+		x.dropHistory()
 	}
 }
 
-// observed reports what became of the calls of earlier turns in a history.
-func (x *Exchange) observed(messages []dialect.Message, to *dialect.Target, on continuation) *replay.Past {
+// observeHistory reports what became of the calls of earlier turns in a history.
+func (x *Exchange) observeHistory(messages []dialect.Message, to *dialect.Target, on historyLink) *replay.Past {
 	past := replay.ReadPast(messages, to)
-	if past.Kept, past.After = on.kept || x.Head.Incremental, cmp.Or(on.after, on.talk); on.thread || x.Head.Incremental {
+	if past.Kept, past.After = on.keptByProvider || x.Head.Incremental, cmp.Or(on.previousResponse, on.conversation); on.thread || x.Head.Incremental {
 		past.Asked = replay.Asked{} // how its conversation begins, it does not say
 	}
-	for _, o := range x.in.observer.Observe(past, x.earlier(past)) {
+	for _, o := range x.in.observer.Observe(past, x.earlierTurns(past)) {
 		if x.Head.Incremental {
 			o.Unlogged()
 		}
 		if o.Fate != replay.WasDropped || !x.past.broken {
-			x.tellReturn(&o)
+			x.reportSentBack(&o)
 		}
 	}
 	return past
 }
 
-// stand notes where the request stands in its conversation. Turns that ended before it came were
+// notePosition notes where the request stands in its conversation. Turns that ended before it came were
 // filed without that.
-func (x *Exchange) stand(asked replay.Asked) {
-	x.stood = asked
+func (x *Exchange) notePosition(asked replay.Asked) {
+	x.position = asked
 	for _, number := range x.turns {
-		if f := x.in.recall.fileOf(number); f != nil {
-			x.in.remember(x.in.Session().Turn(number))
+		if f := x.in.recall.entryOf(number); f != nil {
+			x.in.indexTurn(x.in.Session().Turn(number))
 		}
 	}
 }
 
-// tellReturn emits what became of a call, unless a request before this one brought it back in the
+// reportSentBack emits what became of a call, unless a request before this one brought it back in the
 // same way.
-func (x *Exchange) tellReturn(o *replay.Observation) {
+func (x *Exchange) reportSentBack(o *replay.Observation) {
 	told := replay.Told{ID: o.ID, Fate: o.Fate, Result: o.Result}
 	ref, before := o.Ref(), o.Told()
 	turn := x.in.Session().Turn(ref.Turn)
@@ -209,30 +209,30 @@ func (x *Exchange) tellReturn(o *replay.Observation) {
 		told.Fate, resent.Policies, known = replay.AsClientHasIt, "", false
 	}
 	if f, ok := o.Finding(); ok && known && !o.WasFound(f) {
-		resent.Finding = unlessBent(turn, f)
+		resent.Finding = unlessFaulted(turn, f)
 	}
 	if o.Left != nil {
 		o.Left.Tell(told, resent.Finding)
 	}
-	x.in.recall.alias(ref.Turn, o.ID)
-	x.in.kept.weigh(x.in.Exchange(turn.Exchange), len(resent.Result.Text))
+	x.in.recall.addCallID(ref.Turn, o.ID)
+	x.in.kept.addBytes(x.in.Exchange(turn.Exchange), len(resent.Result.Text))
 	x.in.Timeline.Append(stream.Event{
 		Kind: stream.SentBack, At: x.at, Turn: ref.Turn, Slot: ref.Call, Frame: turn.LastFrame,
 		Text: string(told.Fate), Code: o.Result, What: resent,
 	})
-	x.tellGot(o, x.in.Timeline.Len()-1)
+	x.matchResult(o, x.in.Timeline.Len()-1)
 }
 
-// tellGiven tells what a call's tool gave, where the lines that have the call have that too. How the
+// reportLoggedResult tells what a call's tool gave, where the lines that have the call have that too. How the
 // model was told, they do not say.
-func (x *Exchange) tellGiven(e stream.Event) {
+func (x *Exchange) reportLoggedResult(e stream.Event) {
 	of, t := stream.PayloadOf[stream.ResultFor](e), x.in.Session().Turn(e.Turn)
 	if !of.HasContent || t == nil {
 		return
 	}
 	for _, c := range slices.Backward(t.Calls) {
 		if c.ID == of.ID {
-			x.in.kept.weigh(x, len(of.Result.Text))
+			x.in.kept.addBytes(x, len(of.Result.Text))
 			x.in.Timeline.Append(stream.Event{
 				Kind: stream.SentBack, At: e.At, Turn: e.Turn, Slot: int32(c.Number), Frame: e.Frame, Text: string(replay.AsClientHasIt),
 				Code: e.Code, What: &stream.SentBackReport{Exchange: x.Number, ID: of.ID, Result: of.Result},
@@ -242,22 +242,22 @@ func (x *Exchange) tellGiven(e stream.Event) {
 	}
 }
 
-// unlessBent is a finding about what a client sent back of a turn. Where toolscope had bent the turn
+// unlessFaulted is a finding about what a client sent back of a turn. Where toolscope had bent the turn
 // before the client had it, nobody can say that the client did it.
-func unlessBent(t *stream.Turn, f stream.Finding) stream.Finding {
-	if slices.ContainsFunc(t.Findings, func(f stream.Finding) bool { return f.Diagnosis == bentNote }) {
+func unlessFaulted(t *stream.Turn, f stream.Finding) stream.Finding {
+	if slices.ContainsFunc(t.Findings, func(f stream.Finding) bool { return f.Diagnosis == faultNote }) {
 		f.By = stream.Toolscope
 		f.Message += "; the client had been given something else than the model wrote"
 	}
 	return f
 }
 
-// result is the result of a call that the exchange's request has, which r tells of.
-func (x *Exchange) result(c *stream.Call, r *stream.SentBackCall) (result dialect.Part, ok bool) {
+// resultOf is the result of a call that the exchange's request has, which r tells of.
+func (x *Exchange) resultOf(c *stream.Call, r *stream.SentBackCall) (result dialect.Part, ok bool) {
 	kept := x.past.messages != nil
 	messages, _ := x.History()
 	if !kept {
-		x.forget()
+		x.dropHistory()
 	}
 	for i := len(messages) - 1; i >= 0; i-- {
 		for _, p := range messages[i].Parts {

@@ -2,26 +2,26 @@ package providers
 
 import "toolscope/stream"
 
-// Others are the lines of a log that are of no exchange: how many, and the last of them.
-type Others struct {
+// OtherLines are the lines of a log that are of no exchange: how many, and the last of them.
+type OtherLines struct {
 	Count int64
 	Last  [][]byte
 }
 
-// othersKept is how many of them are kept to be looked at.
-const othersKept = 100
+// maxOtherLines is how many of them are kept to be looked at.
+const maxOtherLines = 100
 
-func (o *Others) take(r stream.Record) {
+func (o *OtherLines) add(r stream.Record) {
 	o.Count += r.Others
 	o.Last = append(o.Last, r.OtherLines...)
-	if n := len(o.Last) - othersKept; n > 0 {
+	if n := len(o.Last) - maxOtherLines; n > 0 {
 		o.Last = append(o.Last[:0], o.Last[n:]...)
 	}
 }
 
-// beside keeps what stood around the bytes that came last, in the line that they were found in, for
+// keepSurroundings keeps what stood around the bytes that came last, in the line that they were found in, for
 // as long as bytes are kept.
-func (x *Exchange) beside(r stream.Record) {
+func (x *Exchange) keepSurroundings(r stream.Record) {
 	switch {
 	case x.in.kept.ReadOnce:
 	case x.chain != nil:
@@ -31,8 +31,8 @@ func (x *Exchange) beside(r stream.Record) {
 	}
 }
 
-// Latest is the last of the lines.
-func (o Others) Latest() []byte {
+// LastLines is the last of the lines.
+func (o OtherLines) LastLines() []byte {
 	if len(o.Last) == 0 {
 		return nil
 	}

@@ -7,41 +7,41 @@ import (
 	"toolscope/stream"
 )
 
-// A part is some turns of an exchange that goes on for long, each of which has ended, and the bytes
+// A exchangePart is some turns of an exchange that goes on for long, each of which has ended, and the bytes
 // of the response that they came in. It is let go of for itself: the exchange need not have ended.
 //
 // A part begins with the frame that opens its first turn, when no other turn was open. So it can be
 // read without what came before.
-type part struct {
+type exchangePart struct {
 	x          *Exchange
 	from, to   int                   // which of the exchange's turns
 	start, end int64                 // which bytes of its response
 	source     stream.VerbatimSource // nil where it cannot be read again
 	bytes      int64                 // that it holds
 	aside      bool                  // a turn of it is pinned, and the line goes on without it
-	cold       bool                  // it was let go of, and can be had again
+	evicted    bool                  // it was let go of, and can be had again
 	dropped    bool
 	sum        uint64 // while it is cold: of its bytes
 }
 
-// leastPart is how many bytes of a response a part has at least.
-const leastPart = 256 << 10
+// minPartBytes is how many bytes of a response a part has at least.
+const minPartBytes = 256 << 10
 
-// divide is called when a turn is about to open. If all before it have ended, and have much, they
+// beginPart is called when a turn is about to open. If all before it have ended, and have much, they
 // are a part.
-func (x *Exchange) divide(turn int) {
+func (x *Exchange) beginPart(turn int) {
 	if turn == 0 || x.framer == nil || x.glued {
 		return
 	}
-	if start, _ := x.Response.FrameSpan(x.frame); start-x.parts.bytes >= leastPart && x.allShut(turn) {
+	if start, _ := x.Response.FrameSpan(x.frame); start-x.parts.bytes >= minPartBytes && x.allShut(turn) {
 		x.addPart(turn, start)
 	}
 }
 
 // allShut reports whether the turns before one have ended.
 func (x *Exchange) allShut(turn int) bool {
-	for ; x.shut < turn; x.shut++ {
-		if t := x.in.Session().Turn(x.turns[x.shut]); t != nil && !t.Closed() {
+	for ; x.closedTurns < turn; x.closedTurns++ {
+		if t := x.in.Session().Turn(x.turns[x.closedTurns]); t != nil && !t.Closed() {
 			return false
 		}
 	}
@@ -50,34 +50,34 @@ func (x *Exchange) allShut(turn int) bool {
 
 // addPart makes a part of what came since the last one, up to a turn and a byte.
 func (x *Exchange) addPart(turn int, end int64) {
-	p := &part{x: x, from: x.parts.turns, to: turn, start: x.parts.bytes, end: end}
+	p := &exchangePart{x: x, from: x.parts.turns, to: turn, start: x.parts.bytes, end: end}
 	if x.Framing == "SSE" || x.Framing == "NDJSON" {
-		p.source = x.source()
+		p.source = x.verbatimSource()
 	}
 	x.parts.turns, x.parts.bytes = turn, end
 	x.parts.of = append(x.parts.of, p)
-	x.in.kept.put(lot{x, p})
+	x.in.kept.add(evictable{x, p})
 }
 
-// parts are those of an exchange, without the first ones that were dropped.
-type parts struct {
-	of    []*part
+// exchangeParts are those of an exchange, without the first ones that were dropped.
+type exchangeParts struct {
+	of    []*exchangePart
 	aside int   // how many of them stepped aside
 	turns int   // of the exchange that are in parts, those that were dropped included
 	bytes int64 // of its response
 }
 
-// source is what has the bytes of the response as they stand there, nil where nothing does.
-func (x *Exchange) source() stream.VerbatimSource {
+// verbatimSource is what has the bytes of the response as they stand there, nil where nothing does.
+func (x *Exchange) verbatimSource() stream.VerbatimSource {
 	if x.chain != nil || x.gap.missed > 0 || x.Sent.Size() > 0 {
 		return nil
 	}
-	s, _ := x.place().Source.(stream.VerbatimSource)
+	s, _ := x.location().Source.(stream.VerbatimSource)
 	return s
 }
 
 // partOf is the part that a turn is in, nil if it is in none.
-func (x *Exchange) partOf(turn int32) *part {
+func (x *Exchange) partOf(turn int32) *exchangePart {
 	n := x.indexOf(turn)
 	for _, p := range x.parts.of {
 		if p.from <= n && n < p.to {
@@ -95,14 +95,14 @@ func (x *Exchange) indexOf(turn int32) int {
 	return -1
 }
 
-func (p *part) turns() []int32 { return p.x.turns[p.from:p.to] }
+func (p *exchangePart) turnNumbers() []int32 { return p.x.turns[p.from:p.to] }
 
-// size is about how many bytes of memory the part holds.
-func (p *part) size() (n int64) {
+// memorySize is about how many bytes of memory the part holds.
+func (p *exchangePart) memorySize() (n int64) {
 	if !p.x.in.kept.ReadOnce {
 		n = p.end - p.start
 	}
-	for _, number := range p.turns() {
+	for _, number := range p.turnNumbers() {
 		if t := p.x.in.Session().Turn(number); t != nil {
 			n += int64(t.Memory())
 		}
@@ -110,21 +110,21 @@ func (p *part) size() (n int64) {
 	return n
 }
 
-// cool lets go of what can be read again.
-func (p *part) cool() {
-	p.sum, p.cold = p.x.in.kept.hash(p.x.Response.Bytes(p.start, p.end)), true
-	for _, number := range p.turns() {
-		p.x.in.letGo(number)
+// evict lets go of what can be read again.
+func (p *exchangePart) evict() {
+	p.sum, p.evicted = p.x.in.kept.hashBytes(p.x.Response.Bytes(p.start, p.end)), true
+	for _, number := range p.turnNumbers() {
+		p.x.in.summariseTurn(number)
 		p.x.in.Timeline.Evict(number)
 	}
 	p.x.Response.Evict(p.start, p.end)
 }
 
 // drop lets go of all but the rows of the turns.
-func (p *part) drop() {
+func (p *exchangePart) drop() {
 	in, x := p.x.in, p.x
-	p.cold, p.dropped = false, true
-	in.dropTurns(p.turns())
+	p.evicted, p.dropped = false, true
+	in.dropTurns(p.turnNumbers())
 	if !in.kept.ReadOnce {
 		x.Response.Evict(p.start, p.end)
 	}
@@ -138,7 +138,7 @@ func (p *part) drop() {
 	if x.Ended && len(x.parts.of) == 0 {
 		x.freeAll()
 	}
-	in.trim()
+	in.trimRows()
 }
 
 // turnAt is the number of one of the exchange's turns, stream.NoTurn where there are not so many.
@@ -149,11 +149,11 @@ func (x *Exchange) turnAt(n int) int32 {
 	return stream.NoTurn
 }
 
-// warm reads the part once more, as Inspector.Warm does.
-func (p *part) warm() (read func() (put func() error)) {
+// reload reads the part once more, as Inspector.Warm does.
+func (p *exchangePart) reload() (read func() (put func() error)) {
 	x := p.x
 	first, start, end := x.from.Start, p.start, p.end
-	fresh := &Inspector{Request: x.in.Request, forced: x.Dialect, alone: true}
+	fresh := &Inspector{Request: x.in.Request, forced: x.Protocol, alone: true}
 	head := stream.Record{Exchange: x.Number, At: stream.NoTime, Head: &stream.Head{File: x.Head.File, URL: x.Head.URL}}
 	return func() func() error {
 		data, err := p.source.Bytes(first+start, first+end)
@@ -165,29 +165,29 @@ func (p *part) warm() (read func() (put func() error)) {
 }
 
 // putBack puts what was read again in its place.
-func (p *part) putBack(fresh *Inspector, data []byte, err error) error {
-	if !p.cold {
+func (p *exchangePart) putBack(fresh *Inspector, data []byte, err error) error {
+	if !p.evicted {
 		return nil // somebody was faster
 	}
 	in := p.x.in
 	again := fresh.byNumber[p.x.Number]
-	if err == nil && (again == nil || in.kept.hash(data) != p.sum || len(again.turns) != len(p.turns())) {
-		err = errChanged
+	if err == nil && (again == nil || in.kept.hashBytes(data) != p.sum || len(again.turns) != len(p.turnNumbers())) {
+		err = errSourceChanged
 	}
-	if err = in.putTurnsBack(p.turns(), fresh, err); err != nil {
-		turns := slices.Clone(p.turns())
+	if err = in.putTurnsBack(p.turnNumbers(), fresh, err); err != nil {
+		turns := slices.Clone(p.turnNumbers())
 		p.drop()
-		in.tellLost(turns, err)
+		in.reportLost(turns, err)
 		return err
 	}
-	p.cold = false
+	p.evicted = false
 	p.x.Response.Restore(p.start, data)
-	in.kept.put(lot{p.x, p})
+	in.kept.add(evictable{p.x, p})
 	return nil
 }
 
-// hash is a hash of bytes, the same as long as the program runs.
-func (k *keeper) hash(p []byte) uint64 {
+// hashBytes is a hash of bytes, the same as long as the program runs.
+func (k *evictor) hashBytes(p []byte) uint64 {
 	if k.seed == (maphash.Seed{}) {
 		k.seed = maphash.MakeSeed()
 	}

@@ -66,7 +66,7 @@ func chatLines(n int) *bareBody {
 func TestPartsCool(t *testing.T) {
 	for name, body := range map[string]*bareBody{"messages": manyAnswers(300, 1000), "chunks": chatLines(300)} {
 		var whole, in Inspector
-		in.Keep(Keep{Again: 300 << 10})
+		in.Keep(Retention{Rereadable: 300 << 10})
 		feedBody(&whole, body, false)
 		in.PinTurn(0)
 		feedBody(&in, body, true)
@@ -80,7 +80,7 @@ func TestPartsCool(t *testing.T) {
 			t.Fatalf("%s: %d of %d turns are cold, %d dropped", name, cold, n, in.Dropped())
 		}
 		for _, turn := range in.Session().Turns {
-			if read := in.Warm(turn.Number); read != nil {
+			if read := in.Reload(turn.Number); read != nil {
 				put := read()
 				if err := errors.Join(put(), put()); err != nil { // the second comes too late
 					t.Fatalf("%s: %v", name, err)
@@ -96,9 +96,9 @@ func TestPartsCool(t *testing.T) {
 			}
 			in.MakeRoom()
 		}
-		in.Keep(Keep{})
+		in.Keep(Retention{})
 		for _, turn := range in.Session().Turns {
-			if read := in.Warm(turn.Number); read != nil {
+			if read := in.Reload(turn.Number); read != nil {
 				if err := read()(); err != nil {
 					t.Fatal(err)
 				}
@@ -117,7 +117,7 @@ func TestPartsPinned(t *testing.T) {
 	body := manyAnswers(200, 1000)
 	for _, place := range []bool{false, true} {
 		var in Inspector
-		in.Keep(Keep{Bytes: 100 << 10, Again: 100 << 10})
+		in.Keep(Retention{Bytes: 100 << 10, Rereadable: 100 << 10})
 		cut := len(body.text) / 4
 		feedBody(&in, &bareBody{text: body.text[:cut]}, false)
 		last := in.Session().Turns[len(in.Session().Turns)-2].Number
@@ -146,10 +146,10 @@ func TestPartsChanged(t *testing.T) {
 	} {
 		var in Inspector
 		body := manyAnswers(200, 1000)
-		in.Keep(Keep{Again: 100 << 10})
+		in.Keep(Retention{Rereadable: 100 << 10})
 		feedBody(&in, body, true)
 		change(body)
-		err := in.Warm(0)()()
+		err := in.Reload(0)()()
 		turn := in.Session().Turn(0)
 		if err == nil || turn.Retention != stream.Dropped || len(turn.Findings) != 1 || turn.Findings[0].Diagnosis != sourceChanged || in.Dropped() == 0 {
 			t.Errorf("%s: %v, %v, %v", name, err, turn.Retention, turn.Findings)
@@ -163,13 +163,13 @@ func TestPartsChanged(t *testing.T) {
 func TestPartsGrowth(t *testing.T) {
 	body := manyAnswers(100, 5000)
 	for name, test := range map[string]struct {
-		keep  Keep
+		keep  Retention
 		place bool
 		most  float64 // bytes for a byte of the source
 	}{
-		"read once":       {Keep{Bytes: 1 << 20, Rows: 100, ReadOnce: true}, false, 0.04},
-		"dropped":         {Keep{Bytes: 1 << 20, Rows: 100}, false, 0.04},
-		"had again later": {Keep{Bytes: 1 << 20, Again: 1 << 20}, true, 0.2},
+		"read once":       {Retention{Bytes: 1 << 20, Rows: 100, ReadOnce: true}, false, 0.04},
+		"dropped":         {Retention{Bytes: 1 << 20, Rows: 100}, false, 0.04},
+		"had again later": {Retention{Bytes: 1 << 20, Rereadable: 1 << 20}, true, 0.2},
 	} {
 		var in Inspector
 		in.Keep(test.keep)

@@ -5,14 +5,14 @@ import "slices"
 // This file has things that are looked at not be let go of.
 
 // isPinned reports whether a lot is not to be let go of.
-func (k *keeper) isPinned(of lot) bool {
+func (k *evictor) isPinned(of evictable) bool {
 	switch {
 	case k.pins[of.x.Number] > 0:
 		return true
 	case of.part == nil:
 		return of.x.pinned > 0
 	}
-	return of.x.pinned > 0 && slices.ContainsFunc(of.part.turns(), func(turn int32) bool { return k.turnPins[turn] > 0 })
+	return of.x.pinned > 0 && slices.ContainsFunc(of.part.turnNumbers(), func(turn int32) bool { return k.turnPins[turn] > 0 })
 }
 
 // Pin has an exchange not be let go of until it is unpinned as often as it was pinned.
@@ -31,7 +31,7 @@ func (in *Inspector) Unpin(exchange int) {
 	}
 	delete(k.pins, exchange)
 	if x := in.byNumber[exchange]; x != nil {
-		k.comeBack(x)
+		k.requeue(x)
 	}
 }
 
@@ -61,25 +61,25 @@ func (in *Inspector) UnpinTurn(number int32) {
 	}
 	x := in.byNumber[t.Exchange]
 	x.pinned--
-	k.comeBack(x)
+	k.requeue(x)
 }
 
-// comeBack puts what stepped aside of an exchange back into its line, if nothing pins it any more.
-func (k *keeper) comeBack(x *Exchange) {
-	back := func(of lot, aside *bool) {
+// requeue puts what stepped aside of an exchange back into its line, if nothing pins it any more.
+func (k *evictor) requeue(x *Exchange) {
+	back := func(of evictable, aside *bool) {
 		if *aside && !k.isPinned(of) {
 			*aside = false
-			l := k.line(of)
+			l := k.queueOf(of)
 			l.lots = append(l.lots, of)
 		}
 	}
-	back(lot{x, nil}, &x.aside)
+	back(evictable{x, nil}, &x.aside)
 	if x.parts.aside == 0 {
 		return
 	}
 	for _, p := range x.parts.of {
 		if was := p.aside; was {
-			if back(lot{x, p}, &p.aside); !p.aside {
+			if back(evictable{x, p}, &p.aside); !p.aside {
 				x.parts.aside--
 			}
 		}

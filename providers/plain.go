@@ -8,9 +8,9 @@ import (
 	"toolscope/stream"
 )
 
-// plain shows an exchange in which no model answers: what its client asks beside its work. Its
+// plainHTTP shows an exchange in which no model answers: what its client asks beside its work. Its
 // bodies are there to be looked at; nothing is said of them.
-var plain = dialect.Dialect{
+var plainHTTP = dialect.Dialect{
 	Name:  "http",
 	Title: "plain HTTP",
 	New:   func(o *dialect.Out) dialect.Decoder { return plainDecoder{o.Presume()} },
@@ -32,7 +32,7 @@ func (x *Exchange) isPlain() bool {
 	if x.in.forcedFor(x.Number) != nil {
 		return false
 	}
-	return x.asks.path != "" || x.asks.upgrades && slices.Contains(noWebSocket, x.Head.Status)
+	return x.requests.path != "" || x.requests.upgrades && slices.Contains(noWebSocket, x.Head.Status)
 }
 
 // noWebSocket are how servers say that they have none.
@@ -40,15 +40,15 @@ var noWebSocket = []int{404, 405, 426, 501}
 
 // AsksNothing reports whether the request brings nothing that a model could answer.
 func (x *Exchange) AsksNothing() bool {
-	return (x.Head.Method == "GET" || x.Head.Method == "DELETE") && !x.asks.upgrades && x.in.forcedFor(x.Number) == nil
+	return (x.Head.Method == "GET" || x.Head.Method == "DELETE") && !x.requests.upgrades && x.in.forcedFor(x.Number) == nil
 }
 
 // endPlain ends the turn of an exchange in which no model answers.
 func (x *Exchange) endPlain() {
 	if x.decoder == nil && x.why == "" && x.Head.Status != 0 && !x.own && (x.isPlain() || x.AsksNothing() && x.Head.Status < 400) {
-		x.use(&plain, "its method and path")
+		x.setProtocol(&plainHTTP, "its method and path")
 	}
-	if x.Dialect != &plain {
+	if x.Protocol != &plainHTTP {
 		return
 	}
 	turn, code := x.lastTurn(), stream.FinishDone

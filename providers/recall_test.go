@@ -83,26 +83,26 @@ func TestRecallForgets(t *testing.T) {
 		in.Write(stream.Record{Exchange: n, End: true})
 	}
 	call := func(n int) *stream.Call { return in.Session().Turns[n/64].Calls[n%64] }
-	manyCalls(in, mostRecalled, 64)
+	manyCalls(in, maxRecalled, 64)
 	ask("call_00000000q")
 	if len(call(0).SentBack) != 1 || len(in.Session().Findings) != 0 {
 		t.Fatalf("the first call is not found: %+v, %+v", call(0).SentBack, in.Session().Findings)
 	}
 	in = new(Inspector)
-	manyCalls(in, mostRecalled+640, 64)
-	for _, n := range []int{0, 639, 640, mostRecalled + 639} {
+	manyCalls(in, maxRecalled+640, 64)
+	for _, n := range []int{0, 639, 640, maxRecalled + 639} {
 		ask(fmt.Sprintf("call_%08xq", n))
 		if found := len(call(n).SentBack) > 0; found != (n >= 640) {
 			t.Errorf("call %d is found: %t", n, found)
 		}
 	}
 	r := &in.recall
-	if r.calls != mostRecalled || len(r.byTurn) != len(r.files) || len(r.mentions) > mostRecalled+len(r.files)+8 || len(r.latest) > len(r.mentions) {
-		t.Errorf("%d calls, %d files of %d turns, %d mentions of %d clues", r.calls, len(r.files), len(r.byTurn), len(r.mentions), len(r.latest))
+	if r.calls != maxRecalled || len(r.byTurn) != len(r.entries) || len(r.postings) > maxRecalled+len(r.entries)+8 || len(r.latest) > len(r.postings) {
+		t.Errorf("%d calls, %d files of %d turns, %d mentions of %d clues", r.calls, len(r.entries), len(r.byTurn), len(r.postings), len(r.latest))
 	}
-	manyCalls(in, 2*mostRecalled, 64)
-	if ask("call_00000000q"); r.calls != mostRecalled || len(r.mentions) > mostRecalled+len(r.files)+8 || len(r.latest) > len(r.mentions) {
-		t.Errorf("then %d calls, %d mentions of %d clues", r.calls, len(r.mentions), len(r.latest))
+	manyCalls(in, 2*maxRecalled, 64)
+	if ask("call_00000000q"); r.calls != maxRecalled || len(r.postings) > maxRecalled+len(r.entries)+8 || len(r.latest) > len(r.postings) {
+		t.Errorf("then %d calls, %d mentions of %d clues", r.calls, len(r.postings), len(r.latest))
 	}
 	if f := in.Session().Findings; len(f) != 1 || !strings.Contains(f[0].Message, "more than 65536 calls") {
 		t.Errorf("%+v", f)
@@ -115,9 +115,9 @@ func TestRecallSize(t *testing.T) {
 		in := new(Inspector)
 		const calls = 1 << 13
 		manyCalls(in, calls, together)
-		in.fileBy(replay.PlainClues)
+		in.indexByKind(replay.PlainClues)
 		with := heap()
-		in.recall = recall{}
+		in.recall = callIndex{}
 		if each := (with - heap()) / calls; each <= 0 || each > most {
 			t.Errorf("%d calls together: %d bytes a call", together, each)
 		}

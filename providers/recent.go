@@ -1,22 +1,22 @@
 package providers
 
-// recent is a map of the entries that came last. The zero value is ready.
-type recent[K comparable, V any] struct {
+// recentMap is a map of the entries that came last. The zero value is ready.
+type recentMap[K comparable, V any] struct {
 	is   map[K]V
 	keys []K // in the order they came first
 }
 
-// of is the value of a key.
-func (r *recent[K, V]) of(k K) (v V, ok bool) {
+// peek is the value of a key.
+func (r *recentMap[K, V]) peek(k K) (v V, ok bool) {
 	v, ok = r.is[k]
 	return v, ok
 }
 
 // get is the value of a key, the zero value where there is none.
-func (r *recent[K, V]) get(k K) V { return r.is[k] }
+func (r *recentMap[K, V]) get(k K) V { return r.is[k] }
 
-// put gives a key a value, and forgets the keys that came first where there are more than most.
-func (r *recent[K, V]) put(k K, v V, most int) {
+// set gives a key a value, and forgets the keys that came first where there are more than most.
+func (r *recentMap[K, V]) set(k K, v V, most int) {
 	if r.is == nil {
 		r.is = map[K]V{}
 	}

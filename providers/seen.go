@@ -12,17 +12,17 @@ import (
 // under its name.
 type undecoded struct {
 	name, title string
-	known       func(signs) bool // by one frame
+	known       func(protocolMarks) bool // by one frame
 }
 
-// signs are what undecoded protocols are known by.
-type signs struct {
+// protocolMarks are what undecoded protocols are known by.
+type protocolMarks struct {
 	event string // SSE event type
 	kind  string // member type
 	data  dialect.Raw
 }
 
-func (s signs) has(members ...string) bool {
+func (s protocolMarks) has(members ...string) bool {
 	return slices.ContainsFunc(members, func(m string) bool { return s.data.Get(m) != nil })
 }
 
@@ -36,35 +36,35 @@ func startsWith(text string, prefixes ...string) bool {
 // the AI SDK's guide to version 4, OpenAI's description of gpt-oss's own
 // format, and JSON-RPC 2.0.
 var allUndecoded = []undecoded{
-	{"openai-assistants", "OpenAI Assistants events", func(s signs) bool {
+	{"openai-assistants", "OpenAI Assistants events", func(s protocolMarks) bool {
 		return startsWith(s.event, "thread.") || startsWith(s.data.Get("object").Text(), "thread.") && s.has("id")
 	}},
-	{"openai-realtime", "OpenAI Realtime events", func(s signs) bool {
+	{"openai-realtime", "OpenAI Realtime events", func(s protocolMarks) bool {
 		return s.has("event_id") &&
 			startsWith(s.kind, "session.", "conversation.", "response.", "input_audio_buffer.", "output_audio_buffer.", "rate_limits.")
 	}},
-	{"anthropic-agents", "Anthropic managed-agents events", func(s signs) bool {
+	{"anthropic-agents", "Anthropic managed-agents events", func(s protocolMarks) bool {
 		return startsWith(s.kind, "agent.", "span.", "session.status", "session.error", "session.deleted", "session.thread",
 			"user.message", "user.interrupt", "user.tool_", "user.custom_tool_")
 	}},
-	{"gemini-live", "Gemini Live messages", func(s signs) bool {
+	{"gemini-live", "Gemini Live messages", func(s protocolMarks) bool {
 		return s.has("setupComplete", "serverContent", "toolCallCancellation", "sessionResumptionUpdate") ||
 			s.data.Get("toolCall").Get("functionCalls") != nil
 	}},
-	{"ai-sdk-data", "AI SDK data stream lines (version 4)", func(s signs) bool {
+	{"ai-sdk-data", "AI SDK data stream lines (version 4)", func(s protocolMarks) bool {
 		if len(s.data) < 4 || s.data[1] != ':' || !strings.ContainsRune("0123456789abcdefghijk", rune(s.data[0])) {
 			return false
 		}
 		value := dialect.Scan(s.data[2:])
 		return strings.ContainsRune(`"[{`, rune(value.Kind())) && value.Value() != nil && value.End() == nil
 	}},
-	{"cohere-v1", "Cohere v1 events", func(s signs) bool {
+	{"cohere-v1", "Cohere v1 events", func(s protocolMarks) bool {
 		return s.has("is_finished") && s.data.Get("event_type").IsString()
 	}},
-	{"harmony", "Harmony text (gpt-oss)", func(s signs) bool {
+	{"harmony", "Harmony text (gpt-oss)", func(s protocolMarks) bool {
 		return s.data.Kind() != '{' && (bytes.Contains(s.data, []byte("<|start|>")) || bytes.Contains(s.data, []byte("<|channel|>")))
 	}},
-	{"json-rpc", "JSON-RPC messages (MCP, ACP)", func(s signs) bool {
+	{"json-rpc", "JSON-RPC messages (MCP, ACP)", func(s protocolMarks) bool {
 		return s.data.Get("jsonrpc").Is("2.0")
 	}},
 }
@@ -74,7 +74,7 @@ func seenIn(e dialect.Evidence) *dialect.Dialect {
 	if len(e.Data) == 0 {
 		return nil
 	}
-	s := signs{string(e.Event), dialect.Raw(e.Data).Get("type").Text(), e.Data}
+	s := protocolMarks{string(e.Event), dialect.Raw(e.Data).Get("type").Text(), e.Data}
 	for i := range allUndecoded {
 		if known := &allUndecoded[i]; known.known(s) {
 			return &dialect.Dialect{

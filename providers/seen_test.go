@@ -36,13 +36,13 @@ func TestSeen(t *testing.T) {
 	} {
 		in := new(Inspector)
 		in.Write(stream.Record{Data: []byte(test.wire)})
-		if x := in.Exchange(0); x.Dialect == nil && test.want != "unknown" && strings.HasSuffix(test.wire, "\n") {
+		if x := in.Exchange(0); x.Protocol == nil && test.want != "unknown" && strings.HasSuffix(test.wire, "\n") {
 			t.Errorf("%s: not known at once", test.name)
 		}
 		in.Close()
 		x := in.Exchange(0)
-		if x.Dialect.Name != test.want {
-			t.Errorf("%s: %s (%s), want %s", test.name, x.Dialect.Name, x.Why, test.want)
+		if x.Protocol.Name != test.want {
+			t.Errorf("%s: %s (%s), want %s", test.name, x.Protocol.Name, x.Why, test.want)
 		}
 		checkKept(t, in, []byte(test.wire))
 		text := dump(in)
@@ -50,8 +50,8 @@ func TestSeen(t *testing.T) {
 		if strings.Contains(text, "DIALECT_SEEN warn") != seen || strings.Contains(text, "DIALECT_UNKNOWN") != (test.want == "unknown") {
 			t.Errorf("%s:\n%s", test.name, text)
 		}
-		if seen && (!strings.Contains(x.Dialect.Title, "not decoded") || in.Session().Turns[0].Dialect != test.want || x.Why == "") {
-			t.Errorf("%s: title %q, turn of %q, because %q", test.name, x.Dialect.Title, in.Session().Turns[0].Dialect, x.Why)
+		if seen && (!strings.Contains(x.Protocol.Title, "not decoded") || in.Session().Turns[0].Dialect != test.want || x.Why == "") {
+			t.Errorf("%s: title %q, turn of %q, because %q", test.name, x.Protocol.Title, in.Session().Turns[0].Dialect, x.Why)
 		}
 	}
 }

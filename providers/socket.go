@@ -12,55 +12,55 @@ import (
 // This file tells what a request goes on from that does not carry its whole history: the provider
 // keeps what was said before, or on a WebSocket the messages before did.
 
-// continuation is what a request says of what was said before.
-type continuation struct {
-	kept   bool   // the provider keeps it
-	thread bool   // all of it: the request has no more than what is new
-	after  string // id of the response that it goes on from, "" where it names none
-	talk   string // id of the conversation that it is in, "" where it names none
+// historyLink is what a request says of what was said before.
+type historyLink struct {
+	keptByProvider   bool   // the provider keeps it
+	thread           bool   // all of it: the request has no more than what is new
+	previousResponse string // id of the response that it goes on from, "" where it names none
+	conversation     string // id of the conversation that it is in, "" where it names none
 }
 
-// goesOnFrom reads what a request says of what was said before: OpenAI's Responses go on from a
+// readHistoryLink reads what a request says of what was said before: OpenAI's Responses go on from a
 // response or in a conversation, Gemini's Interactions from an interaction, and its other requests
 // may begin with what it has in a cache.
-func goesOnFrom(request []byte) (on continuation) {
+func readHistoryLink(request []byte) (on historyLink) {
 	s := dialect.Scan(request)
 	for ok := s.Object(); ok; ok = s.Member() {
 		switch string(s.Key()) {
 		case "response": // some clients put the request into it
 			if s.Kind() == '{' {
-				on = goesOnFrom(s.Value())
+				on = readHistoryLink(s.Value())
 			}
 		case "previous_response_id", "previous_interaction_id", "previousInteractionId":
 			if v := s.Value(); v.HasText() {
-				on.kept, on.thread, on.after = true, true, v.Text()
+				on.keptByProvider, on.thread, on.previousResponse = true, true, v.Text()
 			}
 		case "conversation":
 			if v := s.Value(); v.Given() {
-				on.kept, on.thread, on.talk = true, true, v.Text()+v.Get("id").Text()
+				on.keptByProvider, on.thread, on.conversation = true, true, v.Text()+v.Get("id").Text()
 			}
 		case "cachedContent", "cached_content":
-			on.kept = on.kept || s.Value().Given()
+			on.keptByProvider = on.keptByProvider || s.Value().Given()
 		}
 	}
 	return on
 }
 
-// askAgain takes a message that came at that time, if the client of a WebSocket sent it.
-func (x *Exchange) askAgain(at time.Duration) {
+// observeMessage takes a message that came at that time, if the client of a WebSocket sent it.
+func (x *Exchange) observeMessage(at time.Duration) {
 	if x.decoder == nil || !isWebSocket(x.Head) {
 		return
 	}
 	answered := x.at
 	x.at = at
-	x.observe()
+	x.observeRequest()
 	x.at = answered
 }
 
-// hear observes the messages that the client of a WebSocket has sent since it was last called: each
+// observeMessages observes the messages that the client of a WebSocket has sent since it was last called: each
 // is a request. They wait while the protocol is not known.
-func (x *Exchange) hear() {
-	to := x.reader()
+func (x *Exchange) observeMessages() {
+	to := x.historyTarget()
 	if to == nil {
 		return
 	}
@@ -72,36 +72,36 @@ func (x *Exchange) hear() {
 			return
 		}
 		message := bytes.Clone(f.Data) // parts and schemas keep what they were read from
-		on := goesOnFrom(message)
+		on := readHistoryLink(message)
 		x.past.on = on
-		x.declare(message, on)
+		x.addTools(message, on)
 		if x.in.alone {
 			return
 		}
 		messages, _ := to.Decode(message)
 		if len(messages) > 0 || on.thread {
-			x.stood = x.observed(messages, to, on).Asked
+			x.position = x.observeHistory(messages, to, on).Asked
 		}
 	})
 }
 
-// declare adds the tools of a message to those of the messages before, which the provider may have
+// addTools adds the tools of a message to those of the messages before, which the provider may have
 // kept.
-func (x *Exchange) declare(message []byte, on continuation) {
-	if x.Dialect.Tools == nil {
+func (x *Exchange) addTools(message []byte, on historyLink) {
+	if x.Protocol.Tools == nil {
 		return
 	}
-	was, more := x.check.declared()
-	list := x.Dialect.Tools(message)
-	if on.thread && !x.answered(on.after) {
+	was, more := x.check.knownTools()
+	list := x.Protocol.Tools(message)
+	if on.thread && !x.hasResponse(on.previousResponse) {
 		inherited, others := x.in.toolsAfter(on)
 		was, more = joinTools(was, inherited), more || others
 	}
 	x.check.set = x.in.toolSet(joinTools(was, list), more)
 }
 
-// answered reports whether a response of that id came in this exchange.
-func (x *Exchange) answered(id string) bool {
+// hasResponse reports whether a response of that id came in this exchange.
+func (x *Exchange) hasResponse(id string) bool {
 	return id != "" && slices.ContainsFunc(x.turns, func(n int32) bool {
 		t := x.in.Session().Turn(n)
 		return t != nil && t.ID == id
@@ -110,8 +110,8 @@ func (x *Exchange) answered(id string) bool {
 
 // toolsAfter are the tools of the request that another goes on from, and whether there may be others:
 // it may have been let go of, or came before all that was seen.
-func (in *Inspector) toolsAfter(on continuation) (tools []dialect.Tool, more bool) {
-	f := in.fileAfter(on.after)
+func (in *Inspector) toolsAfter(on historyLink) (tools []dialect.Tool, more bool) {
+	f := in.entryAfter(on.previousResponse)
 	if f == nil {
 		return nil, true
 	}
@@ -122,8 +122,8 @@ func (in *Inspector) toolsAfter(on continuation) (tools []dialect.Tool, more boo
 	return x.check.set.Tools()
 }
 
-// declared are the tools that are known, and whether there may be others.
-func (c *toolCheck) declared() (tools []dialect.Tool, more bool) {
+// knownTools are the tools that are known, and whether there may be others.
+func (c *schemaCheck) knownTools() (tools []dialect.Tool, more bool) {
 	if c.set == nil {
 		return nil, false
 	}

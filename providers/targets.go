@@ -21,9 +21,9 @@ func FindTarget(name string) (*dialect.Target, error) {
 	return *t, nil
 }
 
-// readerOf says how the history of a request of the dialect of that name is read, nil if that has no
+// historyTargetOf says how the history of a request of the dialect of that name is read, nil if that has no
 // requests.
-func readerOf(name string) *dialect.Target {
+func historyTargetOf(name string) *dialect.Target {
 	if t := TargetOf(name); t != nil {
 		return t
 	}

@@ -7,14 +7,14 @@ import (
 	"toolscope/stream"
 )
 
-// toolCheck holds the calls of one exchange against the tools its request declares. An exchange
+// schemaCheck holds the calls of one exchange against the tools its request declares. An exchange
 // that has no request, or none with tools, costs nothing.
-type toolCheck struct {
-	set     *schema.Set
-	asked   int64 // how many bytes of the request set was made from
-	told    bool  // it was said that Inspector.Request is of no use
-	watches map[callKey]*schema.Watch
-	waiting []callKey // calls sealed without arguments, to be judged by the finish reason
+type schemaCheck struct {
+	set         *schema.Set
+	requestSize int64 // how many bytes of the request set was made from
+	reported    bool  // it was said that Inspector.Request is of no use
+	watches     map[callKey]*schema.Watch
+	waiting     []callKey // calls sealed without arguments, to be judged by the finish reason
 }
 
 // callKey names the call that a slot belongs to at the time.
@@ -34,7 +34,7 @@ func DeclaresTools(request []byte) bool {
 // was captured; nil when there is neither, or bytes of it were not seen.
 func (x *Exchange) RequestBody() []byte {
 	switch {
-	case x.gap.asked > 0:
+	case x.gap.requestBytes > 0:
 		return nil // bytes on two sides of a gap are no body
 	case x.Request.Size() == 0:
 		return x.in.Request
@@ -53,19 +53,19 @@ func (x *Exchange) requestSize() int64 {
 // Path is the path of the URL that the request went to.
 func (x *Exchange) Path() string { return pathOf(x.Head.URL) }
 
-// tools are what the request declares, nil if nothing. They are read when a call opens: so a
+// declaredTools are what the request declares, nil if nothing. They are read when a call opens: so a
 // response of text costs nothing, and by then the request is whole.
-func (x *Exchange) tools() *schema.Set {
-	if x.gap.asked > 0 {
+func (x *Exchange) declaredTools() *schema.Set {
+	if x.gap.requestBytes > 0 {
 		return nil
 	}
 	size := x.requestSize()
-	if x.Dialect.Tools != nil && size != x.check.asked && x.past.heard == 0 {
-		x.check.asked = size
+	if x.Protocol.Tools != nil && size != x.check.requestSize && x.past.heard == 0 {
+		x.check.requestSize = size
 		body := x.RequestBody()
-		list, more, on := x.Dialect.Tools(body), false, x.past.on
+		list, more, on := x.Protocol.Tools(body), false, x.past.on
 		if !x.past.observed {
-			on = goesOnFrom(body)
+			on = readHistoryLink(body)
 		}
 		if on.thread {
 			var kept []dialect.Tool
@@ -77,8 +77,8 @@ func (x *Exchange) tools() *schema.Set {
 	return x.check.set
 }
 
-// Wanted is what arguments the tool of a call wants, in a few words; "" where that is not known.
-func (x *Exchange) Wanted(c *stream.Call) string {
+// RequiredArgs is what arguments the tool of a call wants, in a few words; "" where that is not known.
+func (x *Exchange) RequiredArgs(c *stream.Call) string {
 	if x.check.set == nil || c.RunByProvider || c.Freeform() {
 		return ""
 	}
@@ -93,9 +93,9 @@ func (x *Exchange) Required(c *stream.Call) (keys []string, known bool) {
 	return x.check.set.Required(c.Namespace, c.Name)
 }
 
-// recentSets is how many lists of tools are remembered: an agent sends the same with every request,
+// maxRecentSets is how many lists of tools are remembered: an agent sends the same with every request,
 // and its helpers send theirs.
-const recentSets = 8
+const maxRecentSets = 8
 
 // toolSet is the Set of these tools; more says that there may be others. It is one of the remembered
 // ones if possible, whose schemas are compiled already.
@@ -107,13 +107,13 @@ func (in *Inspector) toolSet(tools []dialect.Tool, more bool) *schema.Set {
 	}
 	s := schema.Compile(tools, more)
 	if s != nil {
-		in.sets = append(in.sets[max(0, len(in.sets)+1-recentSets):], s)
+		in.sets = append(in.sets[max(0, len(in.sets)+1-maxRecentSets):], s)
 	}
 	return s
 }
 
-// watch checks e, the last event of the timeline, against the tools, and adds what it finds.
-func (x *Exchange) watch(e stream.Event) {
+// checkEvent checks e, the last event of the timeline, against the tools, and adds what it finds.
+func (x *Exchange) checkEvent(e stream.Event) {
 	key := callKey{e.Turn, e.Slot}
 	if e.Turn != stream.NoTurn && x.in.Session().Turn(e.Turn).HasGap() {
 		return // arguments that lack bytes are not those that the tool got
@@ -121,14 +121,14 @@ func (x *Exchange) watch(e stream.Event) {
 	switch e.Kind {
 	case stream.CallOpen:
 		delete(x.check.watches, key)
-		x.follow(e)
+		x.followCall(e)
 	case stream.CallMeta, stream.Args, stream.Rewrite:
-		if w := x.watched(key); w != nil {
-			x.find(e, e.Slot, w.Extend())
+		if w := x.checkerOf(key); w != nil {
+			x.addFindings(e, e.Slot, w.Extend())
 		}
 	case stream.Seal:
-		if w := x.watched(key); w != nil {
-			x.find(e, e.Slot, w.Seal())
+		if w := x.checkerOf(key); w != nil {
+			x.addFindings(e, e.Slot, w.Seal())
 			if w.Waiting() {
 				x.check.waiting = append(x.check.waiting, key)
 			}
@@ -144,11 +144,11 @@ func (x *Exchange) watch(e stream.Event) {
 	}
 }
 
-// follow begins to watch the call that the event opened.
-func (x *Exchange) follow(e stream.Event) {
-	set := x.tools()
+// followCall begins to watch the call that the event opened.
+func (x *Exchange) followCall(e stream.Event) {
+	set := x.declaredTools()
 	if set == nil {
-		x.tellUnused(e)
+		x.reportUnusedRequest(e)
 		return
 	}
 	calls := x.in.Session().Turn(e.Turn).Calls
@@ -160,11 +160,11 @@ func (x *Exchange) follow(e stream.Event) {
 		x.check.watches = map[callKey]*schema.Watch{}
 	}
 	x.check.watches[callKey{e.Turn, e.Slot}] = w
-	x.find(e, e.Slot, w.Extend())
+	x.addFindings(e, e.Slot, w.Extend())
 }
 
-// watched is what follows a call, nil if nothing does.
-func (x *Exchange) watched(key callKey) *schema.Watch {
+// checkerOf is what follows a call, nil if nothing does.
+func (x *Exchange) checkerOf(key callKey) *schema.Watch {
 	w := x.check.watches[key]
 	if w != nil {
 		_, c := x.in.Session().Find(w.Call().Ref())
@@ -176,31 +176,31 @@ func (x *Exchange) watched(key callKey) *schema.Watch {
 // judgeWaiting judges the calls that waited for the finish reason e, each once.
 func (x *Exchange) judgeWaiting(e stream.Event) {
 	x.check.waiting = slices.DeleteFunc(x.check.waiting, func(key callKey) bool {
-		w := x.watched(key)
+		w := x.checkerOf(key)
 		if w == nil || !w.Waiting() {
 			return true
 		}
 		if key.turn != e.Turn || e.Slot != stream.AllChoices && e.Slot != w.Call().Choice {
 			return false
 		}
-		x.find(e, key.slot, w.Finish())
+		x.addFindings(e, key.slot, w.Finish())
 		return true
 	})
 }
 
-// tellUnused reports, once, that Inspector.Request is of no use here.
-func (x *Exchange) tellUnused(e stream.Event) {
-	if x.check.told || len(x.in.Request) == 0 || x.Request.Size() > 0 {
+// reportUnusedRequest reports, once, that Inspector.Request is of no use here.
+func (x *Exchange) reportUnusedRequest(e stream.Event) {
+	if x.check.reported || len(x.in.Request) == 0 || x.Request.Size() > 0 {
 		return
 	}
-	x.check.told = true
-	x.find(e, stream.NoSlot, []stream.Finding{
+	x.check.reported = true
+	x.addFindings(e, stream.NoSlot, []stream.Finding{
 		schema.Unchecked.Finding("the request given declares no tools of this protocol: calls are not checked"),
 	})
 }
 
-// find adds findings after the event that caused them.
-func (x *Exchange) find(cause stream.Event, slot int32, found []stream.Finding) {
+// addFindings adds findings after the event that caused them.
+func (x *Exchange) addFindings(cause stream.Event, slot int32, found []stream.Finding) {
 	for _, f := range found {
 		x.in.Timeline.Append(stream.Event{
 			Kind: stream.Found, At: cause.At, Frame: cause.Frame, Turn: cause.Turn, Slot: slot,

@@ -122,7 +122,7 @@ func TestFindingsInPlace(t *testing.T) {
 // TestSetsAreShared: requests with the same tools share what is compiled.
 func TestSetsAreShared(t *testing.T) {
 	in := new(Inspector)
-	for n := range 3 * recentSets {
+	for n := range 3 * maxRecentSets {
 		request := cityRequest
 		if n%2 == 1 {
 			request = fmt.Sprintf(`{"tools":[{"name":"f%d"}]}`, n)
@@ -130,7 +130,7 @@ func TestSetsAreShared(t *testing.T) {
 		in.Write(stream.Record{Exchange: n, Request: true, Data: []byte(request)})
 		in.Write(stream.Record{Exchange: n, Data: messages(`{"city":"Oslo"}`)})
 	}
-	if in.Exchange(0).check.set != in.Exchange(2).check.set || len(in.sets) != recentSets {
+	if in.Exchange(0).check.set != in.Exchange(2).check.set || len(in.sets) != maxRecentSets {
 		t.Errorf("%d sets", len(in.sets))
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"toolscope/stream/count"
 )
 
-// unknown shows a stream of no known dialect: every frame is kept and seen, none is interpreted.
-var unknown = dialect.Dialect{
+// unknownProtocol shows a stream of no known dialect: every frame is kept and seen, none is interpreted.
+var unknownProtocol = dialect.Dialect{
 	Name:  "unknown",
 	Title: "no known dialect",
 	New:   func(o *dialect.Out) dialect.Decoder { return newUnknown(o, "") },
@@ -15,7 +15,7 @@ var unknown = dialect.Dialect{
 
 // unknownLike is unknown, of what looks like something in words.
 func unknownLike(guess string) *dialect.Dialect {
-	d := unknown
+	d := unknownProtocol
 	d.New = func(o *dialect.Out) dialect.Decoder {
 		decoder := newUnknown(o, "")
 		decoder.guess = guess
@@ -24,9 +24,9 @@ func unknownLike(guess string) *dialect.Dialect {
 	return &d
 }
 
-// silent shows an exchange in which no body came.
-var silent = dialect.Dialect{
-	Name: unknown.Name, Title: unknown.Title,
+// emptyProtocol shows an exchange in which no body came.
+var emptyProtocol = dialect.Dialect{
+	Name: unknownProtocol.Name, Title: unknownProtocol.Title,
 	New: func(o *dialect.Out) dialect.Decoder { return silentDecoder{newUnknown(o, "")} },
 }
 
@@ -76,13 +76,13 @@ func (d *unknownDecoder) Close() {
 	frames := count.Of(d.frames, "frame")
 	switch {
 	case d.title != "":
-		d.turn.Find(dialectSeen, "%s: recognised, not decoded; %s shown as they came", d.title, frames)
+		d.turn.Find(protocolUndecoded, "%s: recognised, not decoded; %s shown as they came", d.title, frames)
 	case d.frames == 0:
-		d.turn.Find(dialectUnknown, "comments came and nothing else")
+		d.turn.Find(protocolUnknown, "comments came and nothing else")
 	case d.guess != "":
-		d.turn.Find(dialectUnknown, "it looks like %s: %s of no known dialect, shown as they came, not interpreted", d.guess, frames)
+		d.turn.Find(protocolUnknown, "it looks like %s: %s of no known dialect, shown as they came, not interpreted", d.guess, frames)
 	default:
-		d.turn.Find(dialectUnknown, "%s of no known dialect: shown as they came, not interpreted", frames)
+		d.turn.Find(protocolUnknown, "%s of no known dialect: shown as they came, not interpreted", frames)
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 // record is written.
 type View struct {
 	in   *Inspector
-	past *past // nil of what there is now
+	past *pastView // nil of what there is now
 }
 
 // View looks at what there is.
@@ -33,7 +33,7 @@ func (v *View) Session() *stream.Session {
 	case v.past.ends != nil:
 		v.EndHere()
 	default:
-		v.Walk(v.past.events)
+		v.MoveTo(v.past.events)
 	}
 	return v.past.session
 }
@@ -49,8 +49,8 @@ func (v *View) Events() int {
 	return v.in.Timeline.Len()
 }
 
-// Moment is how many events there are that came: where EndHere was asked for, more follow.
-func (v *View) Moment() int {
+// ArrivedEvents is how many events there are that came: where EndHere was asked for, more follow.
+func (v *View) ArrivedEvents() int {
 	if v.past != nil {
 		return v.past.events
 	}
@@ -59,25 +59,25 @@ func (v *View) Moment() int {
 
 // Event is event n; of one that was let go with its turn, what is left.
 func (v *View) Event(n int) stream.Event {
-	if e, is := v.end(n); is {
+	if e, is := v.syntheticEnd(n); is {
 		return e
 	}
 	e, _ := v.in.Timeline.Event(n)
 	return e
 }
 
-// Begin is event n with so many bytes of its text at most.
-func (v *View) Begin(n, most int) stream.Event {
-	if e, is := v.end(n); is {
+// EventPrefix is event n with so many bytes of its text at most.
+func (v *View) EventPrefix(n, most int) stream.Event {
+	if e, is := v.syntheticEnd(n); is {
 		e.Text = e.Text[:min(len(e.Text), most)]
 		return e
 	}
 	return v.in.Timeline.EventPrefix(n, most)
 }
 
-// About is of what kind event n is and what it is about.
-func (v *View) About(n int) (stream.EventKind, stream.Ref) {
-	if e, is := v.end(n); is {
+// Subject is of what kind event n is and what it is about.
+func (v *View) Subject(n int) (stream.EventKind, stream.Ref) {
+	if e, is := v.syntheticEnd(n); is {
 		return e.Kind, stream.Ref{Turn: e.Turn}
 	}
 	return v.in.Timeline.Subject(n)
@@ -115,14 +115,14 @@ func (v *View) EventsBefore(t *stream.Turn, before int) iter.Seq[int] {
 	if live == nil {
 		return func(func(int) bool) {}
 	}
-	return v.in.Timeline.EventsBefore(live, min(before, v.Moment()))
+	return v.in.Timeline.EventsBefore(live, min(before, v.ArrivedEvents()))
 }
 
 // Others are the lines of the source that are of no exchange. Nobody keeps when they came, so the
 // past has none.
-func (v *View) Others() Others {
+func (v *View) Others() OtherLines {
 	if v.past != nil {
-		return Others{}
+		return OtherLines{}
 	}
 	return v.in.Others
 }
@@ -135,7 +135,7 @@ func (v *View) Exchanges() []*Exchange {
 	s := v.Session()
 	var all []*Exchange
 	for _, x := range v.in.Exchanges() {
-		if then := v.past.then(x, s); then != nil {
+		if then := v.past.exchangeAsOf(x, s); then != nil {
 			all = append(all, then)
 		}
 	}
@@ -156,9 +156,9 @@ func (v *View) TurnOf(exchange int) *stream.Turn {
 	return nil
 }
 
-// TurnAsked is the turn that a request led to which brought a call back, nil if it has none. An
+// TurnAfter is the turn that a request led to which brought a call back, nil if it has none. An
 // exchange that is a WebSocket has many requests.
-func (v *View) TurnAsked(r *stream.SentBackCall) *stream.Turn {
+func (v *View) TurnAfter(r *stream.SentBackCall) *stream.Turn {
 	if x := v.Exchange(r.Exchange); x != nil {
 		for _, number := range x.turns {
 			if t := v.Session().Turn(number); t != nil && int(t.OpenedBy) > r.Event {
@@ -177,15 +177,15 @@ func (v *View) Result(c *stream.Call) (result dialect.Part, ok bool) {
 		return result, false
 	}
 	if x := v.Exchange(r.Exchange); x != nil {
-		return x.result(c, r)
+		return x.resultOf(c, r)
 	}
 	return result, false
 }
 
-// Clock is what the clock on the wall said at a time of an exchange; ok is false where nobody knows.
+// WallClock is what the clock on the wall said at a time of an exchange; ok is false where nobody knows.
 // Exchanges of several captures count their times from several beginnings, by clocks of several
 // machines: one whose own beginning was not seen has that of its run, and no other.
-func (v *View) Clock(exchange int, at time.Duration) (clock time.Time, ok bool) {
+func (v *View) WallClock(exchange int, at time.Duration) (clock time.Time, ok bool) {
 	if v.in.epoch.IsZero() || at < 0 {
 		return clock, false
 	}
@@ -216,5 +216,5 @@ func (v *View) Exchange(number int) *Exchange {
 	if v.past == nil {
 		return x
 	}
-	return v.past.then(x, v.Session())
+	return v.past.exchangeAsOf(x, v.Session())
 }

@@ -106,7 +106,7 @@ func (m *Model) hideSide() {
 // clock nothing would be seen of that.
 func (m *Model) turnClock() {
 	if t := m.turn(); t != nil {
-		if _, ok := m.view.Clock(t.Exchange, t.OpenedAt); !ok {
+		if _, ok := m.view.WallClock(t.Exchange, t.OpenedAt); !ok {
 			m.say(display.Lit("there is no time of day here: times count from the start"))
 			return
 		}

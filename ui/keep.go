@@ -19,8 +19,8 @@ const (
 )
 
 // keeping is how much the program keeps in memory.
-func (m *Model) keeping() providers.Keep {
-	return providers.Keep{Bytes: m.opt.Keep, Again: keptAgain, Rows: keptRows}
+func (m *Model) keeping() providers.Retention {
+	return providers.Retention{Bytes: m.opt.Keep, Rereadable: keptAgain, Rows: keptRows}
 }
 
 // inHand are the turns that are looked at: the chosen one, that whose request brought the result
@@ -30,7 +30,7 @@ func (m *Model) inHand(yield func(*stream.Turn) bool) {
 		return
 	}
 	if c := m.call(); c != nil && c.LatestResult() != nil && m.focus == m.result {
-		if t := m.view.TurnAsked(c.LatestResult()); t != nil && !yield(t) {
+		if t := m.view.TurnAfter(c.LatestResult()); t != nil && !yield(t) {
 			return
 		}
 	}
@@ -78,7 +78,7 @@ func (m *Model) wake() {
 		if t.Retention != stream.Evicted {
 			continue
 		}
-		if read := m.in.Warm(t.Number); read != nil {
+		if read := m.in.Reload(t.Number); read != nil {
 			m.waking = true
 			m.do(func() tea.Msg {
 				put := read()

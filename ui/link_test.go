@@ -37,7 +37,7 @@ func TestTokenToFrames(t *testing.T) {
 // litFrames are the numbers of the wire rows that are marked on the frame for what is chosen elsewhere.
 func (s *rig) litFrames() (frames []string) {
 	for row := s.wire.Top; row < min(s.wire.Top+s.wire.Height, len(s.wire.Events)); row++ {
-		if number := fmt.Sprintf("#%d", s.view.Begin(int(s.wire.Events[row]), 0).Frame+1); s.wire.IsLit(row) {
+		if number := fmt.Sprintf("#%d", s.view.EventPrefix(int(s.wire.Events[row]), 0).Frame+1); s.wire.IsLit(row) {
 			s.shows("▌ " + number + " ")
 			frames = append(frames, number)
 		}

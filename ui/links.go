@@ -106,7 +106,7 @@ func (m *Model) goToFinding(f panes.Found) {
 		m.doc.GoToByte(min(f.Offset, max(0, len(c.Args())-1)))
 		return
 	}
-	e := m.view.Begin(f.Event, 0)
+	e := m.view.EventPrefix(f.Event, 0)
 	t := m.view.Session().Turn(e.Turn)
 	if t == nil {
 		m.say(display.Lit("this finding is about the source, not a frame"))
@@ -115,7 +115,7 @@ func (m *Model) goToFinding(f panes.Found) {
 	m.chosen = t.Ref()
 	m.focusOn(m.wire)
 	m.wire.OpenAt(func(n int) bool {
-		return n >= f.Event || !e.Kind.IsAfterTurn() && m.view.Begin(n, 0).Frame >= e.Frame
+		return n >= f.Event || !e.Kind.IsAfterTurn() && m.view.EventPrefix(n, 0).Frame >= e.Frame
 	})
 }
 
@@ -136,7 +136,7 @@ func (m *Model) goToMoment(of stream.Ref, event int) {
 }
 
 // goToReturn chooses the turn whose request has a call that was sent back.
-func (m *Model) goToReturn(r *stream.SentBackCall) { m.goToTurn(m.view.TurnAsked(r), r.Exchange) }
+func (m *Model) goToReturn(r *stream.SentBackCall) { m.goToTurn(m.view.TurnAfter(r), r.Exchange) }
 
 // goToTurn chooses a turn whose request, of that exchange, has a call that was sent back.
 func (m *Model) goToTurn(t *stream.Turn, exchange int) {

@@ -69,7 +69,7 @@ func (m *Model) rehearse() {
 	if s.looked == nil {
 		s.looked = live.At(0)
 	}
-	for n := s.looked.Moment(); len(s.moments) < len(claims); {
+	for n := s.looked.ArrivedEvents(); len(s.moments) < len(claims); {
 		c := &claims[len(s.moments)]
 		if a, ok := c.of.in(s.looked); ok && c.seen(a) {
 			s.moments, s.about = append(s.moments, n), append(s.about, a.call.Ref())
@@ -78,8 +78,8 @@ func (m *Model) rehearse() {
 		if n >= live.Events() {
 			return
 		}
-		n = live.After(n)
-		s.looked.Walk(n)
+		n = live.AfterEvent(n)
+		s.looked.MoveTo(n)
 	}
 }
 

@@ -104,7 +104,7 @@ func (s *streams) Extend(_ *providers.View, _, h int) {
 		case !x.Ended:
 			s.open++
 			s.rows = append(s.rows, x)
-		case x.Refused() == "" && now-x.Latest() < lingers && !s.sifts(x):
+		case x.Refused() == "" && now-x.LastRecordAt() < lingers && !s.sifts(x):
 			s.rows = append(s.rows, x)
 		}
 	}
@@ -175,7 +175,7 @@ func (s *streams) drawRow(p *screen.Pen, row int) {
 		g, mark = screen.Selected, p.Glyph.Mark.Between("", " ")
 	}
 	t := s.m.in.View().LatestOf(x.Number)
-	quiet := s.m.sourceNow() - x.Latest()
+	quiet := s.m.sourceNow() - x.LastRecordAt()
 	silent := !x.Ended && quiet > silence
 	p.TextOn(screen.Accent, g, mark)
 	p.TextOn(screen.Muted, g, p.Format("%4d ", x.Number))
@@ -249,14 +249,14 @@ func doingOf(p *screen.Pen, x *providers.Exchange, t *stream.Turn) (r screen.Rol
 // openedAt is when a stream began.
 func (m *Model) openedAt(x *providers.Exchange, t *stream.Turn) display.Text {
 	if t == nil {
-		return m.when(x, x.Latest())
+		return m.when(x, x.LastRecordAt())
 	}
 	return m.when(x, t.OpenedAt)
 }
 
 // when is a time of an exchange: by the clock, where that is known.
 func (m *Model) when(x *providers.Exchange, at time.Duration) display.Text {
-	if clock, ok := m.view.Clock(x.Number, at); ok {
+	if clock, ok := m.view.WallClock(x.Number, at); ok {
 		return m.draw.Clean(clock.Format(time.TimeOnly))
 	}
 	return screen.Time(at).Between("+", "")
@@ -291,7 +291,7 @@ func clientOf(x *providers.Exchange) string {
 // drawRefusal writes a request that was refused, and why.
 func (m *Model) drawRefusal(p *screen.Pen, x *providers.Exchange) {
 	p.Text(screen.Caution, display.Lit("!  "))
-	p.Text(screen.Muted, m.when(x, x.Latest()).Between("", "  "))
+	p.Text(screen.Muted, m.when(x, x.LastRecordAt()).Between("", "  "))
 	p.Text(screen.Plain, p.Format("%s %s  ", p.Name(x.Head.Method), p.Name(pathOnly(x.Head.URL))))
 	p.Text(screen.Caution, p.Format("%d  ", x.Head.Status))
 	p.Untrusted(screen.Plain, screen.Bare, x.Refused())

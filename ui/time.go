@@ -91,7 +91,7 @@ func (m *Model) walkTo(n int) {
 		return
 	}
 	m.wanted()
-	m.walk.view.Walk(n)
+	m.walk.view.MoveTo(n)
 	m.arriveAt()
 }
 
@@ -116,7 +116,7 @@ func (m *Model) arriveAt() {
 // moment is how many events there were.
 func (m *Model) moment() int {
 	if m.held() {
-		return m.walk.view.Moment()
+		return m.walk.view.ArrivedEvents()
 	}
 	return m.in.Timeline.Len()
 }
@@ -146,7 +146,7 @@ func (m *Model) endHere() {
 	m.halt()
 	m.wanted()
 	if n := m.moment(); m.walk.view.Ended() {
-		m.walk.view.Walk(n)
+		m.walk.view.MoveTo(n)
 	} else {
 		m.walk.view.EndHere()
 	}

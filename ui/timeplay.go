@@ -71,7 +71,7 @@ func (m *Model) setClock() {
 	w := &m.walk
 	w.from, w.since = stream.NoTime, m.opt.Now()
 	for n := m.moment(); n < m.in.Timeline.Len() && w.from < 0; n++ {
-		w.from = m.in.View().Begin(n, 0).At
+		w.from = m.in.View().EventPrefix(n, 0).At
 	}
 }
 
@@ -98,8 +98,8 @@ func (m *Model) advance() {
 	v, n, now := m.in.View(), m.moment(), m.clock()
 	wait, total := time.Duration(0), m.playsTo()
 	for most := n + skipAtOnce; n < total && n < most; n++ {
-		kind, _ := v.About(n)
-		at := v.Begin(n, 0).At
+		kind, _ := v.Subject(n)
+		at := v.EventPrefix(n, 0).At
 		if at < 0 && bringsText(kind) { // by delta, where there are no times
 			n, wait = n+1, time.Duration(float64(deltaTime)/m.walk.speed)
 			break

@@ -47,13 +47,13 @@ func (m *Model) deltaOfCall(t *stream.Turn, call int32, n, by int) (at int, ok b
 	c, v := t.Calls[call-1], m.in.View()
 	i := c.DeltasBefore(n) // the next
 	if by < 0 {
-		for i--; i >= 0 && v.After(int(c.DeltaEvent(i))) >= n; i-- {
+		for i--; i >= 0 && v.AfterEvent(int(c.DeltaEvent(i))) >= n; i-- {
 		}
 	}
 	if i < 0 || i >= c.Deltas() {
 		return 0, false
 	}
-	return v.After(int(c.DeltaEvent(i))), true
+	return v.AfterEvent(int(c.DeltaEvent(i))), true
 }
 
 // bringsText reports whether events of a kind are what steps go by.
@@ -72,8 +72,8 @@ func (m *Model) deltaOfTurn(t *stream.Turn, n, by int) (at int, ok bool) {
 		events = v.EventsOf(t, n)
 	}
 	for e := range events {
-		if kind, _ := v.About(e); bringsText(kind) && (by > 0 || v.After(e) < n) {
-			return v.After(e), true
+		if kind, _ := v.Subject(e); bringsText(kind) && (by > 0 || v.AfterEvent(e) < n) {
+			return v.AfterEvent(e), true
 		}
 	}
 	return 0, false
@@ -86,11 +86,11 @@ func (m *Model) deltaOfAny(n, by int) (at int, ok bool) {
 		e = n - 2
 	}
 	for ; e >= 0 && e < v.Events(); e += by {
-		if kind, of := v.About(e); bringsText(kind) && (by > 0 || v.After(e) < n) {
+		if kind, of := v.Subject(e); bringsText(kind) && (by > 0 || v.AfterEvent(e) < n) {
 			if m.walk.wanted.Turn != of.Turn && !m.follow {
 				m.walk.wanted, m.walk.shown = of, m.chosen
 			}
-			return v.After(e), true
+			return v.AfterEvent(e), true
 		}
 	}
 	return 0, false
@@ -133,7 +133,7 @@ func (m *Model) stopOf(t *stream.Turn, call int32, n, by int, marks bool) (at in
 		if !marks {
 			fits = s.Kind == panes.MarkerState && s.ByCall > 0 || s.Kind == panes.MarkerFinding && s.Found > stream.Info
 		}
-		if e := m.in.View().After(s.Event); fits && cmp.Compare(e, n) == by {
+		if e := m.in.View().AfterEvent(s.Event); fits && cmp.Compare(e, n) == by {
 			return e, true
 		}
 	}
@@ -172,7 +172,7 @@ func (m *Model) goAt(arg string) {
 	case t.OpenedAt < 0:
 		m.say(display.Lit("the source has no times: :at d14 goes to a delta"))
 	default:
-		m.walkTo(m.in.View().MomentAt(t, t.OpenedAt+d))
+		m.walkTo(m.in.View().EventsAt(t, t.OpenedAt+d))
 	}
 }
 
@@ -185,5 +185,5 @@ func (m *Model) goAtDelta(t *stream.Turn, call int32, number string) {
 		m.say(m.draw.Format("the call has no delta %s", m.draw.Clean(number)))
 		return
 	}
-	m.walkTo(m.in.View().After(int(t.Calls[call-1].DeltaEvent(n - 1))))
+	m.walkTo(m.in.View().AfterEvent(int(t.Calls[call-1].DeltaEvent(n - 1))))
 }

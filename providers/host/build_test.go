@@ -108,7 +108,7 @@ func TestReadBack(t *testing.T) {
 			t.Errorf("%s: no requests to %s", h.Name, h.Target)
 			continue
 		}
-		d, err := providers.Find(to.Dialect)
+		d, err := providers.FindProtocol(to.Dialect)
 		if err != nil {
 			t.Fatal(err)
 		}

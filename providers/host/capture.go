@@ -19,9 +19,9 @@ func Capture(x *providers.Exchange) (CapturedRequest, error) {
 	if from == nil || len(history) == 0 {
 		return CapturedRequest{}, errors.New("the request holds no conversation that can be read")
 	}
-	c := CapturedRequest{Protocol: x.Dialect, Path: x.Path(), Body: x.RequestBody(), History: history, From: from}
+	c := CapturedRequest{Protocol: x.Protocol, Path: x.Path(), Body: x.RequestBody(), History: history, From: from}
 	if c.Protocol == nil || c.Protocol.Name != from.Dialect { // the request tells more than the answer does
-		d, err := providers.Find(from.Dialect)
+		d, err := providers.FindProtocol(from.Dialect)
 		if err != nil {
 			return CapturedRequest{}, err
 		}

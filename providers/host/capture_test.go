@@ -80,7 +80,7 @@ func TestOrigin(t *testing.T) {
 		{"anthropic", "::", "anthropic"},
 		{"aistudio", "https://alkalimakersuite-pa.clients6.google.com/$rpc/x", ""},
 	} {
-		d, err := providers.Find(test.dialect)
+		d, err := providers.FindProtocol(test.dialect)
 		if err != nil {
 			t.Fatal(err)
 		}

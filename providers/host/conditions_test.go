@@ -60,7 +60,7 @@ func TestFreeText(t *testing.T) {
 	for name, kind := range map[string]string{"openai": "custom", "openai-chat": "custom", "groq": "function", "anthropic": "function", "gemini": "function"} {
 		h, _ := Find(name)
 		_, body := h.Build(dialect.Request{Model: "m", Messages: userSays("x"), Tools: tools}, "http://host.test")
-		d, _ := providers.Find(h.HistoryTarget().Dialect)
+		d, _ := providers.FindProtocol(h.HistoryTarget().Dialect)
 		got := d.Tools(body)
 		if len(got) != 1 || got[0].Name != "patch" || got[0].Kind != kind || got[0].Description != "D" {
 			t.Errorf("%s: %v", name, got)

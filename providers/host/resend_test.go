@@ -12,7 +12,7 @@ import (
 // captured is a request as an exchange has it.
 func captured(t *testing.T, dialectName, path, body string) CapturedRequest {
 	t.Helper()
-	d, err := providers.Find(dialectName)
+	d, err := providers.FindProtocol(dialectName)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func TestResend(t *testing.T) {
 		if got := limitOf(body); got != 300 {
 			t.Errorf("%s: the limit is %d", h.Name, got)
 		}
-		d, _ := providers.Find(to.Dialect)
+		d, _ := providers.FindProtocol(to.Dialect)
 		tools := d.Tools(body)
 		if len(tools) == 0 || tools[0].Name != "get_weather" || tools[0].Description != "W" {
 			t.Errorf("%s: tools %v", h.Name, tools)

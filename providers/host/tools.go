@@ -129,7 +129,7 @@ func asForm(form string, list dialect.Raw) (t Tools) {
 	default:
 		request.Open('{').Key("tools").Raw(list).Close('}')
 	}
-	d, err := providers.Find(form)
+	d, err := providers.FindProtocol(form)
 	if err != nil {
 		return t // cannot be: the forms are dialects
 	}

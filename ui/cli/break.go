@@ -113,7 +113,7 @@ func (b *breakpoint) watch() proxy.Watch {
 		return nil
 	}
 	w := &watch{point: b, filter: f, met: map[stream.Ref]bool{}, looked: filter.SearchProgress{}, began: time.Now()}
-	w.in.Keep(providers.Keep{Bytes: mostWatched, ReadOnce: true, Rows: 16}) // a WebSocket lasts for hours
+	w.in.Keep(providers.Retention{Bytes: mostWatched, ReadOnce: true, Rows: 16}) // a WebSocket lasts for hours
 	return w
 }
 

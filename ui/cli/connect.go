@@ -197,9 +197,9 @@ func failure(in *providers.Inspector, x *providers.Exchange) string {
 	case words != "":
 		return words
 	case status == 0:
-		return x.Broke()
+		return x.EndReason()
 	case !done:
-		if why := x.Broke(); why != "" {
+		if why := x.EndReason(); why != "" {
 			return why
 		}
 		return "the answer broke off, or is none of a known protocol"

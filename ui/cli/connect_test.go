@@ -83,7 +83,7 @@ func TestConnectSeveral(t *testing.T) {
 		t.Errorf("%d, %s", got.code, got.stderr)
 	}
 	for name, requests := range map[string]func() []asked{"anthropic": askedFirst, "openai-chat": askedSecond, "ollama": askedThird} {
-		d, err := providers.Find(name)
+		d, err := providers.FindProtocol(name)
 		if err != nil {
 			t.Fatal(err)
 		}

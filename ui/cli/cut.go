@@ -161,7 +161,7 @@ func (f *cutFlags) upTo(records iter.Seq[capture.Record], in *providers.Inspecto
 	if err != nil {
 		return nil, err
 	}
-	return stopped(records, in.View().At(n).Stops()), nil
+	return stopped(records, in.View().At(n).Offsets()), nil
 }
 
 // turnOf is the turn that the flags name, or else the first that has a call, or the first.
@@ -190,7 +190,7 @@ func (f *cutFlags) moment(in *providers.Inspector, t *stream.Turn) (int, error) 
 		case t.OpenedAt < 0:
 			return 0, errors.New("--at-ms: the source does not tell when what came\n--at-delta N counts")
 		}
-		return in.View().MomentAt(t, t.OpenedAt+time.Duration(ms*float64(time.Millisecond))), nil
+		return in.View().EventsAt(t, t.OpenedAt+time.Duration(ms*float64(time.Millisecond))), nil
 	}
 	number := max(f.call, 1)
 	if number > len(t.Calls) {
@@ -200,7 +200,7 @@ func (f *cutFlags) moment(in *providers.Inspector, t *stream.Turn) (int, error) 
 	if f.delta > c.Deltas() {
 		return 0, usagef("--at-delta %d: %s of turn %d has %s", f.delta, c.Name, t.Number+1, count.Of(c.Deltas(), "delta"))
 	}
-	return in.View().After(int(c.DeltaEvent(f.delta - 1))), nil
+	return in.View().AfterEvent(int(c.DeltaEvent(f.delta - 1))), nil
 }
 
 // undone is a source whose bodies have their codings undone: so a place in a body is one in what is

@@ -55,7 +55,7 @@ func TestCutIsTheMoment(t *testing.T) {
 		for _, turn := range whole.Session().Turns {
 			for _, c := range turn.Calls {
 				for n := 0; n < c.Deltas(); n += 3 {
-					then := whole.View().At(whole.View().After(int(c.DeltaEvent(n))))
+					then := whole.View().At(whole.View().AfterEvent(int(c.DeltaEvent(n))))
 					data, err := cutView(then)
 					if err != nil {
 						t.Fatal(err)

@@ -17,11 +17,11 @@ import (
 
 // stopped is records up to where each exchange was at a moment; what had begun and not ended ends
 // there, as by toolscope.
-func stopped(records iter.Seq[capture.Record], stops map[int]providers.Stop) iter.Seq[capture.Record] {
+func stopped(records iter.Seq[capture.Record], stops map[int]providers.ExchangeOffset) iter.Seq[capture.Record] {
 	return func(yield func(capture.Record) bool) {
 		s := stopper{stops: stops, came: map[capture.Stream]int64{}, at: capture.NoTime}
 		for _, stop := range stops {
-			s.left += stop.Asked + stop.Bytes
+			s.left += stop.RequestBytes + stop.ResponseBytes
 		}
 		for r := range records {
 			if r, had := s.upTo(r); had && !yield(r) {
@@ -38,7 +38,7 @@ func stopped(records iter.Seq[capture.Record], stops map[int]providers.Stop) ite
 
 // stopper knows what of the records has passed.
 type stopper struct {
-	stops map[int]providers.Stop
+	stops map[int]providers.ExchangeOffset
 	came  map[capture.Stream]int64 // bytes
 	left  int64                    // of those that are wanted
 	open  []int                    // responses
@@ -51,9 +51,9 @@ func (s *stopper) upTo(r capture.Record) (capture.Record, bool) {
 		return r, s.left > 0
 	}
 	stop, begun := s.stops[r.Exchange]
-	most, answer := stop.Asked, r.Side == capture.Response
+	most, answer := stop.RequestBytes, r.Side == capture.Response
 	if answer {
-		most = stop.Bytes
+		most = stop.ResponseBytes
 	}
 	room := max(0, most-s.came[r.Stream()])
 	s.came[r.Stream()] += int64(len(r.Data))
@@ -238,7 +238,7 @@ const wasSent = 1 << 19
 // cutView is what there was at the moment of a view, as a capture that ends there.
 func cutView(v *providers.View) ([]byte, error) {
 	var records []capture.Record
-	if err := v.Came(func(r stream.Record) { records = append(records, captureRecord(r)) }); err != nil {
+	if err := v.EachRecord(func(r stream.Record) { records = append(records, captureRecord(r)) }); err != nil {
 		return nil, err
 	}
 	src := undone(func(yield func(capture.Record, error) bool) {
@@ -255,7 +255,7 @@ func cutView(v *providers.View) ([]byte, error) {
 				return
 			}
 		}
-	}, v.Stops()))
+	}, v.Offsets()))
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), err
 }
 

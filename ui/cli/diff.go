@@ -175,7 +175,7 @@ func (d *differ) pair() (sets []partners) {
 // keys are what a turn is known again by: what it was asked, and the tools it calls.
 func (s *sided) keys() (keys [2]string) {
 	if x := s.in.Exchange(s.turn.Exchange); x != nil {
-		if asks := x.Asks(); asks != 0 {
+		if asks := x.PromptHash(); asks != 0 {
 			keys[0] = fmt.Sprint(asks)
 		}
 	}

@@ -37,7 +37,7 @@ func settled(in *providers.Inspector, r *mcp.Request) bool {
 	if r.State == mcp.Open {
 		return false
 	}
-	a := in.Ran(r)
+	a := in.ToolRun(r)
 	return a == nil || a.Told || len(in.Session().Turns) == 0
 }
 
@@ -52,7 +52,7 @@ func (p *servings) print(q *queue, to executedPrinter, all bool) {
 			left = append(left, r)
 			continue
 		}
-		to.executed(q.fileOfAsked(r.Exchange), r, q.in.Ran(r))
+		to.executed(q.fileOfAsked(r.Exchange), r, q.in.ToolRun(r))
 	}
 	for not := q.in.NotRun(); p.not < len(not); p.not++ {
 		to.notRun(q.path, &not[p.not])

@@ -117,7 +117,7 @@ func TestExecutedAgain(t *testing.T) {
 	said := func() (all []string) {
 		for n := range in.Timeline.Len() + 1 {
 			for _, r := range in.View().At(n).Executed() {
-				all = append(all, fmt.Sprint(n, r.Method, r.Tool, r.State, len(r.Text), in.Ran(r) != nil && in.Ran(r).Call != nil))
+				all = append(all, fmt.Sprint(n, r.Method, r.Tool, r.State, len(r.Text), in.ToolRun(r) != nil && in.ToolRun(r).Call != nil))
 			}
 		}
 		return all

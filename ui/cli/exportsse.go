@@ -30,7 +30,7 @@ func (e *export) sse() error {
 	}
 	body := bodyOf(x, e.in.View())
 	repro := body.Repro()
-	as, _ := providers.Find(t.Dialect) // nil where none reads it
+	as, _ := providers.FindProtocol(t.Dialect) // nil where none reads it
 	whole, again := findsOf(body.Bytes, as), findsOf(repro, as)
 	e.compare(t, whole, again)
 	if bare := findsOf(repro, nil); bare.dialect != again.dialect {
@@ -120,7 +120,7 @@ func argsOf(c *stream.Call, v *providers.View) report.Args {
 	for n := range c.Deltas() {
 		start, end := c.DeltaSpan(n)
 		if end > start {
-			a.Deltas = append(a.Deltas, report.Delta{Start: start, End: end, Frame: int(v.Begin(int(c.DeltaEvent(n)), 0).Frame)})
+			a.Deltas = append(a.Deltas, report.Delta{Start: start, End: end, Frame: int(v.EventPrefix(int(c.DeltaEvent(n)), 0).Frame)})
 		}
 	}
 	return a
@@ -136,7 +136,7 @@ type finds struct {
 // nil.
 func findsOf(body []byte, d *dialect.Dialect) finds {
 	in := new(providers.Inspector)
-	in.Force(d)
+	in.ForceProtocol(d)
 	in.Write(stream.Record{Exchange: 1, At: stream.NoTime, Data: bytes.Clone(body), Head: &stream.Head{File: "repro"}})
 	in.Write(stream.Record{Exchange: 1, At: stream.NoTime, End: true})
 	in.Close()

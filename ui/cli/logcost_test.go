@@ -44,7 +44,7 @@ func BenchmarkPeeling(b *testing.B) {
 					b.Fatal(err)
 				}
 				in := new(providers.Inspector)
-				in.Keep(providers.Keep{Bytes: printedBytes, Rows: printedRows, ReadOnce: true})
+				in.Keep(providers.Retention{Bytes: printedBytes, Rows: printedRows, ReadOnce: true})
 				if err := inspect(capture.ReadAhead(src), in, func() bool { return true }); err != nil {
 					b.Fatal(err)
 				}

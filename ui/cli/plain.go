@@ -51,7 +51,7 @@ func (a *app) tell(o ui.Options, feed func()) error {
 		go feed()
 	}
 	t := &narrator{lines: a.stdout, in: new(providers.Inspector), prices: o.Prices, told: map[stream.Ref]bool{}, words: map[string]bool{}}
-	t.in.Keep(providers.Keep{Bytes: printedBytes, Rows: printedRows, ReadOnce: true})
+	t.in.Keep(providers.Retention{Bytes: printedBytes, Rows: printedRows, ReadOnce: true})
 	if o.Prepare != nil {
 		o.Prepare(t.in)
 	}

@@ -190,7 +190,7 @@ func (a *app) printSource(src capture.Source, path string, in *providers.Inspect
 	a.notes(path, in, q.known || isServed(in) || a.isIndexed(path))
 	err = errors.Join(err, q.print(true))
 	if o, is := p.(interface {
-		others(string, providers.Others)
+		others(string, providers.OtherLines)
 	}); is && in.Others.Count > 0 && (q.known || !a.among()) {
 		if path == "-" {
 			path = "stdin" // as turns of it are called

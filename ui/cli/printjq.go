@@ -54,7 +54,7 @@ func (p *askedPrinter) sentBack(calls []returned) {
 	}
 }
 
-func (p *askedPrinter) others(file string, lines providers.Others) {
+func (p *askedPrinter) others(file string, lines providers.OtherLines) {
 	if p.as != nil {
 		p.as.others(file, lines)
 		p.askLines()

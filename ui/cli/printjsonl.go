@@ -101,15 +101,15 @@ func (o *object) latency(v *providers.View, t *stream.Turn, c *stream.Call) {
 		return
 	}
 	var took object
-	took.text("since", either(l.Asked, "request", "response"))
-	for _, m := range l.Moments() {
+	took.text("since", either(l.RequestSeen, "request", "response"))
+	for _, m := range l.TimePoints() {
 		took.time(strings.ReplaceAll(m.Name, " ", "_")+"_ms", m.At)
 	}
 	took.time("silence_ms", l.Gap)
 	if l.Stalls > 0 {
 		took.int("stalls", l.Stalls)
 	}
-	took.some("arrives", l.Manner.String())
+	took.some("arrives", l.Arrival.String())
 	o.raw("latency", took.end())
 }
 
@@ -221,7 +221,7 @@ func (o *object) finding(f stream.Finding) {
 }
 
 // others writes how many lines of a log are of no exchange, and the last of them.
-func (p *jsonPrinter) others(file string, lines providers.Others) {
+func (p *jsonPrinter) others(file string, lines providers.OtherLines) {
 	o := new(object)
 	o.text("type", "other_lines")
 	o.text("file", file)

@@ -112,13 +112,13 @@ func (p *textPrinter) latency(v *providers.View, t *stream.Turn, c *stream.Call)
 		return
 	}
 	var words []string
-	for _, m := range l.Moments() {
+	for _, m := range l.TimePoints() {
 		if m.At >= 0 {
 			words = append(words, m.Name+" "+units.Time(m.At).String())
 		}
 	}
 	if len(words) > 0 {
-		p.linef("    since the %s  %s", either(l.Asked, "request", "response began"), strings.Join(words, ", "))
+		p.linef("    since the %s  %s", either(l.RequestSeen, "request", "response began"), strings.Join(words, ", "))
 	}
 }
 
@@ -179,7 +179,7 @@ func callName(name string) string {
 }
 
 // others writes how many lines of a log are of no exchange, and the last of them.
-func (p *textPrinter) others(file string, lines providers.Others) {
+func (p *textPrinter) others(file string, lines providers.OtherLines) {
 	p.linef("%s  %s", file, count.Of(int(lines.Count), "other line"))
 	for _, line := range lastFew(lines) {
 		p.linef("  %s", line)
@@ -188,7 +188,7 @@ func (p *textPrinter) others(file string, lines providers.Others) {
 }
 
 // lastFew are the last lines of a log that are of no exchange, as many as are printed.
-func lastFew(lines providers.Others) [][]byte {
+func lastFew(lines providers.OtherLines) [][]byte {
 	const few = 5
 	return lines.Last[max(0, len(lines.Last)-few):]
 }

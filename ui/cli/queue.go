@@ -51,7 +51,7 @@ func newQueue(in *providers.Inspector, path string, to printer) *queue {
 	q := &queue{
 		in: in, path: path, to: to, open: map[int32]bool{}, waiting: map[int32][]returned{},
 	}
-	in.Keep(providers.Keep{Bytes: printedBytes, Rows: printedRows, ReadOnce: true})
+	in.Keep(providers.Retention{Bytes: printedBytes, Rows: printedRows, ReadOnce: true})
 	return q
 }
 
@@ -221,7 +221,7 @@ func (q *queue) sentBack(list []returned) []returned {
 // sentBackLate is sentBack of a call that was let go of. Only the event tells what became of it.
 func (q *queue) sentBackLate(list []returned, t *stream.Turn, e stream.Event) []returned {
 	of := stream.Ref{Turn: e.Turn, Call: e.Slot}
-	name, id, ok := q.in.Called(of)
+	name, id, ok := q.in.CallName(of)
 	if t == nil || !ok {
 		return list
 	}

@@ -51,7 +51,7 @@ func (r *readFlags) addAs(f *pflag.FlagSet, as string) {
 func (r *readFlags) prepare() (func(*providers.Inspector), error) {
 	var forced *dialect.Dialect
 	if r.dialect != "" && r.dialect != "auto" {
-		d, err := providers.Find(r.dialect)
+		d, err := providers.FindProtocol(r.dialect)
 		if err != nil {
 			return nil, usagef("--dialect: %w, and auto%s", err, perhapsOf(r.dialect, dialectOffers()))
 		}
@@ -65,7 +65,7 @@ func (r *readFlags) prepare() (func(*providers.Inspector), error) {
 		return nil, err
 	}
 	return func(in *providers.Inspector) {
-		in.Force(forced)
+		in.ForceProtocol(forced)
 		in.Request = body
 	}, nil
 }

@@ -99,12 +99,12 @@ func (r *replayer) subjects(path string, in *providers.Inspector, c chosen) (lis
 		base.scope = replay.WholeConversation
 		base.src = conversationOf(x, c.turn)
 	case r.whole:
-		base.src = replay.Turn(c.turn, from).Among(x.Names(), c.turn, nil).Witnessed(in.View().Witnesses(c.calls...))
+		base.src = replay.Turn(c.turn, from).Among(x.CarriedCalls(), c.turn, nil).Witnessed(in.View().Witnesses(c.calls...))
 	default:
 		for i, call := range c.calls {
 			s := base
 			s.scope, s.calls = replay.OneCall, c.calls[i:i+1]
-			s.src = replay.Calls(c.turn, from, call).Among(x.Names(), c.turn, call).Witnessed(in.View().Witnesses(call))
+			s.src = replay.Calls(c.turn, from, call).Among(x.CarriedCalls(), c.turn, call).Witnessed(in.View().Witnesses(call))
 			list = append(list, &s)
 		}
 		return list

@@ -108,7 +108,7 @@ func TestSentBackOfDropped(t *testing.T) {
 		in := new(providers.Inspector)
 		var out strings.Builder
 		q := newQueue(in, "a", &jsonPrinter{lines{&out}, price.Embedded()})
-		in.Keep(providers.Keep{Bytes: bytes, ReadOnce: true})
+		in.Keep(providers.Retention{Bytes: bytes, ReadOnce: true})
 		call := func(args string) string {
 			return `{"id":"call_a1b2c3d4","type":"function","function":{"name":"f","arguments":"` + strings.ReplaceAll(args, `"`, `\"`) + `"}}`
 		}
@@ -145,7 +145,7 @@ func TestSentBackOfDropped(t *testing.T) {
 func TestPrintedGoes(t *testing.T) {
 	in := new(providers.Inspector)
 	q := newQueue(in, "a", &jsonPrinter{lines{io.Discard}, price.Embedded()})
-	in.Keep(providers.Keep{Bytes: 1})
+	in.Keep(providers.Retention{Bytes: 1})
 	body := []byte(`{"object":"chat.completion","model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"hi"},"finish_reason":"stop"}]}`)
 	in.Write(stream.Record{Exchange: 1, Data: body})
 	in.Write(stream.Record{Exchange: 2, Data: body})
@@ -175,7 +175,7 @@ func TestPrintedGoes(t *testing.T) {
 func TestInspectMakesRoom(t *testing.T) {
 	in := new(providers.Inspector)
 	q := newQueue(in, "a", &jsonPrinter{lines{io.Discard}, price.Embedded()})
-	in.Keep(providers.Keep{Bytes: 1})
+	in.Keep(providers.Retention{Bytes: 1})
 	src := func(yield func(capture.Record, error) bool) {
 		for n := range 3 {
 			body := []byte(`{"object":"chat.completion","model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"hi"},"finish_reason":"stop"}]}`)

@@ -64,7 +64,7 @@ func reproOf(v *providers.View, r stream.Ref) ([]byte, error) {
 	}
 	body := bodyOf(x, v)
 	repro := body.Repro()
-	as, _ := providers.Find(t.Dialect)
+	as, _ := providers.FindProtocol(t.Dialect)
 	whole, again := findsOf(body.Bytes, as), findsOf(repro, as)
 	if !slices.Equal(whole.codes, again.codes) {
 		return nil, errors.New("anonymised it would be malformed in another way: export --as sse says how")
@@ -84,7 +84,7 @@ func curlOf(v *providers.View, r stream.Ref) ([]byte, error) {
 	if x == nil || x.Head.URL == "" {
 		return nil, errors.New("the request was not captured")
 	}
-	ask := report.CapturedRequest{Method: x.Head.Method, URL: x.Head.URL, Header: x.AskHeader, Body: x.RequestBody(), Keys: map[string]string{}}
+	ask := report.CapturedRequest{Method: x.Head.Method, URL: x.Head.URL, Header: x.RequestHeader, Body: x.RequestBody(), Keys: map[string]string{}}
 	if c, err := host.Capture(x); err == nil {
 		if h := host.Origin(c, x.Head.URL); h != nil {
 			for _, k := range h.Keys {

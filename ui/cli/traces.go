@@ -141,7 +141,7 @@ func thisMachine(f *publishFlags) (m stream.Machine) {
 func traced(v *providers.View, t *stream.Turn, file string) *report.TracedTurn {
 	of := &report.TracedTurn{Turn: t, File: file, RequestAt: stream.NoTime, LastBytesAt: stream.NoTime}
 	of.Clock = func(at time.Duration) time.Time {
-		clock, _ := v.Clock(t.Exchange, at) // zero where nobody knows
+		clock, _ := v.WallClock(t.Exchange, at) // zero where nobody knows
 		return clock
 	}
 	of.EventAt = func(event int) time.Duration { return v.Event(event).At }
@@ -149,7 +149,7 @@ func traced(v *providers.View, t *stream.Turn, file string) *report.TracedTurn {
 	if x == nil {
 		return of
 	}
-	of.URL, of.AnsweredHere, of.RequestedModel, of.RequestAt, of.TurnOfExchange = x.Head.URL, x.Own(), v.AskedModel(t.Exchange), x.AskedAt(t), x.Nth(t)
+	of.URL, of.AnsweredHere, of.RequestedModel, of.RequestAt, of.TurnOfExchange = x.Head.URL, x.AnsweredByToolscope(), v.RequestedModel(t.Exchange), x.RequestStart(t), x.TurnIndex(t)
 	if n := x.Response.Records(); n > 0 {
 		_, of.LastBytesAt = x.Response.Record(n - 1)
 	}
@@ -161,8 +161,8 @@ func traced(v *providers.View, t *stream.Turn, file string) *report.TracedTurn {
 	if x.Head.Origin != nil {
 		of.Machine = *x.Head.Origin
 	}
-	if parent := x.AskHeader["Traceparent"]; len(parent) == 1 {
-		of.TraceParent, of.TraceState = parent[0], strings.Join(x.AskHeader["Tracestate"], ",")
+	if parent := x.RequestHeader["Traceparent"]; len(parent) == 1 {
+		of.TraceParent, of.TraceState = parent[0], strings.Join(x.RequestHeader["Tracestate"], ",")
 	}
 	return of
 }
@@ -187,7 +187,7 @@ func (t *tracing) turn(v *providers.View, file string, of *stream.Turn) {
 		about.Machine = t.machine
 	}
 	if t.Content && x != nil { // of a file that was not redacted
-		t.redactor.Header(x.AskHeader)
+		t.redactor.Header(x.RequestHeader)
 		t.redactor.URL(x.Head.URL)
 	}
 	if t.patient {

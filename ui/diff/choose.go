@@ -66,13 +66,13 @@ func sameRequestTurns(v *providers.View, own *stream.Turn) (all []ComparedTurn) 
 	if at < 0 {
 		return nil
 	}
-	asks := list[at].Asks()
+	asks := list[at].PromptHash()
 	if asks == 0 {
 		return nil
 	}
 	for i := max(0, at-maxAround); i < min(len(list), at+maxAround+1); i++ {
 		x := list[i]
-		if i != at && (!x.MayAsk(list[at]) || x.Asks() != asks) {
+		if i != at && (!x.MaySharePrompt(list[at]) || x.PromptHash() != asks) {
 			continue
 		}
 		p := ComparedTurn{x.Number, stream.NoRef}
@@ -155,7 +155,7 @@ func modelOf(v *providers.View, p ComparedTurn) string {
 	if t, _ := v.Find(p.Turn); t != nil && t.Model != "" {
 		return t.Model
 	}
-	return v.AskedModel(p.Exchange)
+	return v.RequestedModel(p.Exchange)
 }
 
 // HostOf is the host that an exchange went to; "" if that is not known.

@@ -24,7 +24,7 @@ func RequestOf(v *providers.View, x *providers.Exchange) Request {
 	if x == nil || x.Request.Size() == 0 {
 		return Request{}
 	}
-	return Request{HostOf(x), v.AskedModel(x.Number), x.RequestBody(), x.Asks()}
+	return Request{HostOf(x), v.RequestedModel(x.Number), x.RequestBody(), x.PromptHash()}
 }
 
 // SameRequest is that the same went two ways, to two hosts.

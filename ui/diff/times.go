@@ -27,7 +27,7 @@ func TimesOf(v *providers.View, t *stream.Turn) Times {
 		}
 		return at - l.From
 	}
-	times := Times{First: since(t.OpenedAt), Arg: stream.NoTime, End: l.End, Over: t.Closed(), Asked: l.Asked}
+	times := Times{First: since(t.OpenedAt), Arg: stream.NoTime, End: l.End, Over: t.Closed(), Asked: l.RequestSeen}
 	if l.FirstToken >= 0 {
 		times.First = l.FirstToken
 	}
@@ -44,7 +44,7 @@ func TimesOf(v *providers.View, t *stream.Turn) Times {
 		last = max(last, to)
 	}
 	if x := v.Exchange(t.Exchange); !times.Over && x != nil {
-		times.End = max(last, since(x.Latest()))
+		times.End = max(last, since(x.LastRecordAt()))
 	}
 	return times
 }

@@ -227,12 +227,12 @@ func readSince(_, value string, f *Filter) (term, string) {
 
 // beganSince reports whether a turn began at that time of the day of its source's latest, or later.
 func beganSince(s *matchTarget, of time.Time) bool {
-	began, ok := s.View.Clock(s.turn.Exchange, s.turn.OpenedAt)
+	began, ok := s.View.WallClock(s.turn.Exchange, s.turn.OpenedAt)
 	if !ok {
 		return false
 	}
 	y, m, d := began.Date()
-	if last, ok := s.View.Clock(s.turn.Exchange, s.Now); ok {
+	if last, ok := s.View.WallClock(s.turn.Exchange, s.Now); ok {
 		y, m, d = last.Date()
 	}
 	return !began.Before(time.Date(y, m, d, of.Hour(), of.Minute(), of.Second(), 0, began.Location()))

@@ -27,7 +27,7 @@ func Protocols(reread func(exchange int, as *dialect.Dialect)) Entry {
 		d := &protocolPicker{host: h, exchange: h.View().Exchange(t.Exchange), reread: reread}
 		d.Resize(1+len(providers.All), 1+len(providers.All))
 		for i := range providers.All {
-			if d.exchange.Dialect != nil && providers.All[i].Name == d.exchange.Dialect.Name {
+			if d.exchange.Protocol != nil && providers.All[i].Name == d.exchange.Protocol.Name {
 				d.MoveTo(i + 1)
 			}
 		}
@@ -77,7 +77,7 @@ func (d *protocolPicker) Draw(p *screen.Pen, y int) {
 	p.TextOn(screen.Accent, g, mark)
 	p.TextOn(screen.Plain, g, p.Format("%-*s", protocolColumn, name))
 	p.TextOn(screen.Muted, g, p.Clean(title))
-	if d.exchange.Dialect != nil && name == d.exchange.Dialect.Name {
+	if d.exchange.Protocol != nil && name == d.exchange.Protocol.Name {
 		p.TextOn(screen.Live, g, display.Lit("  now: "))
 		p.Untrusted(screen.Live, g, d.exchange.Why)
 	}

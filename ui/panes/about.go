@@ -73,7 +73,7 @@ func aboutRuns(c *stream.Call) (ran []string, answered string) {
 
 // EventTime is how long into its turn an event came; "" when unknown.
 func EventTime(v *providers.View, event int32) display.Text {
-	e := v.Begin(int(event), 0)
+	e := v.EventPrefix(int(event), 0)
 	if t := v.Session().Turn(e.Turn); t != nil {
 		return screen.Time(screen.Elapsed(t.OpenedAt, e.At))
 	}

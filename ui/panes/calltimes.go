@@ -34,7 +34,7 @@ type timesRow struct {
 	name string
 	from string // the model that made it
 	took [numTimes]time.Duration
-	how  providers.Manner
+	how  providers.Arrival
 	many int
 }
 
@@ -47,8 +47,8 @@ const (
 
 // timesOf are the times of a call.
 func timesOf(t *stream.Turn, c *stream.Call, l *providers.Latency) timesRow {
-	r := timesRow{of: c.Ref(), name: screen.ShortName(c.Name), from: cmp.Or(ShortModel(t.Model), t.Dialect), how: l.Manner}
-	for i, m := range l.Moments() {
+	r := timesRow{of: c.Ref(), name: screen.ShortName(c.Name), from: cmp.Or(ShortModel(t.Model), t.Dialect), how: l.Arrival}
+	for i, m := range l.TimePoints() {
 		r.took[i] = m.At
 	}
 	r.took[silence] = l.Gap
@@ -171,7 +171,7 @@ func mediansByKind(rows []timesRow, kind func(timesRow) string) (all []timesRow)
 		}
 		for _, other := range rows {
 			if other.how != r.how {
-				r.how = providers.Untold
+				r.how = providers.ArrivalUnknown
 			}
 		}
 		all = append(all, r)

@@ -13,7 +13,7 @@ const ms = time.Millisecond
 // TestMedians: a row a kind, the most frequent first; a time that only some have is the median of
 // those; one kind alone is no comparison.
 func TestMedians(t *testing.T) {
-	row := func(from string, first, end time.Duration, how providers.Manner) timesRow {
+	row := func(from string, first, end time.Duration, how providers.Arrival) timesRow {
 		r := timesRow{from: from, how: how}
 		for i := range r.took {
 			r.took[i] = stream.NoTime
@@ -25,7 +25,7 @@ func TestMedians(t *testing.T) {
 	rows := []timesRow{row("a", 100*ms, stream.NoTime, providers.Eager), row("b", 5*ms, 9*ms, providers.AtOnce), row("a", 300*ms, 900*ms, providers.Eager), row("a", 200*ms, 700*ms, providers.ByValue)}
 	got := mediansByKind(rows, byModel)
 	if len(got) != 2 || got[0].name != "a" || got[0].many != 3 || got[0].took[firstByteTime] != 200*ms || got[0].took[8] != 700*ms ||
-		got[0].took[0] != stream.NoTime || got[0].how != providers.Untold || got[1].name != "b" || got[1].how != providers.AtOnce {
+		got[0].took[0] != stream.NoTime || got[0].how != providers.ArrivalUnknown || got[1].name != "b" || got[1].how != providers.AtOnce {
 		t.Errorf("%+v", got)
 	}
 	if got := mediansByKind(rows[2:], byModel); got != nil {

@@ -203,7 +203,7 @@ func partyText(f stream.Finding) string {
 func (f *Findings) placeOf(v *providers.View, x Found, draw display.Drawer) display.Text {
 	where := display.Text{}
 	_, c := v.Find(x.Of)
-	switch e := v.Begin(x.Event, 0); {
+	switch e := v.EventPrefix(x.Event, 0); {
 	case c != nil && x.Offset >= 0 && c.Deltas() > 0:
 		where = deltaName(draw, min(c.DeltaAt(x.Offset), c.Deltas()-1))
 	case e.Kind == stream.SentBack:

@@ -32,23 +32,23 @@ const maxLineText = 400
 
 // toolRunLines says what tools got of a call, when, what they answered, and what of that the model was told.
 func toolRunLines(v *providers.View, t *stream.Turn, c *stream.Call, p *screen.Pen) (lines []toolLine) {
-	for _, g := range v.Got(c) {
+	for _, g := range v.ToolRuns(c) {
 		lines = append(lines, plainLine(screen.Alike, p.Name(fmt.Sprintf("server %s got it as %s (joined %s)", g.Server, g.Tool, g.How))))
-		times := []string{g.Since(c.FirstArgAt, "its first byte")}
+		times := []string{g.SinceMoment(c.FirstArgAt, "its first byte")}
 		if r := c.RuleRun(stream.ParsableObject); r.Event > 0 && !r.Replaced {
-			times = append(times, g.Since(v.Begin(r.Event, 0).At, "it looked done"))
+			times = append(times, g.SinceMoment(v.EventPrefix(r.Event, 0).At, "it looked done"))
 		}
-		times = append(times, g.Since(c.SealedAt, "its seal"))
+		times = append(times, g.SinceMoment(c.SealedAt, "its seal"))
 		if t.Closed() {
-			times = append(times, g.Since(t.ClosedAt, "the turn's end"))
+			times = append(times, g.SinceMoment(t.ClosedAt, "the turn's end"))
 		}
 		times = slices.DeleteFunc(times, func(s string) bool { return s == "" })
 		early := c.SealedAt >= 0 && g.At >= 0 && g.At < c.SealedAt
 		lines = append(lines, plainLine(pickIf(early, screen.Differs, screen.Alike), p.Clean(strings.Join(times, ", "))))
 		args := display.Join(p.Format("%s B  ", screen.Count(g.ArgsSize)), p.Clean(textStart(string(g.Args))))
 		switch {
-		case g.Begins:
-			begun := p.Format("the first %s B of what the model wrote, as a JSON string: %s", screen.Count(g.Begun), p.Clean(textStart(string(g.Args))))
+		case g.IsPrefix:
+			begun := p.Format("the first %s B of what the model wrote, as a JSON string: %s", screen.Count(g.PrefixBytes), p.Clean(textStart(string(g.Args))))
 			lines = append(lines, comparedLine(screen.Differs, begun))
 		case g.Altered && g.Path != "":
 			lines = append(lines, comparedLine(screen.Differs, display.Join(display.Lit("other arguments, at "), p.Name(g.Path), display.Lit(": "), args)))
@@ -93,7 +93,7 @@ func noAnswerText(state string) string {
 }
 
 // toolAnswerLines says what a tool answered, and what the model was told of it.
-func toolAnswerLines(g providers.Got, p *screen.Pen) (lines []toolLine) {
+func toolAnswerLines(g providers.ToolRun, p *screen.Pen) (lines []toolLine) {
 	if g.Took < 0 {
 		lines = append(lines, plainLine(screen.Nothing, p.Clean(noAnswerText(g.State))))
 	} else {
@@ -109,7 +109,7 @@ func toolAnswerLines(g providers.Got, p *screen.Pen) (lines []toolLine) {
 		}
 		lines = append(lines, plainLine(screen.Alike, display.Join(p.Clean(sizes+": "), p.Clean(textStart(g.Text)))))
 	}
-	if g.Told {
+	if g.ResultSent {
 		side, words := screen.Same, g.Verdict
 		switch g.Verdict {
 		case "cut", "altered", "none":
@@ -119,7 +119,7 @@ func toolAnswerLines(g providers.Got, p *screen.Pen) (lines []toolLine) {
 		case "":
 			side, words = screen.Alike, "it cannot be compared"
 		}
-		lines = append(lines, comparedLine(side, p.Format("the model was told %d B: %s", g.ToldSize, words)))
+		lines = append(lines, comparedLine(side, p.Format("the model was told %d B: %s", g.SentSize, words)))
 	}
 	return lines
 }
@@ -159,12 +159,12 @@ func toolRuleLines(v *providers.View, t *stream.Turn, c *stream.Call, width int,
 
 // toolRunsKey changes when more is known of what tools got of a call.
 func toolRunsKey(v *providers.View, c *stream.Call) (key int) {
-	for _, g := range v.Got(c) {
+	for _, g := range v.ToolRuns(c) {
 		key = 8*key + 1
 		if g.Took >= 0 {
 			key += 2
 		}
-		if g.Told {
+		if g.ResultSent {
 			key += 4
 		}
 	}

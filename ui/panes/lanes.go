@@ -53,7 +53,7 @@ func Markers(v *providers.View, t *stream.Turn, only int32) (stops []Marker) {
 // comes behind it.
 func lastEventOf(v *providers.View, t *stream.Turn) int {
 	for n := range v.EventsBefore(t, v.Events()) {
-		if kind, _ := v.About(n); !kind.IsAfterTurn() && kind != stream.Found {
+		if kind, _ := v.Subject(n); !kind.IsAfterTurn() && kind != stream.Found {
 			return n
 		}
 	}
@@ -139,7 +139,7 @@ func axisOf(v *providers.View, t *stream.Turn, cells int) axis {
 	a.zero, a.last = a.positionOf(int(t.OpenedBy)), a.positionOf(lastEventOf(v, t))
 	a.last = max(a.last, a.zero)
 	a.first = a.zero
-	if asked := v.AskedAt(t); a.timed && asked >= 0 {
+	if asked := v.RequestStart(t); a.timed && asked >= 0 {
 		a.first = max(int64(asked), a.zero-(a.last-a.zero)/(maxWaitShare-1))
 	}
 	return a
@@ -156,7 +156,7 @@ func (a *axis) positionOf(event int) int64 {
 // timeBefore is when an event came, or if it has no time of its own the last one before that has.
 func timeBefore(v *providers.View, event int) time.Duration {
 	for n := event; n >= 0 && n > event-maxUntimedEvents; n-- {
-		if at := v.Begin(n, 0).At; at >= 0 {
+		if at := v.EventPrefix(n, 0).At; at >= 0 {
 			return at
 		}
 	}

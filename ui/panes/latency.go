@@ -17,7 +17,7 @@ func latencyLines(s *Context, c Selection, w int) (lines []runRuleLine) {
 	}
 	l := s.View.Latency(c.Turn, c.Call)
 	var words []display.Text
-	for _, m := range l.Moments() {
+	for _, m := range l.TimePoints() {
 		if at := screen.Time(m.At); !at.Empty() {
 			words = append(words, display.Format("%s %s", m.Name, at))
 		}
@@ -31,7 +31,7 @@ func latencyLines(s *Context, c Selection, w int) (lines []runRuleLine) {
 		}
 	}
 	from := sinceText(&l).Between("", ": ")
-	if !l.Asked {
+	if !l.RequestSeen {
 		from = sinceText(&l).Between("", ", for its request was not seen: ")
 	}
 	for i, word := range words {
@@ -55,7 +55,7 @@ func latencyLines(s *Context, c Selection, w int) (lines []runRuleLine) {
 
 // sinceText says from when on the times of a call are counted.
 func sinceText(l *providers.Latency) display.Text {
-	if l.Asked {
+	if l.RequestSeen {
 		return display.Lit("since the request")
 	}
 	return display.Lit("since the response began")

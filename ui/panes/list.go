@@ -199,7 +199,7 @@ func (l *List) countHidden(s *stream.Session) {
 		l.known = of
 	}
 	if l.now = 0; l.scene.View.Events() > 0 {
-		l.now = l.scene.View.Begin(l.scene.View.Events()-1, 0).At
+		l.now = l.scene.View.EventPrefix(l.scene.View.Events()-1, 0).At
 	}
 }
 

@@ -190,7 +190,7 @@ const minSecondsRoom = 48
 
 // turnTime is when a turn began: by the clock, where that is wanted and its source has one.
 func turnTime(v *providers.View, t *stream.Turn, clock, seconds bool) display.Text {
-	if at, ok := v.Clock(t.Exchange, t.OpenedAt); clock && ok && seconds {
+	if at, ok := v.WallClock(t.Exchange, t.OpenedAt); clock && ok && seconds {
 		return display.Clean(at.Format("15:04:05"))
 	} else if clock && ok {
 		return display.Clean(at.Format("15:04"))

@@ -29,7 +29,7 @@ func (n *Changes) Advance(v *providers.View) {
 	}
 	clear(n.named)
 	for last := stream.NoTurn; n.events < v.Events(); n.events++ {
-		_, of := v.About(n.events)
+		_, of := v.Subject(n.events)
 		if of.Turn == last || of.Turn == stream.NoTurn {
 			continue
 		}

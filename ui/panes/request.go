@@ -169,7 +169,7 @@ func (r *Request) layOut(s *Context, c Selection, x *providers.Exchange, w int) 
 	key := requestKey{exchange: -1, width: w}
 	if x != nil {
 		key = requestKey{x.Number, 0, x.Request.Size(), w}
-		if x.Several() {
+		if x.HasManyRequests() {
 			key.turn = int(c.Turn.Number)
 		}
 	}

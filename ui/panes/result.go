@@ -211,7 +211,7 @@ func isDocument(text []byte) bool {
 
 // SentBackRequest is the request that a call came back in.
 func SentBackRequest(v *providers.View, r *stream.SentBackCall) string {
-	if t := v.TurnAsked(r); t != nil {
+	if t := v.TurnAfter(r); t != nil {
 		return fmt.Sprintf("the request of turn %d", t.Number+1)
 	}
 	return RequestName(v, r.Exchange)

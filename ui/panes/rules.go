@@ -57,7 +57,7 @@ func ruleOf(v *providers.View, c Selection, e stream.RunRule, p *screen.Pen) rul
 	}
 	if run.Event > 0 {
 		r.delta = lastDelta(c.Call, run)
-		if at := screen.Time(screen.Elapsed(c.Turn.OpenedAt, v.Begin(run.Event, 0).At)); !at.Empty() {
+		if at := screen.Time(screen.Elapsed(c.Turn.OpenedAt, v.EventPrefix(run.Event, 0).At)); !at.Empty() {
 			r.at = at.Between("+", "")
 		}
 	}

@@ -74,7 +74,7 @@ func RunReport(v *providers.View, t *stream.Turn, c *stream.Call, e stream.RunRu
 	if n := lastDelta(c, run); n >= 0 {
 		text += fmt.Sprintf(" at delta %d", n+1)
 	}
-	if at := screen.Elapsed(t.OpenedAt, v.Begin(run.Event, 0).At); at >= 0 {
+	if at := screen.Elapsed(t.OpenedAt, v.EventPrefix(run.Event, 0).At); at >= 0 {
 		text += ", " + screen.Time(at).String() + " into the response"
 	}
 	switch {

@@ -190,7 +190,7 @@ func (s *TimeStrip) updateTiming(t *stream.Turn, p *screen.Pen) {
 			s.timing = append(s.timing, display.Join(p.Clean(word).Between("  ", " "), screen.Time(d)))
 		}
 	}
-	for _, m := range l.Moments() {
+	for _, m := range l.TimePoints() {
 		add(m.Name, m.At)
 	}
 	lead := display.Lit(" no times are known of this call")
@@ -201,7 +201,7 @@ func (s *TimeStrip) updateTiming(t *stream.Turn, p *screen.Pen) {
 	if l.Gap >= 0 {
 		add("longest silence", l.Gap)
 	}
-	if how := l.Manner.String(); how != "" {
+	if how := l.Arrival.String(); how != "" {
 		s.timing = append(s.timing, p.Clean(how).Between("  ", ""))
 	}
 	if l.Stalls > 0 {

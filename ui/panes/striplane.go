@@ -139,7 +139,7 @@ func (s *TimeStrip) turnCells(t *stream.Turn, p *screen.Pen) []laneCell {
 	cells := make([]laneCell, s.axis.cells)
 	first := len(cells)
 	for n := range s.At.Live.EventsOf(t, int(t.OpenedBy)) {
-		if kind, _ := s.At.Live.About(n); kind == stream.TextDelta || kind == stream.ThinkDelta {
+		if kind, _ := s.At.Live.Subject(n); kind == stream.TextDelta || kind == stream.ThinkDelta {
 			first = s.axis.cellOf(s.axis.positionOf(n))
 			break
 		}

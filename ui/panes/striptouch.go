@@ -36,5 +36,5 @@ func (s *TimeStrip) MomentAt(x, y, w int) (n int, ok bool) {
 	until := s.axis.cellStart(max(0, min(x-name, s.axis.cells-1)) + 1)
 	first, last := int(t.OpenedBy), lastEventOf(s.At.Live, t)
 	n = first + sort.Search(last+1-first, func(i int) bool { return s.axis.positionOf(first+i) >= until })
-	return s.At.Live.After(max(n-1, first)), true
+	return s.At.Live.AfterEvent(max(n-1, first)), true
 }

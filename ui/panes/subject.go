@@ -49,7 +49,7 @@ func (s *Subject) Extend(scene *Context, w, h int) {
 		_, typed := scene.Typed(c.Ref())
 		s.more = typed || len(AboutCall(c)) > 0
 		if x := scene.View.Exchange(t.Exchange); x != nil && len(c.Args()) == 0 {
-			s.Wants = x.Wanted(c)
+			s.Wants = x.RequiredArgs(c)
 		}
 	}
 	s.Show(c, max(1, w-s.Gutter-1), scene.Pen.Drawer)

@@ -142,7 +142,7 @@ func TurnFacts(v *providers.View, b *Costs, t *stream.Turn, g *screen.Glyphs) []
 		add("found in", x.Head.Wrappers)
 		add("cannot tell", strings.Join(x.Head.Lacks, "; "))
 		if others := v.Others(); others.Count > 0 && x.Head.Wrappers != "" {
-			add("other lines", fmt.Sprintf("%d are of no exchange; the last: %s", others.Count, others.Latest()))
+			add("other lines", fmt.Sprintf("%d are of no exchange; the last: %s", others.Count, others.LastLines()))
 		}
 		if x.Head.Status != 0 {
 			add("http status", fmt.Sprint(x.Head.Status))

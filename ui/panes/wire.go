@@ -99,7 +99,7 @@ func (w *Wire) setSelection(v *providers.View, c Selection) {
 		kept = c.Turn.Retention
 	}
 	if c.asRef() == w.of && kept == w.kept {
-		w.forgetEvents(v.Moment())
+		w.forgetEvents(v.ArrivedEvents())
 		return
 	}
 	*w = Wire{host: w.host, of: c.asRef(), kept: kept}
@@ -141,13 +141,13 @@ func (w *Wire) Extend(s *Context, width, height int) {
 
 // addEvent adds a row for event n, if it belongs to what is shown.
 func (w *Wire) addEvent(v *providers.View, c Selection, n int) {
-	kind, of := v.About(n)
+	kind, of := v.Subject(n)
 	args := kind == stream.Args || kind == stream.Rewrite
 	if args && of.Call > 0 && c.Call != nil { // of these there are many
 		if of != c.Call.Ref() {
 			return
 		}
-	} else if !belongsTo(c.Call, v.Begin(n, 0), n) {
+	} else if !belongsTo(c.Call, v.EventPrefix(n, 0), n) {
 		return
 	}
 	delta := int32(-1)
@@ -240,7 +240,7 @@ func (w *Wire) Spans(p *screen.Pen) display.Text {
 		return display.Text{}
 	}
 	frame := func(delta int) display.Text {
-		return screen.Count(int(w.scene.View.Begin(int(c.DeltaEvent(delta)), 0).Frame)+1).Between("#", "")
+		return screen.Count(int(w.scene.View.EventPrefix(int(c.DeltaEvent(delta)), 0).Frame)+1).Between("#", "")
 	}
 	return display.Join(frame(first), p.Glyph.Dash, frame(last))
 }

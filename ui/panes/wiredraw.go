@@ -25,7 +25,7 @@ func (w *Wire) Draw(p *screen.Pen, y int, focused bool) {
 	if row >= len(w.Events) || c.Turn == nil {
 		return
 	}
-	e := v.Begin(int(w.Events[row]), maxTextBytes(p))
+	e := v.EventPrefix(int(w.Events[row]), maxTextBytes(p))
 	if e.Text == "" && c.Turn.Retention != stream.InMemory {
 		e.Text = "(not kept)"
 	}

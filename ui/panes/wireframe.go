@@ -18,7 +18,7 @@ func (w *Wire) drawFrame(p *screen.Pen, v *providers.View, n int) {
 		return
 	}
 	x := v.Exchange(t.Exchange)
-	e := v.Begin(int(w.Events[w.At]), 0)
+	e := v.EventPrefix(int(w.Events[w.At]), 0)
 	if e.Kind == stream.SentBack {
 		if n == 0 {
 			p.Text(screen.Muted, p.Format("%s no frame here: %s has it", display.Repeat(p.Glyph.Line, 2), RequestName(v, stream.PayloadOf[stream.SentBackReport](e).Exchange)))
@@ -46,7 +46,7 @@ func (w *Wire) drawFrame(p *screen.Pen, v *providers.View, n int) {
 		return
 	}
 	rows := w.frameParts(&x.Response, start, min(end, start+maxFrameShown))
-	rows.markPayload(payloadAt(rows.text, v.Begin(int(w.Events[w.At]), maxFrameShown)))
+	rows.markPayload(payloadAt(rows.text, v.EventPrefix(int(w.Events[w.At]), maxFrameShown)))
 	width := max(p.Left-1, 1)
 	for i := 1; i < n && rows.remainingLen() > 0; i++ {
 		rows.skipBytes(lineLen(p.Drawer, rows.text, width))
@@ -114,7 +114,7 @@ func (w *Wire) frameLines(v *providers.View, draw display.Drawer, width, most in
 	if t == nil || w.At >= len(w.Events) {
 		return 0
 	}
-	x, e := v.Exchange(t.Exchange), v.Begin(int(w.Events[w.At]), 0)
+	x, e := v.Exchange(t.Exchange), v.EventPrefix(int(w.Events[w.At]), 0)
 	n = 1
 	if x == nil || e.Kind.IsAfterTurn() || int(e.Frame) >= x.Response.Frames() {
 		return n

@@ -96,7 +96,7 @@ func materialOf(v *providers.View, t *stream.Turn, c *stream.Call, s replay.Scop
 	turn := *t
 	m := sourceData{scope: s, turn: &turn}
 	if s != replay.WholeConversation {
-		m.names = x.Names()
+		m.names = x.CarriedCalls()
 	}
 	if c != nil {
 		call := *c

@@ -177,7 +177,7 @@ func (m *replayMode) drawTitle(p *screen.Pen) {
 func (m *replayMode) scopeWords(p *screen.Pen) []display.Text {
 	scope := p.Format("scope %s", m.scope)
 	looked := p.Format("%s, looked through turn %d ", scope, m.of.Turn+1)
-	if m.of.Turn > 0 && len(m.exchange.Names()) == 0 && m.scope != replay.WholeConversation {
+	if m.of.Turn > 0 && len(m.exchange.CarriedCalls()) == 0 && m.scope != replay.WholeConversation {
 		looked = p.Format("%s, looked at turn %d alone ", scope, m.of.Turn+1)
 	}
 	return []display.Text{looked, scope.Between("", " "), p.Clean(m.scope.String())}

@@ -29,7 +29,7 @@ type sentBackMode struct {
 	free    bool         // they are no JSON
 	all     []stream.SentBackCall
 	at      int // in all
-	carried providers.Brought
+	carried providers.CarriedCall
 	read    bool // the request can be read
 	finding stream.Finding
 	found   []display.Text // it in words, a row each
@@ -68,9 +68,9 @@ func SentBack(outlet modes.Exporter, draw display.Drawer) modes.Entry {
 func (m *sentBackMode) showRequest(at int) {
 	m.at, m.made, m.Top = at, 0, 0
 	r := m.all[at]
-	m.carried, m.read = providers.Brought{}, false
+	m.carried, m.read = providers.CarriedCall{}, false
 	if _, c := m.host.View().Find(m.of); c != nil {
-		m.carried, m.read = m.host.View().Brought(c, r.Exchange)
+		m.carried, m.read = m.host.View().Carried(c, r.Exchange)
 	}
 	m.finding = stream.PayloadOf[stream.SentBackReport](m.host.View().Event(r.Event)).Finding
 }

@@ -46,7 +46,7 @@ func (m *sentBackMode) Draw(p *screen.Pen, y int) {
 func (m *sentBackMode) drawTitle(p *screen.Pen) {
 	r := m.currentSentBack()
 	where := p.Clean(panes.RequestName(m.host.View(), r.Exchange))
-	if t := m.host.View().TurnAsked(&r); t != nil {
+	if t := m.host.View().TurnAfter(&r); t != nil {
 		where = p.Format("request of turn %d", t.Number+1)
 	}
 	if n := len(m.all); n > 1 {
@@ -98,7 +98,7 @@ func (m *sentBackMode) drawWho(p *screen.Pen) {
 
 // verdictText is what the provider said to the request.
 func (m *sentBackMode) verdictText(p *screen.Pen) (screen.Role, display.Text) {
-	verdict, how := m.host.View().Answer(m.currentSentBack())
+	verdict, how := m.host.View().VerdictOn(m.currentSentBack())
 	if verdict == replay.Unproven {
 		return screen.VerdictRoles[verdict], p.Format(" %s: %s", verdict, p.Name(how))
 	}
@@ -236,7 +236,7 @@ func (m *sentBackMode) openRequest() {
 }
 
 // argsAt is where the arguments stand in the body.
-func argsAt(b *providers.Brought) []panes.Span {
+func argsAt(b *providers.CarriedCall) []panes.Span {
 	if b.At < 0 || b.Part == nil {
 		return nil
 	}
