@@ -64,7 +64,7 @@ func (a *agent) answers() (m dialect.Message) {
 	}
 	for range pick(a.r, 0, 1, 1, 1, 2, 3) {
 		m.Parts = append(m.Parts, dialect.Part{
-			Kind: dialect.CallPart, ID: a.id(), Name: pick(a.r, "read", "read", "edit", "run"), Tool: "function", Form: a.to.Form,
+			Kind: dialect.CallPart, ID: a.id(), Name: pick(a.r, "read", "read", "edit", "run"), ToolKind: "function", Form: a.to.Form,
 			Args: []byte(pick(a.r, `{}`, `{"path": "a"}`, `{"n": 1.0, "m": 12345678901234567890}`, fmt.Sprintf(`{"line": %d, "text": "x\u00e9"}`, a.r.IntN(20)))),
 		})
 	}
@@ -85,7 +85,7 @@ func (a *agent) response(m dialect.Message) string {
 			"gemini":           `{"functionCall":{"name":%[2]q,"args":%[3]s}}`,
 			"ollama":           `{"function":{"name":%[2]q,"arguments":%[3]s}}`,
 			"openai-responses": `{"type":"function_call","id":"fc_%[1]s","call_id":%[1]q,"name":%[2]q,"arguments":%[3]q,"status":"completed"}`,
-		}[a.to.Dialect]+"%.0[1]s%.0[2]s%.0[3]s", p.ID, p.Name, p.Args))
+		}[a.to.Protocol]+"%.0[1]s%.0[2]s%.0[3]s", p.ID, p.Name, p.Args))
 	}
 	all := strings.Join(calls, ",")
 	also := func(part string) string {
@@ -94,7 +94,7 @@ func (a *agent) response(m dialect.Message) string {
 		}
 		return all
 	}
-	switch a.to.Dialect {
+	switch a.to.Protocol {
 	case "anthropic":
 		return `{"id":"msg_1","type":"message","role":"assistant","model":"m","content":[` + also(`{"type":"text","text":%q}`) + `],"stop_reason":"tool_use"}`
 	case "gemini":

@@ -19,7 +19,7 @@ func (x *Exchange) PromptHash() uint64 {
 	for i := range messages {
 		for j := range messages[i].Parts {
 			p := &messages[i].Parts[j]
-			if messages[i].Role != dialect.User || p.Server || len(p.Text) == 0 {
+			if messages[i].Role != dialect.User || p.RunByProvider || len(p.Text) == 0 {
 				continue
 			}
 			said = true

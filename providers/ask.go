@@ -44,7 +44,7 @@ func (x *Exchange) readRequestHead(h *stream.Head) {
 // has said something since, and answers nothing, was refused.
 func (x *Exchange) readClientMessage(message []byte, at time.Duration) {
 	a := &x.requests
-	if kind := dialect.Raw(message).Get("type"); kind.Given() && !kind.Is("response.create") {
+	if kind := dialect.Raw(message).Get("type"); kind.IsPresent() && !kind.Is("response.create") {
 		return
 	}
 	if x.Response.Size() > a.responseSize && len(x.openTurns()) == 0 {

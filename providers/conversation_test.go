@@ -28,10 +28,10 @@ import (
 func TestConversations(t *testing.T) {
 	shown := map[string]map[string]bool{}
 	for _, target := range Targets() {
-		folder := strings.ReplaceAll(target.Dialect, "-", "")
+		folder := strings.ReplaceAll(target.Protocol, "-", "")
 		files, err := filepath.Glob(filepath.Join(folder, "testdata", "conversations", "*.txtar"))
 		if err != nil || len(files) == 0 {
-			t.Errorf("%s has no conversations (%v)", target.Dialect, err)
+			t.Errorf("%s has no conversations (%v)", target.Protocol, err)
 		}
 		for _, file := range files {
 			data, err := os.ReadFile(file)
@@ -56,10 +56,10 @@ func TestConversations(t *testing.T) {
 			for line := range strings.Lines(sectionText(got, "returns")) {
 				if _, fate, ok := strings.Cut(line, ": "); ok && line[0] != ' ' {
 					fate, _, _ = strings.Cut(fate, ",")
-					if shown[target.Dialect] == nil {
-						shown[target.Dialect] = map[string]bool{}
+					if shown[target.Protocol] == nil {
+						shown[target.Protocol] = map[string]bool{}
 					}
-					shown[target.Dialect][fate] = true
+					shown[target.Protocol][fate] = true
 				}
 			}
 		}

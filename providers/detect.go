@@ -127,7 +127,7 @@ func looksLikeSSE(text []byte) (could, is bool) {
 }
 
 // bestProtocol is the dialect that is surest of the evidence, nil if none claims it.
-func bestProtocol(e dialect.Evidence) (best *dialect.Dialect, score dialect.Score) {
+func bestProtocol(e dialect.SniffInput) (best *dialect.Protocol, score dialect.SniffScore) {
 	for i := range All {
 		if s := All[i].Sniff(e); s.Points > score.Points {
 			best, score = &All[i], s

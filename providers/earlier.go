@@ -22,7 +22,7 @@ func (in *Inspector) indexTurn(t *stream.Turn) {
 		asked, on = x.position, x.past.on
 	}
 	forgot := in.recall.addTurn(t, asked)
-	if d := historyTargetOf(t.Dialect); d != nil && d.Answers {
+	if d := historyTargetOf(t.Dialect); d != nil && d.HasPreviousID {
 		in.recall.addResponseID(t.Number, t.ID)
 		in.recall.addResponseID(t.Number, on.conversation)
 	}

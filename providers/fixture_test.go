@@ -37,7 +37,7 @@ var update = flag.Bool("update", false, "rewrite what the fixtures expect; read 
 type fixture struct {
 	name    string
 	file    string
-	dialect *dialect.Dialect
+	dialect *dialect.Protocol
 	archive archive
 	wire    []byte
 	sets    []*schema.Set // of its tools, once compiled

@@ -10,23 +10,23 @@ import (
 )
 
 // FindProtocol is the dialect of that name; the error lists the names there are.
-func FindProtocol(name string) (*dialect.Dialect, error) {
-	return dialect.Named("dialect", name, All, func(d *dialect.Dialect) string { return d.Name })
+func FindProtocol(name string) (*dialect.Protocol, error) {
+	return dialect.FindNamed("dialect", name, All, func(d *dialect.Protocol) string { return d.Name })
 }
 
 // ForceProtocol has every response from now on read as dialect d; with nil the bytes decide.
-func (in *Inspector) ForceProtocol(d *dialect.Dialect) { in.forced = d }
+func (in *Inspector) ForceProtocol(d *dialect.Protocol) { in.forced = d }
 
 // Reread reads an exchange again, as dialect d; with nil the bytes decide. The timeline is new:
 // turns and calls of the old one must not be used any more. It cannot be done once exchanges were
 // let go of: the order in which all came is not kept then.
-func (in *Inspector) Reread(number int, d *dialect.Dialect) error {
+func (in *Inspector) Reread(number int, d *dialect.Protocol) error {
 	if in.log.closed {
 		return errDropped
 	}
 	fresh := Inspector{Request: in.Request, sets: in.sets, forced: in.forced, rereads: in.rereads}
 	if fresh.rereads == nil {
-		fresh.rereads = map[int]*dialect.Dialect{}
+		fresh.rereads = map[int]*dialect.Protocol{}
 	}
 	fresh.rereads[number] = d
 	in.log.eachRecord(in, func(r stream.Record) {
@@ -55,7 +55,7 @@ func (in *Inspector) Reread(number int, d *dialect.Dialect) error {
 var errDropped = errors.New("too much has come to read it all again: open it with --dialect")
 
 // forcedFor is the dialect an exchange is to be read as, or nil.
-func (in *Inspector) forcedFor(number int) *dialect.Dialect {
+func (in *Inspector) forcedFor(number int) *dialect.Protocol {
 	if d, ok := in.rereads[number]; ok {
 		return d
 	}

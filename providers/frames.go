@@ -25,7 +25,7 @@ func (x *Exchange) handleOne(f *stream.Frame, n int32) {
 	if x.decoder == nil {
 		x.pending = append(x.pending, pendingFrame{frame: *f, number: n, at: x.at})
 		if f.Kind == stream.FrameData {
-			x.chooseProtocol(dialect.Evidence{Event: f.Event, Data: f.Data}, false)
+			x.chooseProtocol(dialect.SniffInput{Event: f.Event, Data: f.Data}, false)
 		}
 		if last := len(x.pending) - 1; x.decoder == nil { // it waits, but its bytes are lent only for now
 			x.pending[last].frame.Event, x.pending[last].frame.Data = bytes.Clone(f.Event), bytes.Clone(f.Data)
@@ -44,11 +44,11 @@ const maxUnclaimed = 16
 const forcedReason = "as you said"
 
 // chooseProtocol decides on a dialect if the evidence suffices, and has it decode the frames that waited.
-func (x *Exchange) chooseProtocol(e dialect.Evidence, last bool) {
+func (x *Exchange) chooseProtocol(e dialect.SniffInput, last bool) {
 	e.Path, e.Header = x.Path(), x.Head.Header
 	best, score := bestProtocol(e)
 	if d := x.in.forcedFor(x.Number); d != nil {
-		best, score = d, dialect.Score{Points: dialect.Sure, Why: forcedReason}
+		best, score = d, dialect.SniffScore{Points: dialect.Sure, Why: forcedReason}
 	}
 	if e.Data != nil {
 		x.waiting++
@@ -58,23 +58,23 @@ func (x *Exchange) chooseProtocol(e dialect.Evidence, last bool) {
 		best, score = x.resolveProtocol(e, best, score)
 	}
 	for i := 0; last && best == nil && i < len(x.pending); i++ {
-		best, score = bestProtocol(dialect.Evidence{Event: x.pending[i].frame.Event, Data: x.pending[i].frame.Data})
+		best, score = bestProtocol(dialect.SniffInput{Event: x.pending[i].frame.Event, Data: x.pending[i].frame.Data})
 	}
-	var seen *dialect.Dialect
+	var seen *dialect.Protocol
 	if best == nil {
 		seen = seenIn(e)
 	}
 	switch {
 	case x.isPlain():
-		best, score = &plainHTTP, dialect.Score{Why: "its method and path"}
+		best, score = &plainHTTP, dialect.SniffScore{Why: "its method and path"}
 	case best != nil && (score.Points >= dialect.Likely || last):
 	case seen != nil:
-		best, score = seen, dialect.Score{Why: "the shape of a frame"}
+		best, score = seen, dialect.SniffScore{Why: "the shape of a frame"}
 	case last && len(x.pending) > 0 && x.AsksNothing():
-		best, score = &plainHTTP, dialect.Score{Why: "nothing was sent to be answered"}
+		best, score = &plainHTTP, dialect.SniffScore{Why: "nothing was sent to be answered"}
 	case last && len(x.pending) > 0:
 		x.Guess = x.guessPayload()
-		best, score = unknownLike(x.Guess), dialect.Score{Why: "nothing in it is known"}
+		best, score = unknownLike(x.Guess), dialect.SniffScore{Why: "nothing in it is known"}
 	default:
 		return
 	}
@@ -110,15 +110,15 @@ func (x *Exchange) guessPayload() string {
 }
 
 // setProtocol has a dialect decode the exchange.
-func (x *Exchange) setProtocol(d *dialect.Dialect, why string) {
+func (x *Exchange) setProtocol(d *dialect.Protocol, why string) {
 	x.out = dialect.NewOut(x.onEvent)
 	x.Protocol, x.Why, x.decoder = d, why, d.New(x.out)
 }
 
 // resolveProtocol decides where path and header claim one dialect and a frame claims another. Two such frames
 // outweigh the path. One does not: errors look much the same in all protocols.
-func (x *Exchange) resolveProtocol(e dialect.Evidence, best *dialect.Dialect, score dialect.Score) (*dialect.Dialect, dialect.Score) {
-	own, ownScore := bestProtocol(dialect.Evidence{Event: e.Event, Data: e.Data})
+func (x *Exchange) resolveProtocol(e dialect.SniffInput, best *dialect.Protocol, score dialect.SniffScore) (*dialect.Protocol, dialect.SniffScore) {
+	own, ownScore := bestProtocol(dialect.SniffInput{Event: e.Event, Data: e.Data})
 	switch {
 	case own == best, own == nil && x.suspect == nil:
 		return best, score
@@ -234,7 +234,7 @@ func (x *Exchange) emit(e stream.Event) {
 	}
 	e.At, e.Frame = x.at, x.frame
 	if x.out != nil && e.At == stream.NoTime {
-		e.At = x.out.Now()
+		e.At = x.out.LastStamp()
 	}
 	if e.Turn == stream.NoTurn && e.Kind == stream.Unknown {
 		e.Turn = x.lastTurn() // an event of no turn is shown nowhere

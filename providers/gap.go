@@ -203,7 +203,7 @@ func (x *Exchange) afterGap(e stream.Event, turn int32) {
 	case !x.gap.hidden:
 	case e.Kind == stream.TurnOpen:
 		x.emitGap(turn, x.gap.missed, fmt.Sprintf("%s of the response passed and were not recorded before this turn: it may have begun in them", count.Of(x.gap.missed, "byte")))
-	case e.Kind == stream.TurnClose && e.Code == stream.CloseEnd && !x.Protocol.Lanes:
+	case e.Kind == stream.TurnClose && e.Code == stream.CloseEnd && !x.Protocol.ParallelTurns:
 		open := x.openTurns()
 		x.gap.hidden = len(open) > 0 && open[len(open)-1] >= x.gap.first
 	}

@@ -36,7 +36,7 @@ func TestCorpusHistory(t *testing.T) {
 		if err != nil {
 			continue // the list's head, or a dialect without a history of its own
 		}
-		read[to.Dialect] = true
+		read[to.Protocol] = true
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			request, err := os.ReadFile(filepath.Join(root, file))
 			if err != nil {
@@ -135,7 +135,7 @@ func checkResults(t *testing.T, messages []dialect.Message) {
 
 // checkWrittenBack: written again, the messages are those of the request.
 func checkWrittenBack(t *testing.T, to *dialect.Target, request []byte, messages []dialect.Message) {
-	want := elements(dialect.Raw(request).Get(historyOf[to.Dialect]))
+	want := elements(dialect.Raw(request).Get(historyOf[to.Protocol]))
 	got := to.Encode(messages)
 	for i := range max(len(want), len(got)) {
 		if i >= len(want) || i >= len(got) || !json.Valid(got[i]) || !dialect.Same(want[i], got[i]) {

@@ -21,8 +21,8 @@ type Inspector struct {
 	byNumber      map[int]*Exchange
 	turns         int32 // turns opened
 	log           recordOrder
-	forced        *dialect.Dialect
-	rereads       map[int]*dialect.Dialect // by exchange: read as this, or by its bytes
+	forced        *dialect.Protocol
+	rereads       map[int]*dialect.Protocol // by exchange: read as this, or by its bytes
 	closed        bool
 	alone         bool // it reads one exchange once more: what others make of it is not its matter
 	kept          evictor

@@ -36,7 +36,7 @@ func LooksLike(text []byte) PayloadGuess {
 }
 
 // isClaimed reports whether some dialect is nearly sure that the evidence is its own.
-func isClaimed(e dialect.Evidence) bool {
+func isClaimed(e dialect.SniffInput) bool {
 	_, score := bestProtocol(e)
 	return score.Points >= dialect.Strong
 }
@@ -46,9 +46,9 @@ func guessObject(text []byte) PayloadGuess {
 	switch kind := dialect.Raw(text).Get("type"); {
 	case kind.Is("error") && dialect.Raw(text).Get("sequence_number") == nil:
 		return LooksLikeNothing
-	case isClaimed(dialect.Evidence{Data: text}) && isCompleteResponse(text):
+	case isClaimed(dialect.SniffInput{Data: text}) && isCompleteResponse(text):
 		return LooksLikeBody
-	case isClaimed(dialect.Evidence{Data: text}):
+	case isClaimed(dialect.SniffInput{Data: text}):
 		return LooksLikeChunk
 	case isRequestBody(text):
 		return LooksLikeRequest
@@ -101,10 +101,10 @@ func guessList(text []byte) PayloadGuess {
 		return LooksLikeNothing
 	}
 	first := s.Value()
-	if first.Kind() == '{' && isClaimed(dialect.Evidence{Data: first}) {
+	if first.Kind() == '{' && isClaimed(dialect.SniffInput{Data: first}) {
 		return LooksLikeBody
 	}
-	if first.Kind() == '[' && isClaimed(dialect.Evidence{Data: text}) {
+	if first.Kind() == '[' && isClaimed(dialect.SniffInput{Data: text}) {
 		return LooksLikeBody
 	}
 	return LooksLikeNothing
@@ -114,7 +114,7 @@ func guessList(text []byte) PayloadGuess {
 func hasKnownEvent(text []byte) (ok bool) {
 	const enough = 64 << 10
 	look := func(f stream.Frame) {
-		ok = ok || isClaimed(dialect.Evidence{Event: f.Event, Data: f.Data})
+		ok = ok || isClaimed(dialect.SniffInput{Event: f.Event, Data: f.Data})
 	}
 	var sse stream.SSE
 	sse.Write(text[:min(len(text), enough)], look)

@@ -73,7 +73,7 @@ func (x *Exchange) nameAuthors() {
 
 // authorOf is who wrote the arguments of a call of a history. It is not known where too many calls
 // have its id to look at all.
-func (in *Inspector) authorOf(p *dialect.Part) (author dialect.Author) {
+func (in *Inspector) authorOf(p *dialect.Part) (author dialect.ArgsAuthor) {
 	in.indexByKind(replay.PlainClues)
 	looks := 0
 	look := func(f *indexedTurn) bool {

@@ -58,13 +58,13 @@ func (r recorded) turnsOf(asked bool) (turns []replay.Candidate) {
 			continue
 		}
 		n := int32(i)
-		s.Apply(stream.Event{Kind: stream.TurnOpen, Turn: n, What: &stream.Opening{Dialect: r.to.Dialect}})
+		s.Apply(stream.Event{Kind: stream.TurnOpen, Turn: n, What: &stream.Opening{Dialect: r.to.Protocol}})
 		for slot, p := range m.Parts {
 			switch p.Kind {
 			case dialect.TextPart:
 				s.Apply(stream.Event{Kind: stream.TextDelta, Turn: n, Text: string(p.Text)})
 			case dialect.CallPart:
-				d := &stream.CallInfo{ID: p.ID, Item: p.Item, Name: p.Name, Kind: p.Tool, RunByProvider: p.Server, Signature: p.Signature, Freeform: p.Tool == "custom"}
+				d := &stream.CallInfo{ID: p.ID, Item: p.Item, Name: p.Name, Kind: p.ToolKind, RunByProvider: p.RunByProvider, Signature: p.Signature, Freeform: p.ToolKind == "custom"}
 				s.Apply(stream.Event{Kind: stream.CallOpen, Turn: n, Slot: int32(slot), What: d})
 				s.Apply(stream.Event{Kind: stream.Args, Turn: n, Slot: int32(slot), Text: string(p.Args)})
 				s.Apply(stream.Event{Kind: stream.Seal, Turn: n, Slot: int32(slot)})
@@ -90,7 +90,7 @@ func (r recorded) respelled(t *testing.T) []dialect.Message {
 		for j := range out[i].Parts {
 			p := &out[i].Parts[j]
 			var value map[string]json.RawMessage
-			if p.Kind != dialect.CallPart || p.Server || p.Tool != "function" || json.Unmarshal(p.Args, &value) != nil {
+			if p.Kind != dialect.CallPart || p.RunByProvider || p.ToolKind != "function" || json.Unmarshal(p.Args, &value) != nil {
 				continue
 			}
 			text, err := json.MarshalIndent(value, "", " ")
@@ -112,7 +112,7 @@ func TestCorpusObserved(t *testing.T) {
 		calls := 0
 		for _, m := range r.messages {
 			for _, p := range m.Parts {
-				if p.Kind == dialect.CallPart && !p.Server {
+				if p.Kind == dialect.CallPart && !p.RunByProvider {
 					calls++
 				}
 			}

@@ -10,10 +10,10 @@ import (
 
 // plainHTTP shows an exchange in which no model answers: what its client asks beside its work. Its
 // bodies are there to be looked at; nothing is said of them.
-var plainHTTP = dialect.Dialect{
+var plainHTTP = dialect.Protocol{
 	Name:  "http",
 	Title: "plain HTTP",
-	New:   func(o *dialect.Out) dialect.Decoder { return plainDecoder{o.Presume()} },
+	New:   func(o *dialect.Out) dialect.Decoder { return plainDecoder{o.OpenSilently()} },
 }
 
 type plainDecoder struct{ turn *dialect.Turn }

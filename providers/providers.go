@@ -27,7 +27,7 @@ import (
 
 // All is every dialect, one line each. OpenRouter, Groq, Mistral and the like are hosts of
 // openaichat, not dialects of their own.
-var All = []dialect.Dialect{
+var All = []dialect.Protocol{
 	anthropic.Protocol(),
 	openaichat.Protocol(),
 	openairesponses.Protocol(),

@@ -66,7 +66,7 @@ func (l *load) exchange(n int) (request []byte, response string) {
 			sent = l.sent(sent)
 		}
 		history = append(history,
-			dialect.Message{Role: dialect.Assistant, Parts: []dialect.Part{{Kind: dialect.CallPart, ID: l.id(talk, i), Name: "edit", Tool: "function", Form: to.Form, Args: []byte(sent)}}},
+			dialect.Message{Role: dialect.Assistant, Parts: []dialect.Part{{Kind: dialect.CallPart, ID: l.id(talk, i), Name: "edit", ToolKind: "function", Form: to.Form, Args: []byte(sent)}}},
 			dialect.Message{Role: dialect.User, Parts: []dialect.Part{{Kind: dialect.ResultPart, ID: l.id(talk, i), Name: "edit", Text: []byte(`"ok"`)}}})
 	}
 	a := agent{to: to}

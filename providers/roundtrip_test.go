@@ -36,7 +36,7 @@ func TestCorpusRoundTrip(t *testing.T) {
 func TestRoundTripHard(t *testing.T) {
 	for _, args := range hardArguments {
 		for _, from := range append(Targets(), nil) {
-			p := dialect.Part{Kind: dialect.CallPart, ID: "call_1", Name: "f", Tool: "function", Args: []byte(args)}
+			p := dialect.Part{Kind: dialect.CallPart, ID: "call_1", Name: "f", ToolKind: "function", Args: []byte(args)}
 			if from != nil {
 				p.Form = from.Form
 			}
@@ -130,7 +130,7 @@ func checkTrip(src *replay.Source, call dialect.Part, p replay.Preview) error {
 		return fmt.Errorf("the id is %q", back.ID)
 	case call.Signature != "" && (back.Signature != call.Signature) != has(replay.SignatureDropped):
 		return fmt.Errorf("the signature is %q", back.Signature)
-	case call.Item != "" && p.To.Dialect != dialectOf(src) && !has(replay.ItemIDDropped, replay.IDRewritten):
+	case call.Item != "" && p.To.Protocol != dialectOf(src) && !has(replay.ItemIDDropped, replay.IDRewritten):
 		return fmt.Errorf("the item's id is gone")
 	}
 	return checkArguments(src, call, back, p, lost)
@@ -140,7 +140,7 @@ func dialectOf(src *replay.Source) string {
 	if src.From == nil {
 		return ""
 	}
-	return src.From.Dialect
+	return src.From.Protocol
 }
 
 // argumentLosses are those that say that the arguments are other bytes.
@@ -152,7 +152,7 @@ var argumentLosses = []*replay.Kind{
 
 func checkArguments(src *replay.Source, call dialect.Part, back *dialect.Part, p replay.Preview, lost []*replay.Kind) error {
 	want := call.Args
-	if p.To.Form != dialect.TextForm && back.Form == dialect.TextForm && back.Tool == "function" {
+	if p.To.Form != dialect.TextForm && back.Form == dialect.TextForm && back.ToolKind == "function" {
 		back.Args = dialect.AppendString(nil, back.Args) // a string where an object must be
 	}
 	if string(want) == "null" && len(back.Args) == 0 && !slices.Contains(lost, replay.ImpliedEmpty) {

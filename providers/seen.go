@@ -70,14 +70,14 @@ var allUndecoded = []undecoded{
 }
 
 // seenIn is the undecoded protocol that a frame shows, as a dialect, or nil.
-func seenIn(e dialect.Evidence) *dialect.Dialect {
+func seenIn(e dialect.SniffInput) *dialect.Protocol {
 	if len(e.Data) == 0 {
 		return nil
 	}
 	s := protocolMarks{string(e.Event), dialect.Raw(e.Data).Get("type").Text(), e.Data}
 	for i := range allUndecoded {
 		if known := &allUndecoded[i]; known.known(s) {
-			return &dialect.Dialect{
+			return &dialect.Protocol{
 				Name:  known.name,
 				Title: known.title + ", not decoded",
 				New:   func(o *dialect.Out) dialect.Decoder { return newUnknown(o, known.title) },

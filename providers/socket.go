@@ -36,11 +36,11 @@ func readHistoryLink(request []byte) (on historyLink) {
 				on.keptByProvider, on.thread, on.previousResponse = true, true, v.Text()
 			}
 		case "conversation":
-			if v := s.Value(); v.Given() {
+			if v := s.Value(); v.IsPresent() {
 				on.keptByProvider, on.thread, on.conversation = true, true, v.Text()+v.Get("id").Text()
 			}
 		case "cachedContent", "cached_content":
-			on.keptByProvider = on.keptByProvider || s.Value().Given()
+			on.keptByProvider = on.keptByProvider || s.Value().IsPresent()
 		}
 	}
 	return on
@@ -139,10 +139,10 @@ func joinTools(was, news []dialect.Tool) []dialect.Tool {
 	all := slices.Clone(was)
 	at := map[[2]string]int{}
 	for i := range all {
-		at[[2]string{all[i].Space, all[i].Name}] = i
+		at[[2]string{all[i].Namespace, all[i].Name}] = i
 	}
 	for _, t := range news {
-		if i, old := at[[2]string{t.Space, t.Name}]; old {
+		if i, old := at[[2]string{t.Namespace, t.Name}]; old {
 			all[i] = t
 		} else {
 			all = append(all, t)

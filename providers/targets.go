@@ -14,7 +14,7 @@ func Targets() (all []*dialect.Target) {
 
 // FindTarget is the target of that name; the error lists the names there are.
 func FindTarget(name string) (*dialect.Target, error) {
-	t, err := dialect.Named("target", name, Targets(), func(t **dialect.Target) string { return (*t).Name })
+	t, err := dialect.FindNamed("target", name, Targets(), func(t **dialect.Target) string { return (*t).Name })
 	if err != nil {
 		return nil, err
 	}
@@ -29,7 +29,7 @@ func historyTargetOf(name string) *dialect.Target {
 	}
 	for i := range All {
 		if All[i].Name == name {
-			return All[i].Reads
+			return All[i].HistoryTarget
 		}
 	}
 	return nil
@@ -39,7 +39,7 @@ func historyTargetOf(name string) *dialect.Target {
 func TargetOf(name string) *dialect.Target {
 	for i := range All {
 		for j := range All[i].Targets {
-			if t := &All[i].Targets[j]; t.Dialect == name {
+			if t := &All[i].Targets[j]; t.Protocol == name {
 				return t
 			}
 		}

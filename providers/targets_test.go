@@ -120,8 +120,8 @@ func TestTargets(t *testing.T) {
 	for i := range All {
 		for j := range All[i].Targets {
 			to := &All[i].Targets[j]
-			if to.Dialect != All[i].Name || to.Title == "" || to.Encode == nil || to.Decode == nil || names[to.Name] {
-				t.Errorf("%s: %q of %q", All[i].Name, to.Name, to.Dialect)
+			if to.Protocol != All[i].Name || to.Title == "" || to.Encode == nil || to.Decode == nil || names[to.Name] {
+				t.Errorf("%s: %q of %q", All[i].Name, to.Name, to.Protocol)
 			}
 			names[to.Name] = true
 			for _, class := range []string{to.IDs.Class, to.Names.Class, to.Names.First} {

@@ -7,14 +7,14 @@ import (
 )
 
 // unknownProtocol shows a stream of no known dialect: every frame is kept and seen, none is interpreted.
-var unknownProtocol = dialect.Dialect{
+var unknownProtocol = dialect.Protocol{
 	Name:  "unknown",
 	Title: "no known dialect",
 	New:   func(o *dialect.Out) dialect.Decoder { return newUnknown(o, "") },
 }
 
 // unknownLike is unknown, of what looks like something in words.
-func unknownLike(guess string) *dialect.Dialect {
+func unknownLike(guess string) *dialect.Protocol {
 	d := unknownProtocol
 	d.New = func(o *dialect.Out) dialect.Decoder {
 		decoder := newUnknown(o, "")
@@ -25,7 +25,7 @@ func unknownLike(guess string) *dialect.Dialect {
 }
 
 // emptyProtocol shows an exchange in which no body came.
-var emptyProtocol = dialect.Dialect{
+var emptyProtocol = dialect.Protocol{
 	Name: unknownProtocol.Name, Title: unknownProtocol.Title,
 	New: func(o *dialect.Out) dialect.Decoder { return silentDecoder{newUnknown(o, "")} },
 }
@@ -38,7 +38,7 @@ type unknownDecoder struct {
 }
 
 func newUnknown(o *dialect.Out, title string) *unknownDecoder {
-	return &unknownDecoder{turn: o.Presume(), title: title}
+	return &unknownDecoder{turn: o.OpenSilently(), title: title}
 }
 
 func (d *unknownDecoder) Frame(f stream.Frame) error {
@@ -48,7 +48,7 @@ func (d *unknownDecoder) Frame(f stream.Frame) error {
 	if name == "" && d.title != "" {
 		name = body.Get("type").Text()
 	}
-	if d.title == "" && body.Get("error").Given() {
+	if d.title == "" && body.Get("error").IsPresent() {
 		if text := errorWords(body); text != "" {
 			d.turn.Fail("", text)
 			return nil

@@ -166,7 +166,7 @@ func (m *Model) suspend() {
 }
 
 // reread has an exchange read as a dialect, and starts to look at it again.
-func (m *Model) reread(exchange int, as *dialect.Dialect) {
+func (m *Model) reread(exchange int, as *dialect.Protocol) {
 	if err := m.in.Reread(exchange, as); err != nil {
 		m.say(m.draw.Clean(err.Error()))
 		return

@@ -247,7 +247,7 @@ func TestResendAIStudio(t *testing.T) {
 		}
 	}
 	for _, p := range newScreen(t, 80, 24).opt.Places {
-		if p.Host.HistoryTarget().Dialect == "aistudio" {
+		if p.Host.HistoryTarget().Protocol == "aistudio" {
 			t.Error("AI Studio can be asked")
 		}
 	}

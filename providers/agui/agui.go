@@ -14,8 +14,8 @@ import (
 )
 
 // Protocol is AG-UI.
-func Protocol() dialect.Dialect {
-	return dialect.Dialect{
+func Protocol() dialect.Protocol {
+	return dialect.Protocol{
 		Name:     "ag-ui",
 		Title:    "AG-UI",
 		Sniff:    sniffFrame,
@@ -56,12 +56,12 @@ var eventKinds = map[string]eventKind{
 	"RAW": {dialect.Likely, true}, "CUSTOM": {points: dialect.Likely},
 }
 
-func sniffFrame(e dialect.Evidence) dialect.Score {
+func sniffFrame(e dialect.SniffInput) dialect.SniffScore {
 	kind := dialect.Raw(e.Data).Get("type").Text()
 	if points := eventKinds[kind].points; points > 0 {
-		return dialect.Score{Points: points, Why: "event type " + kind}
+		return dialect.SniffScore{Points: points, Why: "event type " + kind}
 	}
-	return dialect.Score{}
+	return dialect.SniffScore{}
 }
 
 // finishCodes are what TanStack AI calls the ends of a run, and what the protocol calls one that

@@ -17,7 +17,7 @@ func (d *decoder) openCall(t *dialect.Turn) *dialect.Call {
 }
 
 // knownCall is the latest call of that id, nil if there is none.
-func (d *decoder) knownCall(id dialect.Raw) *dialect.Call { return d.calls[string(id.Or(nil))] }
+func (d *decoder) knownCall(id dialect.Raw) *dialect.Call { return d.calls[string(id.OrDefault(nil))] }
 
 // ensureCall is the run's call that an event is for. One that never started is opened, so that nothing is
 // lost.
@@ -33,7 +33,7 @@ func (d *decoder) ensureCall(t *dialect.Turn, event string) *dialect.Call {
 // endCall seals a call. TanStack AI repeats the input in it, and adds the result when the server
 // ran the tool.
 func (d *decoder) endCall(c *dialect.Call) {
-	if whole := d.ev.input; whole.Given() {
+	if whole := d.ev.input; whole.IsPresent() {
 		switch {
 		case c.Bytes == 0 && !c.Sealed:
 			c.Args(whole)
@@ -42,7 +42,7 @@ func (d *decoder) endCall(c *dialect.Call) {
 		}
 	}
 	sealOnce(c)
-	if d.ev.result.Given() {
+	if d.ev.result.IsPresent() {
 		d.reportResult(c.Turn())
 	}
 }
@@ -88,7 +88,7 @@ func (d *decoder) reportResult(t *dialect.Turn) {
 		t.Find(dialect.OrphanResult, "a result is for a call of an earlier response")
 		return
 	}
-	c.Turn().Answer(c.ID, "", false)
+	c.Turn().AddResult(c.ID, "", false)
 }
 
 // checkSnapshot compares the calls of a history with those that were streamed. The others are of earlier

@@ -38,7 +38,7 @@ func (d *decoder) Frame(f stream.Frame) error {
 		return err
 	}
 	d.readTimestamp()
-	kind := d.ev.kind.Or(nil)
+	kind := d.ev.kind.OrDefault(nil)
 	known := eventKinds[string(kind)]
 	if known.points > 0 && !known.between {
 		d.endChunks()
@@ -77,7 +77,7 @@ func (d *decoder) inRun(t *dialect.Turn, kind []byte) {
 		d.readText(t)
 	case "THINKING_TEXT_MESSAGE_CONTENT", "REASONING_MESSAGE_CONTENT", "REASONING_MESSAGE_CHUNK",
 		"STEP_FINISHED": // TanStack AI puts reasoning there
-		t.Think(0, d.ev.delta)
+		t.AppendReasoning(0, d.ev.delta)
 	case "REASONING_ENCRYPTED_VALUE": // some are of messages
 		if c := d.knownCall(d.ev.entityID); c != nil && d.ev.subtype.Is("tool-call") {
 			c.Meta(stream.CallInfo{Signature: d.ev.encrypted.Text()})
@@ -95,11 +95,11 @@ func (d *decoder) readTimestamp() {
 	at, ok := d.ev.timestamp.Int()
 	switch {
 	case !ok:
-	case d.Now() == stream.NoTime:
+	case d.LastStamp() == stream.NoTime:
 		d.began = at
 		d.Stamp(0)
 	case at > d.began:
-		d.Stamp(max(d.Now(), time.Duration(at-d.began)*time.Millisecond))
+		d.Stamp(max(d.LastStamp(), time.Duration(at-d.began)*time.Millisecond))
 	}
 }
 
@@ -169,11 +169,11 @@ func (d *decoder) reportError() {
 // readText takes a text message's events: the answer, unless it is the user's own words or
 // instructions that are sent along.
 func (d *decoder) readText(t *dialect.Turn) {
-	id := d.ev.messageID.Or(nil)
+	id := d.ev.messageID.OrDefault(nil)
 	if d.ev.role.IsString() {
 		d.others[string(id)] = !d.ev.role.Is("assistant")
 	}
 	if !d.others[string(id)] {
-		t.Text(d.ev.delta)
+		t.AppendText(d.ev.delta)
 	}
 }

@@ -16,8 +16,8 @@ import (
 )
 
 // Protocol is the AI SDK's UI message stream.
-func Protocol() dialect.Dialect {
-	return dialect.Dialect{
+func Protocol() dialect.Protocol {
+	return dialect.Protocol{
 		Name:     "ai-sdk",
 		Title:    "AI SDK UI message stream",
 		Sniff:    sniffFrame,
@@ -39,7 +39,7 @@ var chunkPoints = map[string]int{
 	"source-url": dialect.Strong, "source-document": dialect.Strong,
 }
 
-func sniffFrame(e dialect.Evidence) dialect.Score {
+func sniffFrame(e dialect.SniffInput) dialect.SniffScore {
 	var kind, errorText, callID, url dialect.Raw
 	_ = dialect.Read(e.Data, // data that breaks off has the members before
 		dialect.Value("type", &kind), dialect.Value("errorText", &errorText),
@@ -47,17 +47,17 @@ func sniffFrame(e dialect.Evidence) dialect.Score {
 	name := kind.Text()
 	switch points := chunkPoints[name]; {
 	case points > 0 && callID.IsString():
-		return dialect.Score{Points: dialect.Sure, Why: "chunk type " + name}
+		return dialect.SniffScore{Points: dialect.Sure, Why: "chunk type " + name}
 	case points > 0:
-		return dialect.Score{Points: points, Why: "chunk type " + name}
+		return dialect.SniffScore{Points: points, Why: "chunk type " + name}
 	case name == "error" && errorText.IsString():
-		return dialect.Score{Points: dialect.Strong, Why: "chunk type error with an errorText"}
+		return dialect.SniffScore{Points: dialect.Strong, Why: "chunk type error with an errorText"}
 	case e.HeaderIs("X-Vercel-Ai-Ui-Message-Stream"):
-		return dialect.Score{Points: dialect.Strong, Why: "header X-Vercel-Ai-Ui-Message-Stream"}
+		return dialect.SniffScore{Points: dialect.Strong, Why: "header X-Vercel-Ai-Ui-Message-Stream"}
 	case strings.HasPrefix(name, "data-"), name == "file" && url.IsString():
-		return dialect.Score{Points: dialect.Likely, Why: "chunk type " + name}
+		return dialect.SniffScore{Points: dialect.Likely, Why: "chunk type " + name}
 	}
-	return dialect.Score{}
+	return dialect.SniffScore{}
 }
 
 // finishCodes are the SDK's finish reasons, which it maps the providers' to.

@@ -36,7 +36,7 @@ func (d *decoder) Frame(f stream.Frame) error {
 	if err := c.shape.Read(f.Data); err != nil {
 		return err
 	}
-	switch kind := c.kind.Or(nil); string(kind) {
+	switch kind := c.kind.OrDefault(nil); string(kind) {
 	case "tool-input-start":
 		d.openCall(d.ensureTurn())
 	case "tool-input-delta":
@@ -52,9 +52,9 @@ func (d *decoder) Frame(f stream.Frame) error {
 	case "tool-output-available", "tool-output-error", "tool-output-denied":
 		d.reportResult(string(kind))
 	case "text-delta":
-		d.ensureTurn().Text(c.delta)
+		d.ensureTurn().AppendText(c.delta)
 	case "reasoning-delta":
-		d.ensureTurn().Think(0, c.delta)
+		d.ensureTurn().AppendReasoning(0, c.delta)
 	case "start":
 		d.startMessage()
 	case "finish":
@@ -97,7 +97,7 @@ func (d *decoder) startMessage() {
 	}
 	if d.turn.IsOpen() {
 		d.turn.Find(dialect.MessageRestarted.WithSeverity(stream.Info), "a second start in one message: streams were merged, clients keep the last id")
-		d.turn.Meta(stream.Opening{ID: id})
+		d.turn.Update(stream.Opening{ID: id})
 	} else {
 		d.openTurn(id)
 	}
@@ -141,13 +141,13 @@ func (d *decoder) abortMessage() {
 func (d *decoder) readMetadata(t *dialect.Turn) {
 	m := d.chunk.metadata
 	if model := m.Get("model").Text(); model != "" {
-		t.Meta(stream.Opening{Model: model})
+		t.Update(stream.Opening{Model: model})
 	}
 	u := m.Get("totalUsage")
 	if u.Kind() != '{' {
 		u = m.Get("usage")
 	}
-	if !u.Get("inputTokens").Given() && !u.Get("outputTokens").Given() {
+	if !u.Get("inputTokens").IsPresent() && !u.Get("outputTokens").IsPresent() {
 		return
 	}
 	in, out := u.Get("inputTokenDetails"), u.Get("outputTokenDetails")

@@ -25,7 +25,7 @@ func (d *decoder) openCall(t *dialect.Turn) *call {
 }
 
 // knownCall is the call that the chunk is about, of this message or an earlier one, or nil.
-func (d *decoder) knownCall() *call { return d.calls[string(d.chunk.callID.Or(nil))] }
+func (d *decoder) knownCall() *call { return d.calls[string(d.chunk.callID.OrDefault(nil))] }
 
 // findCall is the call of the open message that the chunk is about, or nil.
 func (d *decoder) findCall(t *dialect.Turn) *call {
@@ -114,7 +114,7 @@ func (d *decoder) reportResult(kind string) {
 		d.reportOrphan("a result is for a call of an earlier response")
 		return
 	}
-	k.Turn().Answer(k.ID, "", kind != "tool-output-available")
+	k.Turn().AddResult(k.ID, "", kind != "tool-output-available")
 	if kind == "tool-output-denied" && !k.denied {
 		k.Find(callDenied, "the call was not approved and did not run")
 	}

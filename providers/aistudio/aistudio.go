@@ -31,8 +31,8 @@ import (
 )
 
 // Protocol is the protocol of AI Studio's web page.
-func Protocol() dialect.Dialect {
-	return dialect.Dialect{
+func Protocol() dialect.Protocol {
+	return dialect.Protocol{
 		Name:     "aistudio",
 		Title:    "Google AI Studio",
 		Sniff:    sniffFrame,
@@ -45,25 +45,25 @@ func Protocol() dialect.Dialect {
 	}
 }
 
-func sniffFrame(e dialect.Evidence) dialect.Score {
+func sniffFrame(e dialect.SniffInput) dialect.SniffScore {
 	var p parser
 	if v, err := p.parse(stripPrefix(e.Data)); err == nil {
 		switch shape := shapeOf(v, maxNesting); {
 		case shape == aChunk && v.element(0).len() > 0, shape == aCandidate, shape == aList:
-			return dialect.Score{Points: dialect.Sure, Why: "positional candidates"}
+			return dialect.SniffScore{Points: dialect.Sure, Why: "positional candidates"}
 		case shape == aChunk:
-			return dialect.Score{Points: dialect.Likely, Why: "a positional message"}
+			return dialect.SniffScore{Points: dialect.Likely, Why: "a positional message"}
 		case shape == anError:
-			return dialect.Score{Points: dialect.Likely, Why: "a positional error"}
+			return dialect.SniffScore{Points: dialect.Likely, Why: "a positional error"}
 		}
 	}
 	if strings.Contains(e.Path, "MakerSuiteService/GenerateContent") {
-		return dialect.Score{Points: dialect.Strong, Why: "path " + e.Path}
+		return dialect.SniffScore{Points: dialect.Strong, Why: "path " + e.Path}
 	}
 	if v := e.Header["Content-Type"]; len(v) > 0 && strings.HasPrefix(v[0], "application/json+protobuf") {
-		return dialect.Score{Points: dialect.Likely, Why: "content type " + v[0]}
+		return dialect.SniffScore{Points: dialect.Likely, Why: "content type " + v[0]}
 	}
-	return dialect.Score{}
+	return dialect.SniffScore{}
 }
 
 // finishReason is what one number means.

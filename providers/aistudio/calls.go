@@ -36,7 +36,7 @@ func (d *decoder) readPart(p jsonNodes, choice int32) {
 		known = true
 	}
 	if fields := fieldAtEither(p, 11, 4); fields != nil {
-		d.turn.Answer(fields.element(2).raw().Text(), fields.element(0).raw().Text(), false)
+		d.turn.AddResult(fields.element(2).raw().Text(), fields.element(0).raw().Text(), false)
 		known = true
 	}
 	if code := p.element(8); code.isArray() {
@@ -45,7 +45,7 @@ func (d *decoder) readPart(p jsonNodes, choice int32) {
 	}
 	if result := p.element(9); result.isArray() {
 		n, _ := result.element(0).asInt()
-		d.turn.Answer("", codeTool, n != outcomeOK)
+		d.turn.AddResult("", codeTool, n != outcomeOK)
 		known = true
 	}
 	if !known && !isEmpty(p) && !p.element(14).isString() {

@@ -76,7 +76,7 @@ func (d *decoder) readNonMessage(raw dialect.Raw) {
 // ensureTurn opens the turn, or takes the id that a later chunk tells.
 func (d *decoder) ensureTurn(id dialect.Raw) {
 	if d.turn.IsOpen() {
-		d.turn.Learn(id, nil)
+		d.turn.UpdateIDs(id, nil)
 	} else {
 		d.turn = d.Open(stream.Opening{ID: id.Text()})
 	}

@@ -39,20 +39,20 @@ func readPart(v jsonNodes) dialect.Part {
 	said, call, result, code, printed := v.element(1), fieldAtEither(v, 10, 3), fieldAtEither(v, 11, 4), v.element(8), v.element(9)
 	switch {
 	case call != nil:
-		p.Kind, p.Tool, p.Name, p.ID = dialect.CallPart, "function", call.element(0).raw().Text(), call.element(2).raw().Text()
+		p.Kind, p.ToolKind, p.Name, p.ID = dialect.CallPart, "function", call.element(0).raw().Text(), call.element(2).raw().Text()
 		setArgs(&p, call.element(1))
 	case result != nil:
 		p.Kind, p.Name, p.ID = dialect.ResultPart, result.element(0).raw().Text(), result.element(2).raw().Text()
 		p.Text, p.Failed = responseText(result.element(1))
 	case code.isArray():
-		p.Kind, p.Tool, p.Server, p.Name = dialect.CallPart, "server", true, codeTool
+		p.Kind, p.ToolKind, p.RunByProvider, p.Name = dialect.CallPart, "server", true, codeTool
 		p.Args = code.element(1).raw().Append(nil)
 	case printed.isArray():
 		n, _ := printed.element(0).asInt()
-		p.Kind, p.Server, p.Name, p.Failed = dialect.ResultPart, true, codeTool, n != outcomeOK
+		p.Kind, p.RunByProvider, p.Name, p.Failed = dialect.ResultPart, true, codeTool, n != outcomeOK
 		p.Text = printed.element(1).raw().Append(nil)
 	case p.Signature != "" && (said.raw().Empty() || onlySigned(v)):
-		p.Kind, p.Hidden = dialect.ReasoningPart, true
+		p.Kind, p.SignatureOnly = dialect.ReasoningPart, true
 	case said.isString():
 		p.Text = said.raw().Append(nil)
 		if p.Kind = dialect.TextPart; v.element(12).isTrue() {

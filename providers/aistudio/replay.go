@@ -12,19 +12,19 @@ import (
 // parsers go, signatures and the value that stands for one. What its service answers to what it
 // refuses is not known.
 var target = dialect.Target{
-	Name: "aistudio", Title: "Google AI Studio", Dialect: "aistudio",
-	Form:    dialect.PositionalForm,
-	Names:   dialect.NameRule{Class: "a-zA-Z0-9_.:-", First: "a-zA-Z_", Most: 128},
-	Doubles: true,
-	Maps:    true,
+	Name: "aistudio", Title: "Google AI Studio", Protocol: "aistudio",
+	Form:          dialect.PositionalForm,
+	Names:         dialect.NameRule{Class: "a-zA-Z0-9_.:-", First: "a-zA-Z_", Max: 128},
+	Doubles:       true,
+	UnorderedKeys: true,
 	// Messages in messages: 3 are the content, the part and the call, an object is a Struct of
 	// entries of Values, a list a ListValue of Values (struct.proto); 100 is what protobuf's
 	// parsers take by default.
-	Depth:     dialect.DepthRule{Limit: 100, Base: 3, Object: 3, Array: 2},
-	Reasoning: dialect.PlainReasoning,
-	Signed:    true,
-	Sentinel:  "skip_thought_signature_validator",
-	ErrorFlag: true, Together: true,
+	Depth:         dialect.DepthRule{Limit: 100, Base: 3, Object: 3, Array: 2},
+	Reasoning:     dialect.PlainReasoning,
+	HasSignatures: true,
+	Sentinel:      "skip_thought_signature_validator",
+	ErrorFlag:     true, ResultsFollow: true,
 	Encode: encodeHistory,
 	Decode: decodeHistory,
 }
@@ -39,14 +39,14 @@ func writePart(w *dialect.Writer, p *dialect.Part) {
 	fields := make(positionalMessage, 15) // by the indices in the package's doc
 	fields[14] = stringOrNil(p.Signature)
 	switch {
-	case p.Kind == dialect.CallPart && p.Server && p.Name == codeTool:
+	case p.Kind == dialect.CallPart && p.RunByProvider && p.Name == codeTool:
 		fields[8] = positionalMessage{dialect.Raw("1"), dialect.AppendString(nil, p.Args)}.raw()
 	case p.Kind == dialect.CallPart:
 		fields[10] = positionalMessage{dialect.AppendString(nil, []byte(p.Name)), argsOf(p), stringOrNil(p.ID)}.raw()
-	case p.Kind == dialect.ResultPart && p.Server && p.Name == codeTool:
+	case p.Kind == dialect.ResultPart && p.RunByProvider && p.Name == codeTool:
 		fields[9] = positionalMessage{outcomeCode(p.Failed), dialect.AppendString(nil, p.Text)}.raw()
 	case p.Kind == dialect.ResultPart:
-		object, _ := appendStruct(nil, dialect.Response(p))
+		object, _ := appendStruct(nil, dialect.WrapResponse(p))
 		fields[11] = positionalMessage{dialect.AppendString(nil, []byte(p.Name)), object, stringOrNil(p.ID)}.raw()
 	case p.Kind == dialect.TextPart, p.Kind == dialect.ReasoningPart && (len(p.Text) > 0 || p.Signature != ""):
 		fields[1] = dialect.AppendString(nil, p.Text)

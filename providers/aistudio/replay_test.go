@@ -101,7 +101,7 @@ func TestDecodeCut(t *testing.T) { historytest.CheckCut(t, &target, history) }
 // TestEncode: what other protocols' histories need.
 func TestEncode(t *testing.T) {
 	call := func(id, args string) dialect.Part {
-		return dialect.Part{Kind: dialect.CallPart, ID: id, Name: "f", Tool: "function", Args: []byte(args)}
+		return dialect.Part{Kind: dialect.CallPart, ID: id, Name: "f", ToolKind: "function", Args: []byte(args)}
 	}
 	result := func(id, text string) dialect.Part {
 		return dialect.Part{Kind: dialect.ResultPart, ID: id, Text: []byte(text)}
@@ -118,7 +118,7 @@ func TestEncode(t *testing.T) {
 			`[[[,,,,,,,,,,,["f",[[["output",[,,"1"]]]],"a"]],[,,,,,,,,,,,["f",[[["output",[,,"2"]]]],"b"]]],"user"]]`},
 		{"nothing of what cannot be written", []dialect.Message{
 			{Role: dialect.System, Parts: []dialect.Part{{Text: []byte("S")}}},
-			{Role: dialect.User, Parts: []dialect.Part{{Kind: dialect.OtherPart}, {Kind: dialect.ReasoningPart, Hidden: true}}},
+			{Role: dialect.User, Parts: []dialect.Part{{Kind: dialect.OtherPart}, {Kind: dialect.ReasoningPart, SignatureOnly: true}}},
 			{Role: dialect.Assistant, Parts: []dialect.Part{{Text: []byte("x")}}},
 		}, `[[[[,"x"]],"model"]]`},
 		{"arguments that are no object as a string", []dialect.Message{{Role: dialect.Assistant, Parts: []dialect.Part{call("", `{"a":`)}}},

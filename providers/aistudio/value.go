@@ -31,7 +31,7 @@ func (v jsonNodes) raw() dialect.Raw {
 
 func (v jsonNodes) isArray() bool  { return v.raw().Kind() == '[' }
 func (v jsonNodes) isString() bool { return v.raw().IsString() }
-func (v jsonNodes) isNull() bool   { return !v.raw().Given() }
+func (v jsonNodes) isNull() bool   { return !v.raw().IsPresent() }
 
 // isCut reports whether an array breaks off.
 func (v jsonNodes) isCut() bool { return string(v.raw()) == "[" }

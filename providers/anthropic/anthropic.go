@@ -15,8 +15,8 @@ import (
 )
 
 // Protocol is the Anthropic Messages protocol.
-func Protocol() dialect.Dialect {
-	return dialect.Dialect{
+func Protocol() dialect.Protocol {
+	return dialect.Protocol{
 		Name:     "anthropic",
 		Title:    "Anthropic Messages",
 		Sniff:    sniffFrame,
@@ -34,33 +34,33 @@ var eventTypes = map[string]bool{
 	"content_block_stop": true, "message_delta": true, "message_stop": true,
 }
 
-func sniffFrame(e dialect.Evidence) dialect.Score {
+func sniffFrame(e dialect.SniffInput) dialect.SniffScore {
 	kind := dialect.Raw(e.Data).Get("type")
 	switch {
 	case eventTypes[kind.Text()]:
-		return dialect.Score{Points: dialect.Sure, Why: "event type " + kind.Text()}
+		return dialect.SniffScore{Points: dialect.Sure, Why: "event type " + kind.Text()}
 	case kind.Is("message") && dialect.Raw(e.Data).Get("role").Is("assistant"):
-		return dialect.Score{Points: dialect.Sure, Why: "a message body"}
+		return dialect.SniffScore{Points: dialect.Sure, Why: "a message body"}
 	case kind.Is("error") && dialect.Raw(e.Data).Get("error").Kind() == '{':
-		return dialect.Score{Points: dialect.Likely, Why: "an error envelope"}
+		return dialect.SniffScore{Points: dialect.Likely, Why: "an error envelope"}
 	case eventTypes[string(e.Event)]:
-		return dialect.Score{Points: dialect.Strong, Why: "event name " + string(e.Event)}
+		return dialect.SniffScore{Points: dialect.Strong, Why: "event name " + string(e.Event)}
 	case strings.HasSuffix(e.Path, "/v1/messages"), strings.Contains(e.Path, "publishers/anthropic/"):
-		return dialect.Score{Points: dialect.Strong, Why: "path " + e.Path}
+		return dialect.SniffScore{Points: dialect.Strong, Why: "path " + e.Path}
 	}
 	for name := range e.Header {
 		if strings.HasPrefix(name, "Anthropic-") {
-			return dialect.Score{Points: dialect.Likely, Why: "header " + name}
+			return dialect.SniffScore{Points: dialect.Likely, Why: "header " + name}
 		}
 	}
 	if kind.Is("ping") {
-		return dialect.Score{Points: dialect.Weak, Why: "event type ping"}
+		return dialect.SniffScore{Points: dialect.Weak, Why: "event type ping"}
 	}
-	return dialect.Score{}
+	return dialect.SniffScore{}
 }
 
 // endings are the stop reasons; "sensitive" has been seen in clients only.
-var endings = dialect.Endings{
+var endings = dialect.FinishReasons{
 	What: "stop reason", Calls: "tool_use", Done: "end_turn",
 	Codes: map[string]stream.Code{
 		"end_turn": stream.FinishDone, "tool_use": stream.FinishDone, "stop_sequence": stream.FinishDone,

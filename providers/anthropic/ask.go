@@ -42,7 +42,7 @@ func maxTokens(model string) int {
 
 // writeRequest writes a request of the Messages API. A prompt is kept in the cache only where more requests
 // of the conversation are to come: writing it costs.
-func writeRequest(r dialect.Request, q dialect.Quirks) (path string, body []byte) {
+func writeRequest(r dialect.Request, q dialect.HostFeatures) (path string, body []byte) {
 	limit := r.MaxTokens
 	if limit <= 0 {
 		limit = maxTokens(r.Model)
@@ -51,12 +51,12 @@ func writeRequest(r dialect.Request, q dialect.Quirks) (path string, body []byte
 	w.Open('{').Member("model", r.Model).Key("max_tokens").Int(limit).Flag("stream", true)
 	if r.Session != "" && q.CacheControl {
 		w.Key("cache_control").Open('{').Member("type", "ephemeral")
-		if r.Keep {
+		if r.LongCache {
 			w.Member("ttl", "1h")
 		}
 		w.Close('}')
 	}
-	w.Some("system", r.Instructions()).WriteList("messages", r.Encoded)
+	w.MemberIfSet("system", r.Instructions()).WriteList("messages", r.EncodedMessages)
 	r.WriteTools(&w, "tools", "[", "]", writeTool)
 	return "/v1/messages", w.Close('}').Text
 }
@@ -67,7 +67,7 @@ func writeTool(w *dialect.Writer, t *dialect.Tool) {
 
 // objectSchema is a schema that says that it is one of an object, as this protocol wants it.
 func objectSchema(schema dialect.Raw) dialect.Raw {
-	if schema.Get("type").Given() {
+	if schema.Get("type").IsPresent() {
 		return schema
 	}
 	var w dialect.Writer

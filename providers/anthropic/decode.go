@@ -44,16 +44,16 @@ func (d *decoder) Frame(f stream.Frame) error {
 	if err := d.ev.shape.Read(f.Data); err != nil {
 		return err
 	}
-	kind := d.ev.kind.Or(f.Event)
+	kind := d.ev.kind.OrDefault(f.Event)
 	switch string(kind) {
 	case "message_start":
 		d.startMessage(d.ev.message)
 	case "content_block_start":
-		d.startBlock(d.ensureTurn("content_block_start"), d.ev.index.Slot(), d.ev.block)
+		d.startBlock(d.ensureTurn("content_block_start"), d.ev.index.AsSlot(), d.ev.block)
 	case "content_block_delta":
-		d.readDelta(d.ensureTurn("content_block_delta"), d.ev.index.Slot())
+		d.readDelta(d.ensureTurn("content_block_delta"), d.ev.index.AsSlot())
 	case "content_block_stop":
-		d.stopBlock(d.ensureTurn("content_block_stop"), d.ev.index.Slot())
+		d.stopBlock(d.ensureTurn("content_block_stop"), d.ev.index.AsSlot())
 	case "message_delta":
 		t := d.ensureTurn("message_delta")
 		d.reportUsage(t, d.ev.usage)
@@ -129,7 +129,7 @@ func (d *decoder) readMessageObject(t *dialect.Turn, message dialect.Raw, slot i
 func (d *decoder) readCompleteBlock(t *dialect.Turn, slot int32, block dialect.Raw) {
 	kind := block.Get("type").Text()
 	if c := openCall(t, slot, kind, block); c != nil {
-		if input := block.Get("input"); input.Given() {
+		if input := block.Get("input"); input.IsPresent() {
 			c.Args(input)
 		}
 		c.Seal()
@@ -148,7 +148,7 @@ func (d *decoder) startBlock(t *dialect.Turn, slot int32, start dialect.Raw) {
 	if c := openCall(t, slot, kind, start); c != nil {
 		// {} is a placeholder that the first fragment replaces; anything else is the whole input,
 		// sent without deltas.
-		if input := start.Get("input"); input.Given() && !input.EmptyObject() {
+		if input := start.Get("input"); input.IsPresent() && !input.EmptyObject() {
 			c.Args(input)
 		}
 		return
@@ -176,18 +176,18 @@ func openCall(t *dialect.Turn, slot int32, kind string, block dialect.Raw) *dial
 func readOtherBlock(o *dialect.Out, t *dialect.Turn, slot int32, kind string, block dialect.Raw) {
 	switch {
 	case kind == "text":
-		t.Text(block.Get("text"))
+		t.AppendText(block.Get("text"))
 	case kind == "thinking":
-		t.Think(slot, block.Get("thinking"))
-		t.Sign(slot, block.Get("signature"))
+		t.AppendReasoning(slot, block.Get("thinking"))
+		t.AddSignature(slot, block.Get("signature"))
 	case kind == "redacted_thinking":
-		t.Signed(block.Get("data"), "", stream.SignedHidden)
+		t.SignLast(block.Get("data"), "", stream.SignedHidden)
 	case strings.HasSuffix(kind, "_tool_result"):
 		failed := block.Get("is_error").IsTrue() || strings.HasSuffix(block.Get("content").Get("type").Text(), "_error")
-		t.Answer(block.Get("tool_use_id").Text(), "", failed)
+		t.AddResult(block.Get("tool_use_id").Text(), "", failed)
 	case kind == "fallback":
 		from, to := block.Get("from").Get("model").Text(), block.Get("to").Get("model").Text()
-		t.Meta(stream.Opening{Model: to})
+		t.Update(stream.Opening{Model: to})
 		t.Find(modelFallback, "%s declined and %s continues: calls before this came from the first", from, to)
 	case kind == "container_upload", kind == "compaction":
 	default:
@@ -200,10 +200,10 @@ func (d *decoder) readDelta(t *dialect.Turn, slot int32) {
 	case "input_json_delta":
 		t.Call(slot).Args(delta.json)
 	case "text_delta":
-		t.Text(delta.text)
+		t.AppendText(delta.text)
 	case "thinking_delta", "signature_delta":
-		t.Think(slot, delta.thinking)
-		t.Sign(slot, delta.signature)
+		t.AppendReasoning(slot, delta.thinking)
+		t.AddSignature(slot, delta.signature)
 	case "citations_delta", "compaction_delta":
 	default:
 		d.Unknown("delta " + delta.kind.Text())
@@ -224,7 +224,7 @@ func (d *decoder) stopBlock(t *dialect.Turn, slot int32) {
 // reportFinish takes a stop reason, unless it is null or absent. Several may come.
 func (d *decoder) reportFinish(t *dialect.Turn, stopReason, details dialect.Raw) {
 	reason := stopReason.Text()
-	if reason == "" || t.Stop(reason, &endings) != stream.FinishRefused {
+	if reason == "" || t.FinishAndCheck(reason, &endings) != stream.FinishRefused {
 		return
 	}
 	why := details.Get("explanation").Text()

@@ -53,7 +53,7 @@ func readBlock(v dialect.Raw) dialect.Part {
 	case kind == "thinking":
 		return dialect.Part{Kind: dialect.ReasoningPart, Text: v.Get("thinking").Unquoted(), Signature: v.Get("signature").Text(), Raw: v}
 	case kind == "redacted_thinking":
-		return dialect.Part{Kind: dialect.ReasoningPart, Signature: v.Get("data").Text(), Hidden: true, Raw: v}
+		return dialect.Part{Kind: dialect.ReasoningPart, Signature: v.Get("data").Text(), SignatureOnly: true, Raw: v}
 	case toolBlocks[kind].Kind != "":
 		return readCall(kind, v)
 	case strings.HasSuffix(kind, "tool_result"):
@@ -63,7 +63,7 @@ func readBlock(v dialect.Raw) dialect.Part {
 }
 
 func readCall(kind string, v dialect.Raw) dialect.Part {
-	p := dialect.Part{Kind: dialect.CallPart, Form: dialect.ObjectForm, Tool: toolBlocks[kind].Kind, Server: toolBlocks[kind].RunByProvider, Raw: v}
+	p := dialect.Part{Kind: dialect.CallPart, Form: dialect.ObjectForm, ToolKind: toolBlocks[kind].Kind, RunByProvider: toolBlocks[kind].RunByProvider, Raw: v}
 	s := v.Scan()
 	for ok := s.Object(); ok; ok = s.Member() {
 		switch string(s.Key()) {
@@ -72,7 +72,7 @@ func readCall(kind string, v dialect.Raw) dialect.Part {
 		case "name":
 			p.Name = s.Value().Text()
 		case "server_name":
-			p.Host = s.Value().Text()
+			p.MCPServer = s.Value().Text()
 		case "caller":
 			p.Parent = s.Value().Get("tool_id").Text()
 		case "input":
@@ -88,8 +88,8 @@ func readResult(kind string, v dialect.Raw) dialect.Part {
 	content := v.Get("content")
 	p := dialect.Part{Kind: dialect.ResultPart, ID: v.Get("tool_use_id").Text(), Raw: v}
 	p.Failed = v.Get("is_error").IsTrue() || strings.HasSuffix(content.Get("type").Text(), "_error")
-	if p.Server = kind != "tool_result"; p.Server {
-		p.Tool = kind
+	if p.RunByProvider = kind != "tool_result"; p.RunByProvider {
+		p.ToolKind = kind
 	}
 	p.Text, p.Media = dialect.ResultText(content)
 	return p

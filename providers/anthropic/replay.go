@@ -7,12 +7,12 @@ import "toolscope/providers/dialect"
 // (anthropics/claude-code#6696 and #1237, anthropics/anthropic-sdk-typescript#648); 64 is what
 // clients cut ids to.
 var target = dialect.Target{
-	Name: "anthropic", Title: "Anthropic Messages", Dialect: "anthropic",
+	Name: "anthropic", Title: "Anthropic Messages", Protocol: "anthropic",
 	Form:      dialect.ObjectForm,
-	IDs:       dialect.IDRule{Class: "a-zA-Z0-9_-", Most: 64, Required: true, Unique: true},
-	Names:     dialect.NameRule{Class: "a-zA-Z0-9_-", Most: 128},
+	IDs:       dialect.IDRule{Class: "a-zA-Z0-9_-", Max: 64, Required: true, Unique: true},
+	Names:     dialect.NameRule{Class: "a-zA-Z0-9_-", Max: 128},
 	Reasoning: dialect.SignedReasoning,
-	ErrorFlag: true, Media: true, Together: true,
+	ErrorFlag: true, Media: true, ResultsFollow: true,
 	Merges: true, // "consecutive user or assistant turns in your request will be combined", says the API reference
 	Refusal: dialect.Refusal{
 		Args:        "messages.N.content.M.tool_use.input: Input should be a valid dictionary",
@@ -58,7 +58,7 @@ func encodeMessage(m *dialect.Message) []byte {
 		}
 		w.Close(']')
 	}
-	return dialect.Rewrite(m.Raw, m.RoleMember(), dialect.Member{Name: "content", Value: w.Text})
+	return dialect.ReplaceMembers(m.Raw, m.RoleMember(), dialect.Member{Name: "content", Value: w.Text})
 }
 
 func writeBlock(w *dialect.Writer, p *dialect.Part) {
@@ -67,7 +67,7 @@ func writeBlock(w *dialect.Writer, p *dialect.Part) {
 		w.Raw(p.Raw)
 	case p.Kind == dialect.TextPart:
 		w.Open('{').Member("type", "text").Key("text").Bytes(p.Text).Close('}')
-	case p.Kind == dialect.ReasoningPart && p.Hidden:
+	case p.Kind == dialect.ReasoningPart && p.SignatureOnly:
 		w.Open('{').Member("type", "redacted_thinking").Member("data", p.Signature).Close('}')
 	case p.Kind == dialect.ReasoningPart:
 		w.Open('{').Member("type", "thinking").Key("thinking").Bytes(p.Text).Member("signature", p.Signature).Close('}')
@@ -75,8 +75,8 @@ func writeBlock(w *dialect.Writer, p *dialect.Part) {
 		writeCall(w, p)
 	case p.Kind == dialect.ResultPart:
 		kind := "tool_result"
-		if p.Server && p.Tool != "" {
-			kind = p.Tool
+		if p.RunByProvider && p.ToolKind != "" {
+			kind = p.ToolKind
 		}
 		w.Open('{').Member("type", kind).Member("tool_use_id", p.ID).Key("content").Bytes(p.Text)
 		if p.Failed {
@@ -89,12 +89,12 @@ func writeBlock(w *dialect.Writer, p *dialect.Part) {
 func writeCall(w *dialect.Writer, p *dialect.Part) {
 	kind := "tool_use"
 	switch {
-	case p.Server && p.Tool == toolBlocks["mcp_tool_use"].Kind:
+	case p.RunByProvider && p.ToolKind == toolBlocks["mcp_tool_use"].Kind:
 		kind = "mcp_tool_use"
-	case p.Server:
+	case p.RunByProvider:
 		kind = "server_tool_use"
 	}
-	w.Open('{').Member("type", kind).Member("id", p.ID).Member("name", p.Name).Some("server_name", p.Host).Key("input").Args(p)
+	w.Open('{').Member("type", kind).Member("id", p.ID).Member("name", p.Name).MemberIfSet("server_name", p.MCPServer).Key("input").WriteArgs(p)
 	if p.Parent != "" {
 		w.Key("caller").Open('{').Member("type", callerType).Member("tool_id", p.Parent).Close('}')
 	}

@@ -19,7 +19,7 @@ func readTools(request []byte) (all []dialect.Tool) {
 	for t := range dialect.Raw(request).Get("tools").Elements() {
 		kind, tool := t.Get("type"), dialect.FunctionTool(t, "input_schema")
 		switch tool.Kind = kind.Text(); {
-		case !kind.Given(), kind.Is("custom"), tool.Schema != nil:
+		case !kind.IsPresent(), kind.Is("custom"), tool.Schema != nil:
 			tool.Kind = "function"
 		case hasAnyPrefix(tool.Kind, providerTools):
 			tool.Kind = "server"

@@ -8,9 +8,9 @@ import (
 
 // writeRequest writes a request of ConverseStream. The model stands in its path, where ARNs have slashes and
 // colons of their own.
-func writeRequest(r dialect.Request, _ dialect.Quirks) (path string, body []byte) {
+func writeRequest(r dialect.Request, _ dialect.HostFeatures) (path string, body []byte) {
 	var w dialect.Writer
-	w.Open('{').WriteList("messages", r.Encoded)
+	w.Open('{').WriteList("messages", r.EncodedMessages)
 	if system := r.Instructions(); system != "" {
 		w.Key("system").Open('[').Open('{').Member("text", system).Close('}').Close(']')
 	}

@@ -21,8 +21,8 @@ import (
 )
 
 // Protocol is the Bedrock Converse protocol.
-func Protocol() dialect.Dialect {
-	return dialect.Dialect{
+func Protocol() dialect.Protocol {
+	return dialect.Protocol{
 		Name:  "bedrock",
 		Title: "Bedrock Converse",
 		Sniff: sniffFrame,
@@ -42,32 +42,32 @@ var eventNames = []string{
 	"messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop", "metadata",
 }
 
-func sniffFrame(e dialect.Evidence) dialect.Score {
+func sniffFrame(e dialect.SniffInput) dialect.SniffScore {
 	name, event := eventAndFields(e)
 	_, operation := pathParts(e.Path)
 	switch {
 	case event != nil && slices.Contains(eventNames, name) &&
 		(name != "metadata" || event.Get("usage").Get("inputTokens").Count().Reported):
-		return dialect.Score{Points: dialect.Sure, Why: "event " + name}
+		return dialect.SniffScore{Points: dialect.Sure, Why: "event " + name}
 	case event.Get("output").Get("message").Kind() == '{' && event.Get("stopReason").IsString():
-		return dialect.Score{Points: dialect.Sure, Why: "a body with output.message and stopReason"}
+		return dialect.SniffScore{Points: dialect.Sure, Why: "a body with output.message and stopReason"}
 	case event.Get("output").Get("message").Get("role").Is("assistant"):
-		return dialect.Score{Points: dialect.Strong, Why: "a body with output.message"}
+		return dialect.SniffScore{Points: dialect.Strong, Why: "a body with output.message"}
 	case strings.HasSuffix(name, "Exception"):
-		return dialect.Score{Points: dialect.Likely, Why: "exception " + name}
+		return dialect.SniffScore{Points: dialect.Likely, Why: "exception " + name}
 	case strings.HasPrefix(operation, "converse"):
-		return dialect.Score{Points: dialect.Strong, Why: "path " + e.Path}
+		return dialect.SniffScore{Points: dialect.Strong, Why: "path " + e.Path}
 	case operation != "":
-		return dialect.Score{Points: dialect.Weak, Why: "path " + e.Path}
+		return dialect.SniffScore{Points: dialect.Weak, Why: "path " + e.Path}
 	case e.HeaderIs("X-Amzn-Errortype"), isEventStream(e.Header["Content-Type"]):
-		return dialect.Score{Points: dialect.Weak, Why: "a header of AWS"}
+		return dialect.SniffScore{Points: dialect.Weak, Why: "a header of AWS"}
 	}
-	return dialect.Score{}
+	return dialect.SniffScore{}
 }
 
 // eventAndFields is an event's name and members, as event.name tells it; no members of what is no JSON
 // object.
-func eventAndFields(e dialect.Evidence) (name string, event dialect.Raw) {
+func eventAndFields(e dialect.SniffInput) (name string, event dialect.Raw) {
 	name, event = string(e.Event), e.Data
 	s := dialect.Scan(e.Data)
 	for ok := s.Object(); ok; ok = s.Member() {
@@ -118,7 +118,7 @@ func readTools(request []byte) (tools []dialect.Tool) {
 		switch {
 		case spec.Get("name").IsString():
 			schema := spec.Get("inputSchema").Get("json")
-			if !schema.Given() {
+			if !schema.IsPresent() {
 				schema = nil
 			}
 			tools = append(tools, dialect.Tool{
@@ -133,7 +133,7 @@ func readTools(request []byte) (tools []dialect.Tool) {
 
 // endings are the stop reasons. Calls of malformed output, or of a response that a guardrail
 // stopped, are not to be run.
-var endings = dialect.Endings{
+var endings = dialect.FinishReasons{
 	What: "stop reason", Calls: "tool_use", Done: "end_turn",
 	Codes: map[string]stream.Code{
 		"end_turn": stream.FinishDone, "tool_use": stream.FinishDone, "stop_sequence": stream.FinishDone,

@@ -30,13 +30,13 @@ func TestSniff(t *testing.T) {
 		{"", ``, "/models/m/converse", 0},
 		{"", `{"contentBlockDelta":`, "", 0},
 	} {
-		got := sniffFrame(dialect.Evidence{Event: []byte(test.event), Data: []byte(test.data), Path: test.path})
+		got := sniffFrame(dialect.SniffInput{Event: []byte(test.event), Data: []byte(test.data), Path: test.path})
 		if got.Points != test.points || (got.Why == "") != (test.points == 0) {
 			t.Errorf("%+v: %+v", test, got)
 		}
 	}
 	for name, value := range map[string]string{"X-Amzn-Errortype": "AccessDeniedException", "Content-Type": "application/vnd.amazon.eventstream"} {
-		if got := sniffFrame(dialect.Evidence{Header: map[string][]string{name: {value}}}); got.Points != dialect.Weak {
+		if got := sniffFrame(dialect.SniffInput{Header: map[string][]string{name: {value}}}); got.Points != dialect.Weak {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}

@@ -25,7 +25,7 @@ func (d *decoder) readCompleteBlock(t *dialect.Turn, slot int32, block dialect.R
 	for ok := s.Object(); ok; ok = s.Member() {
 		switch string(s.Key()) {
 		case "text":
-			t.Text(s.Value())
+			t.AppendText(s.Value())
 		case "toolUse":
 			readCompleteCall(t, slot, s.Value())
 		case "toolResult":
@@ -37,7 +37,7 @@ func (d *decoder) readCompleteBlock(t *dialect.Turn, slot int32, block dialect.R
 		case "citationsContent":
 			parts := s.Value().Get("content").Scan()
 			for ok := parts.Array(); ok; ok = parts.Element() {
-				t.Text(parts.Value().Get("text"))
+				t.AppendText(parts.Value().Get("text"))
 			}
 		case "type", "image", "document", "video", "audio", "guardContent", "cachePoint", "searchResult":
 		default:
@@ -49,7 +49,7 @@ func (d *decoder) readCompleteBlock(t *dialect.Turn, slot int32, block dialect.R
 // readCompleteCall takes a call whose input is the object itself: its bytes are kept.
 func readCompleteCall(t *dialect.Turn, slot int32, use dialect.Raw) {
 	c := openCall(t, slot, use)
-	if input := use.Get("input"); input.Given() {
+	if input := use.Get("input"); input.IsPresent() {
 		if input.IsString() {
 			c.Find(dialect.ArgsString, "the arguments are a string, not an object: in history Bedrock refuses it")
 		}
@@ -68,7 +68,7 @@ func (d *decoder) reportUsage(t *dialect.Turn) {
 		t.Usage(u)
 	}
 	if invoked := d.ev.trace.Get("promptRouter").Get("invokedModelId").Text(); invoked != "" {
-		t.Meta(stream.Opening{Model: invoked})
+		t.Update(stream.Opening{Model: invoked})
 	}
 }
 

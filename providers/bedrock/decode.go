@@ -29,11 +29,11 @@ func (d *decoder) Frame(f stream.Frame) error {
 	case "messageStart":
 		d.startMessage()
 	case "contentBlockStart":
-		d.startBlock(d.ensureTurn("contentBlockStart"), d.ev.index.Slot())
+		d.startBlock(d.ensureTurn("contentBlockStart"), d.ev.index.AsSlot())
 	case "contentBlockDelta":
-		d.readDelta(d.ensureTurn("contentBlockDelta"), d.ev.index.Slot())
+		d.readDelta(d.ensureTurn("contentBlockDelta"), d.ev.index.AsSlot())
 	case "contentBlockStop": // text blocks often have no start, so a stop alone is no deviation
-		if c := d.ensureTurn("contentBlockStop").CallIn(d.ev.index.Slot()); c != nil && !c.Sealed {
+		if c := d.ensureTurn("contentBlockStop").FindCall(d.ev.index.AsSlot()); c != nil && !c.Sealed {
 			c.Seal()
 		}
 	case "messageStop":
@@ -116,7 +116,7 @@ func (d *decoder) startBlock(t *dialect.Turn, slot int32) {
 		case "toolUse":
 			use := s.Value()
 			c := openCall(t, slot, use)
-			if input := use.Get("input"); input.Given() && !input.Empty() && !input.EmptyObject() {
+			if input := use.Get("input"); input.IsPresent() && !input.Empty() && !input.EmptyObject() {
 				appendArguments(c, input) // no version of the protocol sends it; if one does, nothing is lost
 			}
 		case "toolResult":
@@ -138,15 +138,15 @@ func openCall(t *dialect.Turn, slot int32, use dialect.Raw) *dialect.Call {
 
 // reportResult takes the result of a call that the provider ran.
 func reportResult(t *dialect.Turn, result dialect.Raw) {
-	t.Answer(result.Get("toolUseId").Text(), "", result.Get("status").Is("error"))
+	t.AddResult(result.Get("toolUseId").Text(), "", result.Get("status").Is("error"))
 }
 
 func (d *decoder) readDelta(t *dialect.Turn, slot int32) {
 	delta := &d.ev.delta
-	if delta.input.Given() {
+	if delta.input.IsPresent() {
 		appendArguments(t.Call(slot), delta.input)
 	}
-	t.Text(delta.text)
+	t.AppendText(delta.text)
 	appendReasoning(t, slot, delta.thinking, delta.signature, delta.redacted)
 	if !delta.isKnown() {
 		d.Unknown("delta " + string(delta.other))
@@ -165,9 +165,9 @@ func appendArguments(c *dialect.Call, fragment dialect.Raw) {
 // appendReasoning takes reasoning, its signature, and what of it only the provider can read, as far as they
 // are there.
 func appendReasoning(t *dialect.Turn, block int32, text, signature, redacted dialect.Raw) {
-	t.Think(block, text)
-	t.Sign(block, signature)
-	t.Signed(redacted, "", stream.SignedHidden)
+	t.AppendReasoning(block, text)
+	t.AddSignature(block, signature)
+	t.SignLast(redacted, "", stream.SignedHidden)
 }
 
 // stopMessage takes the stop reason. The turn stays open for the metadata, unless that came first.
@@ -196,7 +196,7 @@ func (d *decoder) readMetadata() {
 // reportFinish takes a stop reason, unless it is null or absent.
 func reportFinish(t *dialect.Turn, stopReason dialect.Raw) {
 	reason := stopReason.Text()
-	if reason != "" && t.Stop(reason, &endings) == stream.FinishRefused {
+	if reason != "" && t.FinishAndCheck(reason, &endings) == stream.FinishRefused {
 		t.Find(stream.ProviderError, "%s", refusals[reason])
 	}
 }

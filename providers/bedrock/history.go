@@ -52,15 +52,15 @@ func readReasoning(p *dialect.Part, v dialect.Raw) {
 	shown := v.Get("reasoningText")
 	p.Text, p.Signature = shown.Get("text").Unquoted(), shown.Get("signature").Text()
 	if redacted := v.Get("redactedContent").Text(); redacted != "" {
-		p.Signature, p.Hidden = redacted, true
+		p.Signature, p.SignatureOnly = redacted, true
 	}
 }
 
 func readCall(p *dialect.Part, use dialect.Raw) {
-	p.Kind, p.Tool = dialect.CallPart, "function"
+	p.Kind, p.ToolKind = dialect.CallPart, "function"
 	p.ID, p.Name = use.Get("toolUseId").Text(), use.Get("name").Text()
 	if use.Get("type").Is(serverToolUse) {
-		p.Tool, p.Server = "server", true
+		p.ToolKind, p.RunByProvider = "server", true
 	}
 	p.SetArgs(use.Get("input"))
 }
@@ -70,8 +70,8 @@ func readCall(p *dialect.Part, use dialect.Raw) {
 func readResult(p *dialect.Part, result dialect.Raw) {
 	p.Kind, p.ID = dialect.ResultPart, result.Get("toolUseId").Text()
 	p.Failed = result.Get("status").Is("error")
-	p.Tool = result.Get("type").Text()
-	p.Server = p.Tool != ""
+	p.ToolKind = result.Get("type").Text()
+	p.RunByProvider = p.ToolKind != ""
 	for block := range result.Get("content").Elements() {
 		if value := block.Get("json"); value != nil {
 			p.Text = append(p.Text, value...)

@@ -12,12 +12,12 @@ import (
 // double16/Cyber-AutoAgent-ng#27, NousResearch/hermes-agent#90008. Which models take signed
 // reasoning, and that Mistral's want other ids, is not the protocol's.
 var target = dialect.Target{
-	Name: "bedrock", Title: "Bedrock Converse", Dialect: "bedrock",
+	Name: "bedrock", Title: "Bedrock Converse", Protocol: "bedrock",
 	Form:      dialect.ObjectForm,
-	IDs:       dialect.IDRule{Class: "a-zA-Z0-9_.:-", Most: 64, Required: true, Unique: true},
-	Names:     dialect.NameRule{Class: "a-zA-Z0-9_-", Most: 64},
+	IDs:       dialect.IDRule{Class: "a-zA-Z0-9_.:-", Max: 64, Required: true, Unique: true},
+	Names:     dialect.NameRule{Class: "a-zA-Z0-9_-", Max: 64},
 	Reasoning: dialect.SignedReasoning,
-	ErrorFlag: true, Media: true, Together: true,
+	ErrorFlag: true, Media: true, ResultsFollow: true,
 	Refusal: dialect.Refusal{
 		Args:       "The format of the value at messages.N.content.M.toolUse.input is invalid. Provide a json object for the field and try again.",
 		SameID:     "The toolUse blocks at messages.N.content contain duplicate Ids: {id}",
@@ -49,7 +49,7 @@ func encodeHistory(messages []dialect.Message) (out [][]byte) {
 			writeBlock(&w, &m.Parts[j])
 		}
 		w.Close(']')
-		out = append(out, dialect.Rewrite(m.Raw, m.RoleMember(), dialect.Member{Name: "content", Value: w.Text}))
+		out = append(out, dialect.ReplaceMembers(m.Raw, m.RoleMember(), dialect.Member{Name: "content", Value: w.Text}))
 	}
 	return out
 }
@@ -65,15 +65,15 @@ func writeBlock(w *dialect.Writer, p *dialect.Part) {
 		w.Open('{').Key("text").Bytes(p.Text).Close('}')
 	case dialect.ReasoningPart:
 		w.Open('{').Key("reasoningContent").Open('{')
-		if p.Hidden {
+		if p.SignatureOnly {
 			w.Member("redactedContent", p.Signature)
 		} else {
-			w.Key("reasoningText").Open('{').Key("text").Bytes(p.Text).Some("signature", p.Signature).Close('}')
+			w.Key("reasoningText").Open('{').Key("text").Bytes(p.Text).MemberIfSet("signature", p.Signature).Close('}')
 		}
 		w.Close('}').Close('}')
 	case dialect.CallPart:
-		w.Open('{').Key("toolUse").Open('{').Member("toolUseId", p.ID).Member("name", p.Name).Key("input").Args(p)
-		if p.Server {
+		w.Open('{').Key("toolUse").Open('{').Member("toolUseId", p.ID).Member("name", p.Name).Key("input").WriteArgs(p)
+		if p.RunByProvider {
 			w.Member("type", serverToolUse)
 		}
 		w.Close('}').Close('}')
@@ -89,8 +89,8 @@ func writeResult(w *dialect.Writer, p *dialect.Part) {
 	if p.Failed {
 		w.Member("status", "error")
 	}
-	if p.Server {
-		w.Some("type", p.Tool)
+	if p.RunByProvider {
+		w.MemberIfSet("type", p.ToolKind)
 	}
 	w.Close('}').Close('}')
 }

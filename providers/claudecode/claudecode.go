@@ -17,13 +17,13 @@ import (
 )
 
 // Protocol is Claude Code's stream-json around the protocol its model speaks.
-func Protocol(inner dialect.Dialect) dialect.Dialect {
-	return dialect.Dialect{
-		Name:     "claude-code",
-		Title:    "Claude Code stream-json",
-		Sniff:    sniffFrame,
-		Findings: findings,
-		Lanes:    true,
+func Protocol(inner dialect.Protocol) dialect.Protocol {
+	return dialect.Protocol{
+		Name:          "claude-code",
+		Title:         "Claude Code stream-json",
+		Sniff:         sniffFrame,
+		Findings:      findings,
+		ParallelTurns: true,
 		New: func(o *dialect.Out) dialect.Decoder {
 			d := &decoder{
 				Out: o, inner: inner.New,
@@ -35,33 +35,33 @@ func Protocol(inner dialect.Dialect) dialect.Dialect {
 	}
 }
 
-func sniffFrame(e dialect.Evidence) dialect.Score {
+func sniffFrame(e dialect.SniffInput) dialect.SniffScore {
 	var named, subtype, session, uuid, parent, event, message dialect.Raw
 	if dialect.Read(e.Data,
 		dialect.Value("type", &named), dialect.Value("subtype", &subtype), dialect.Value("session_id", &session),
 		dialect.Value("uuid", &uuid), dialect.Value("parent_tool_use_id", &parent),
 		dialect.Value("event", &event), dialect.Value("message", &message)) != nil {
-		return dialect.Score{}
+		return dialect.SniffScore{}
 	}
 	ofSession := session.IsString() || parent != nil
 	switch kind := named.Text(); kind {
 	case "stream_event":
 		if event.Kind() == '{' {
-			return dialect.Score{Points: dialect.Sure, Why: "a stream_event line"}
+			return dialect.SniffScore{Points: dialect.Sure, Why: "a stream_event line"}
 		}
 	case "assistant", "user":
 		if message.Kind() == '{' && ofSession {
-			return dialect.Score{Points: dialect.Sure, Why: "a line with a message of the " + kind}
+			return dialect.SniffScore{Points: dialect.Sure, Why: "a line with a message of the " + kind}
 		}
 	case "system", "result":
 		if subtype.IsString() && ofSession {
-			return dialect.Score{Points: dialect.Sure, Why: "a " + kind + " line"}
+			return dialect.SniffScore{Points: dialect.Sure, Why: "a " + kind + " line"}
 		}
 	case "":
 	default:
 		if session.IsString() && uuid.IsString() {
-			return dialect.Score{Points: dialect.Likely, Why: "a line of a session"}
+			return dialect.SniffScore{Points: dialect.Likely, Why: "a line of a session"}
 		}
 	}
-	return dialect.Score{}
+	return dialect.SniffScore{}
 }

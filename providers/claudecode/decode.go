@@ -27,7 +27,7 @@ func (d *decoder) Frame(f stream.Frame) error {
 	if err := l.shape.Read(f.Data); err != nil {
 		return err
 	}
-	switch string(l.kind.Or(nil)) {
+	switch string(l.kind.OrDefault(nil)) {
 	case "stream_event":
 		return d.readStreamEvent(d.ensureAgent(l.parent))
 	case "assistant":
@@ -61,7 +61,7 @@ func (d *decoder) reportUnknown() {
 
 // ensureAgent is the agent that works for the call parent, the main one if there is none.
 func (d *decoder) ensureAgent(parent dialect.Raw) *agent {
-	l := d.byParent[string(parent.Or(nil))]
+	l := d.byParent[string(parent.OrDefault(nil))]
 	if l == nil {
 		l = newAgent(d, parent.Text())
 		d.byParent[l.parent] = l
@@ -73,7 +73,7 @@ func (d *decoder) ensureAgent(parent dialect.Raw) *agent {
 // readStreamEvent hands the lane's decoder an event of its protocol. The name that the event would have
 // as a server-sent event is its type.
 func (d *decoder) readStreamEvent(l *agent) error {
-	event, kind := d.line.event, d.line.eventKind.Or(nil)
+	event, kind := d.line.event, d.line.eventKind.OrDefault(nil)
 	if string(kind) == "message_start" {
 		l.endMessage()
 		l.next = 0
@@ -154,7 +154,7 @@ func (d *decoder) reportResults(l *agent) {
 			sub.endMessage()
 		}
 		if c := d.calls[id]; c != nil {
-			c.Turn().Gave(id, block.Get("is_error").IsTrue(), block.Get("content"))
+			c.Turn().AddResultContent(id, block.Get("is_error").IsTrue(), block.Get("content"))
 		} else {
 			l.out.Find(dialect.OrphanResult, "a tool's result is for a call that these lines do not have")
 		}

@@ -29,7 +29,7 @@ const extraBlock = 1 << 21
 
 func newAgent(d *decoder, parent string) *agent {
 	l := &agent{of: d, parent: parent}
-	l.out = d.Lane(l.editEvent)
+	l.out = d.Nested(l.editEvent)
 	l.reset()
 	return l
 }
@@ -84,7 +84,7 @@ func (l *agent) addBlock(message, block dialect.Raw) {
 	at := newMember("index", strconv.AppendInt(nil, int64(index), 10))
 	args := argsOf(block.Get("input"))
 	if args != nil {
-		block = dialect.Rewrite(block, newMember("input", []byte("{}")))
+		block = dialect.ReplaceMembers(block, newMember("input", []byte("{}")))
 	}
 	l.feedFrame(newEvent("content_block_start", at, newMember("content_block", block)))
 	if args != nil {
@@ -120,7 +120,7 @@ func (l *agent) keepEnding(message dialect.Raw) {
 	reason, usage := message.Get("stop_reason"), message.Get("usage")
 	delta := newObject(newMember("stop_reason", reason), newMember("stop_details", message.Get("stop_details")))
 	l.ending = newEvent("message_delta", newMember("delta", delta), newMember("usage", usage))
-	l.partial = !reason.Given() && usage.Given()
+	l.partial = !reason.IsPresent() && usage.IsPresent()
 }
 
 // endMessage ends a message that came whole.
@@ -151,4 +151,4 @@ func newMember(name string, value []byte) dialect.Member {
 }
 
 // newObject is one with those of the members that have a value.
-func newObject(members ...dialect.Member) []byte { return dialect.Rewrite(nil, members...) }
+func newObject(members ...dialect.Member) []byte { return dialect.ReplaceMembers(nil, members...) }

@@ -78,7 +78,7 @@ var All = []Client{
 
 // Find is the client of that name; the error lists the names there are.
 func Find(name string) (*Client, error) {
-	return dialect.Named("client", name, All, func(c *Client) string { return c.Name })
+	return dialect.FindNamed("client", name, All, func(c *Client) string { return c.Name })
 }
 
 // MustFind is the client of that name, which is in All: what a table of facts names.

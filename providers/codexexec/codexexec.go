@@ -15,8 +15,8 @@ import (
 )
 
 // Protocol is the lines of codex exec --json.
-func Protocol() dialect.Dialect {
-	return dialect.Dialect{
+func Protocol() dialect.Protocol {
+	return dialect.Protocol{
 		Name:     "codex-exec",
 		Title:    "Codex exec --json",
 		Sniff:    sniffFrame,
@@ -29,17 +29,17 @@ func Protocol() dialect.Dialect {
 	}
 }
 
-func sniffFrame(e dialect.Evidence) dialect.Score {
+func sniffFrame(e dialect.SniffInput) dialect.SniffScore {
 	data := dialect.Raw(e.Data)
 	switch kind := data.Get("type").Text(); {
 	case kind == "thread.started" && data.Get("thread_id").IsString():
-		return dialect.Score{Points: dialect.Sure, Why: "a thread.started line"}
+		return dialect.SniffScore{Points: dialect.Sure, Why: "a thread.started line"}
 	case strings.HasPrefix(kind, "item.") && data.Get("item").Get("type").IsString():
-		return dialect.Score{Points: dialect.Sure, Why: "a line about an item"}
+		return dialect.SniffScore{Points: dialect.Sure, Why: "a line about an item"}
 	case kind == "turn.started" || kind == "turn.completed" || kind == "turn.failed":
-		return dialect.Score{Points: dialect.Likely, Why: "a " + kind + " line"}
+		return dialect.SniffScore{Points: dialect.Likely, Why: "a " + kind + " line"}
 	}
-	return dialect.Score{}
+	return dialect.SniffScore{}
 }
 
 // itemsOnly is the only finding that only these lines make.

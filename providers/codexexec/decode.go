@@ -115,12 +115,12 @@ func (d *decoder) readItem(done bool) {
 		d.reportNotice(l.message.Text())
 	case "agent_message":
 		if done {
-			d.ensureTurn().Text(l.text)
+			d.ensureTurn().AppendText(l.text)
 		}
 	case "reasoning":
 		if done {
 			d.block++
-			d.ensureTurn().Think(d.block, l.text)
+			d.ensureTurn().AppendReasoning(d.block, l.text)
 		}
 	case "todo_list":
 	default:
@@ -158,17 +158,17 @@ func (d *decoder) ensureCall(kind string, of *itemKind) *dialect.Call {
 func (d *decoder) reportResult(c *dialect.Call, of *itemKind) {
 	l := &d.line
 	given := l.item.Get(of.given)
-	if content := given.Get("content"); content.Given() {
+	if content := given.Get("content"); content.IsPresent() {
 		given = content
 	}
-	if l.itemErr.Given() {
+	if l.itemErr.IsPresent() {
 		given = l.itemErr.Get("message")
 	}
-	failed := l.status.Is("failed") || l.status.Is("declined") || l.itemErr.Given()
-	if of.given == "" && !l.status.Given() {
+	failed := l.status.Is("failed") || l.status.Is("declined") || l.itemErr.IsPresent()
+	if of.given == "" && !l.status.IsPresent() {
 		return // a search says nothing of what it found
 	}
-	d.turn.Gave(c.ID, failed, given)
+	d.turn.AddResultContent(c.ID, failed, given)
 }
 
 // usageOf is the usage of a turn: of all its responses together.

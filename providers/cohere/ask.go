@@ -3,7 +3,7 @@ package cohere
 import "toolscope/providers/dialect"
 
 // writeRequest writes a request of version 2's chat. The usage comes at its end unasked.
-func writeRequest(r dialect.Request, _ dialect.Quirks) (path string, body []byte) {
+func writeRequest(r dialect.Request, _ dialect.HostFeatures) (path string, body []byte) {
 	var w dialect.Writer
 	w.Open('{').Member("model", r.Model).Flag("stream", true)
 	if r.MaxTokens > 0 {

@@ -16,8 +16,8 @@ import (
 )
 
 // Protocol is version 2 of Cohere's protocol.
-func Protocol() dialect.Dialect {
-	return dialect.Dialect{
+func Protocol() dialect.Protocol {
+	return dialect.Protocol{
 		Name:  "cohere",
 		Title: "Cohere v2",
 		Sniff: sniffFrame,
@@ -42,7 +42,7 @@ var eventTypes = map[string]bool{
 	"citation-start": true, "citation-end": true,
 }
 
-func sniffFrame(e dialect.Evidence) dialect.Score {
+func sniffFrame(e dialect.SniffInput) dialect.SniffScore {
 	var named, index, delta, body, reason dialect.Raw
 	bad := dialect.Read(e.Data,
 		dialect.Value("type", &named), dialect.Value("index", &index), dialect.Value("delta", &delta),
@@ -52,20 +52,20 @@ func sniffFrame(e dialect.Evidence) dialect.Score {
 	switch {
 	case bad:
 	case eventTypes[kind] && (delta.Kind() == '{' || index.Count().Reported):
-		return dialect.Score{Points: dialect.Sure, Why: "event type " + kind}
+		return dialect.SniffScore{Points: dialect.Sure, Why: "event type " + kind}
 	case body.Kind() == '{' && finishes:
-		return dialect.Score{Points: dialect.Sure, Why: "a body with message and finish_reason " + reason.Text()}
+		return dialect.SniffScore{Points: dialect.Sure, Why: "a body with message and finish_reason " + reason.Text()}
 	case kind == "" && eventTypes[string(e.Event)]:
-		return dialect.Score{Points: dialect.Strong, Why: "event name " + string(e.Event)}
+		return dialect.SniffScore{Points: dialect.Strong, Why: "event name " + string(e.Event)}
 	}
 	if strings.HasSuffix(e.Path, "/v2/chat") {
-		return dialect.Score{Points: dialect.Strong, Why: "path " + e.Path}
+		return dialect.SniffScore{Points: dialect.Strong, Why: "path " + e.Path}
 	}
-	return dialect.Score{}
+	return dialect.SniffScore{}
 }
 
 // endings are the finish reasons.
-var endings = dialect.Endings{
+var endings = dialect.FinishReasons{
 	What: "finish reason", Calls: "TOOL_CALL", Done: "COMPLETE",
 	Codes: map[string]stream.Code{
 		"COMPLETE": stream.FinishDone, "STOP_SEQUENCE": stream.FinishDone, "TOOL_CALL": stream.FinishDone,

@@ -19,10 +19,10 @@ func TestModel(t *testing.T) {
 // protocol away.
 func TestErrorBody(t *testing.T) {
 	body := []byte(`{"id":"e1","message":"invalid api token"}`)
-	if got := sniffFrame(dialect.Evidence{Data: body}); got.Points != 0 {
+	if got := sniffFrame(dialect.SniffInput{Data: body}); got.Points != 0 {
 		t.Errorf("%+v", got)
 	}
-	if got := sniffFrame(dialect.Evidence{Data: body, Path: "/v2/chat"}); got.Points != dialect.Strong {
+	if got := sniffFrame(dialect.SniffInput{Data: body, Path: "/v2/chat"}); got.Points != dialect.Strong {
 		t.Errorf("%+v", got)
 	}
 	var got []stream.Event

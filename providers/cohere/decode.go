@@ -29,7 +29,7 @@ func (d *decoder) Frame(f stream.Frame) error {
 	if err := d.ev.shape.Read(f.Data); err != nil {
 		return err
 	}
-	kind := d.ev.kind.Or(f.Event)
+	kind := d.ev.kind.OrDefault(f.Event)
 	switch string(kind) {
 	case "message-start":
 		d.startMessage()
@@ -40,7 +40,7 @@ func (d *decoder) Frame(f stream.Frame) error {
 	case "tool-call-delta":
 		d.readDelta(d.ensureTurn(kind))
 	case "tool-call-end":
-		endCall(d.ensureTurn(kind).Call(d.ev.index.Slot()))
+		endCall(d.ensureTurn(kind).Call(d.ev.index.AsSlot()))
 	case "message-end":
 		d.endMessage(kind)
 	case "content-end", "citation-start", "citation-end", "debug":
@@ -104,19 +104,19 @@ func (d *decoder) ensureTurn(event []byte) *dialect.Turn {
 // readContent takes what the message says: its plan and reasoning are reasoning.
 func (d *decoder) readContent(t *dialect.Turn) {
 	m := &d.ev.message
-	t.Think(0, m.plan)
-	t.Think(0, m.thinking)
-	t.Text(m.text)
-	t.Text(m.content)
+	t.AppendReasoning(0, m.plan)
+	t.AppendReasoning(0, m.thinking)
+	t.AppendText(m.text)
+	t.AppendText(m.content)
 	for part := range m.content.Elements() {
-		t.Think(0, part.Get("thinking"))
-		t.Text(part.Get("text"))
+		t.AppendReasoning(0, part.Get("thinking"))
+		t.AppendText(part.Get("text"))
 	}
 }
 
 func (d *decoder) startCall(t *dialect.Turn) {
 	call := d.ev.message.firstCall()
-	c := openCall(t, d.ev.index.Slot(), &call)
+	c := openCall(t, d.ev.index.AsSlot(), &call)
 	if !call.Args.Empty() { // normally the empty string, which deltas follow
 		d.appendArguments(c, call.Args)
 	}
@@ -133,7 +133,7 @@ func openCall(t *dialect.Turn, slot int32, w *dialect.FunctionCall) *dialect.Cal
 }
 
 func (d *decoder) readDelta(t *dialect.Turn) {
-	call, c := d.ev.message.firstCall(), t.Call(d.ev.index.Slot())
+	call, c := d.ev.message.firstCall(), t.Call(d.ev.index.AsSlot())
 	if id, name := call.ID.Text(), call.Name.Text(); id != "" || name != "" {
 		c.Meta(stream.CallInfo{ID: id, Name: name, Kind: "function"})
 	}
@@ -153,7 +153,7 @@ func reportNullArguments(c *dialect.Call) {
 
 // appendArguments takes a fragment of a call's arguments: a string that is a piece of JSON.
 func (d *decoder) appendArguments(c *dialect.Call, v dialect.Raw) {
-	if !v.Given() {
+	if !v.IsPresent() {
 		return
 	}
 	if !v.IsString() && !d.argsReported {

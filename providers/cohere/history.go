@@ -21,8 +21,8 @@ func readParts(v dialect.Raw) (parts []dialect.Part) {
 func readCall(v dialect.Raw) dialect.Part {
 	var call dialect.FunctionCall
 	call.Read(v)
-	p := dialect.Part{Kind: dialect.CallPart, ID: call.ID.Text(), Name: call.Name.Text(), Tool: "function", Raw: v}
-	if call.Args.Given() {
+	p := dialect.Part{Kind: dialect.CallPart, ID: call.ID.Text(), Name: call.Name.Text(), ToolKind: "function", Raw: v}
+	if call.Args.IsPresent() {
 		p.SetArgs(call.Args)
 	}
 	return p
@@ -37,7 +37,7 @@ func readResult(v dialect.Raw) dialect.Part {
 		return p
 	}
 	for block := range content.Elements() {
-		if data := block.Get("document").Get("data"); data.Given() {
+		if data := block.Get("document").Get("data"); data.IsPresent() {
 			p.Text = data.Append(p.Text)
 		} else if text := block.Get("text"); text.IsString() {
 			p.Text = text.Append(p.Text)

@@ -15,7 +15,7 @@ func (d *decoder) readMessageObject(t *dialect.Turn, slot int32) {
 		switch {
 		case call.Args == nil:
 			c.Find(dialect.ArgsMissing, "no arguments field came at all: meant as {}")
-		case !call.Args.Given() || call.Args.Is("null"):
+		case !call.Args.IsPresent() || call.Args.Is("null"):
 			reportNullArguments(c)
 		case call.Args.Empty():
 			c.Find(dialect.ArgsEmpty, "the arguments are the empty string: meant as {}")
@@ -49,7 +49,7 @@ func reportFinish(t *dialect.Turn, reason string, err dialect.Raw) {
 	if reason != "" {
 		t.Finish(reason, code)
 	}
-	if err.Given() && !err.Empty() {
+	if err.IsPresent() && !err.Empty() {
 		t.Fail(reason, errorText(err))
 	}
 	switch {

@@ -10,12 +10,12 @@ import (
 // ("Errors" at docs.cohere.com); its reference says no more of ids, and nothing of arguments that
 // are not JSON.
 var target = dialect.Target{
-	Name: "cohere", Title: "Cohere v2", Dialect: "cohere",
-	Form:      dialect.TextForm,
-	IDs:       dialect.IDRule{Required: true, Unique: true},
-	Names:     dialect.NameRule{Class: "a-zA-Z0-9_", First: "a-zA-Z_"},
-	Reasoning: dialect.PlainReasoning,
-	Together:  true,
+	Name: "cohere", Title: "Cohere v2", Protocol: "cohere",
+	Form:          dialect.TextForm,
+	IDs:           dialect.IDRule{Required: true, Unique: true},
+	Names:         dialect.NameRule{Class: "a-zA-Z0-9_", First: "a-zA-Z_"},
+	Reasoning:     dialect.PlainReasoning,
+	ResultsFollow: true,
 	Refusal: dialect.Refusal{
 		ID:         "tool call id must be provided with tool message",
 		SameID:     "cannot have duplicate tool ids",
@@ -32,7 +32,7 @@ func encodeHistory(messages []dialect.Message) [][]byte {
 		if m.Role == dialect.Assistant {
 			return encodeAssistant(m, parts)
 		}
-		return dialect.Rewrite(m.Raw, m.RoleMember(), contentMember(m, parts))
+		return dialect.ReplaceMembers(m.Raw, m.RoleMember(), contentMember(m, parts))
 	})
 }
 
@@ -68,8 +68,8 @@ func encodeAssistant(m *dialect.Message, parts []dialect.Part) []byte {
 	if len(thought) > 0 {
 		plan.Bytes(thought)
 	}
-	return dialect.Rewrite(m.Raw, m.RoleMember(), contentMember(m, said),
-		dialect.Update(m.Raw, "tool_plan", plan.Text), dialect.Update(m.Raw, "tool_calls", dialect.List(&calls)))
+	return dialect.ReplaceMembers(m.Raw, m.RoleMember(), contentMember(m, said),
+		dialect.UpdatedMember(m.Raw, "tool_plan", plan.Text), dialect.UpdatedMember(m.Raw, "tool_calls", dialect.List(&calls)))
 }
 
 func thinkingPart(text []byte) dialect.Raw {
@@ -83,7 +83,7 @@ func writeCall(w *dialect.Writer, p *dialect.Part) {
 		return
 	}
 	w.Open('{').Member("id", p.ID).Member("type", "function").Key("function").Open('{')
-	w.Member("name", p.Name).Key("arguments").Args(p).Close('}').Close('}')
+	w.Member("name", p.Name).Key("arguments").WriteArgs(p).Close('}').Close('}')
 }
 
 func encodeResult(p *dialect.Part) []byte {

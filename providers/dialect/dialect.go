@@ -64,13 +64,13 @@ import (
 	"toolscope/stream"
 )
 
-// A Dialect is one wire protocol a tool call can arrive by.
-type Dialect struct {
-	Name  string // as in the machine contract: "anthropic", "openai-chat"
-	Title string // as people say it: "Anthropic Messages"
-	Sniff func(Evidence) Score
-	New   func(*Out) Decoder
-	Lanes bool // several turns may be open at a time
+// A Protocol is one wire protocol a tool call can arrive by.
+type Protocol struct {
+	Name          string // as in the machine contract: "anthropic", "openai-chat"
+	Title         string // as people say it: "Anthropic Messages"
+	Sniff         func(SniffInput) SniffScore
+	New           func(*Out) Decoder
+	ParallelTurns bool // several turns may be open at a time
 
 	// Tools are the tools that a request declares; nil where the dialect has no requests.
 	Tools func(request []byte) []Tool
@@ -81,7 +81,7 @@ type Dialect struct {
 	Findings []*stream.Diagnosis
 	// Reads says how the history of a request is read, where none is ever written by this protocol:
 	// only its Decode and its rules are used. It is nil where Targets say so.
-	Reads *Target
+	HistoryTarget *Target
 	// Targets are where history can be sent by this protocol, first the provider it is named after;
 	// none where the dialect has no requests.
 	Targets []Target
@@ -90,14 +90,14 @@ type Dialect struct {
 // A Tool is one tool a request declares.
 type Tool struct {
 	Name        string
-	Space       string // its namespace, where that is not part of Name
+	Namespace   string // its namespace, where that is not part of Name
 	Kind        string // function, custom, server, …: as a call of it would have
 	Description string // what the model is told of it
 	Schema      Raw    // of its arguments, as JSON Schema 2020-12; nil when the request has none
 }
 
-// Evidence is what an exchange shows before it is decoded. Any part of it may be missing.
-type Evidence struct {
+// SniffInput is what an exchange shows before it is decoded. Any part of it may be missing.
+type SniffInput struct {
 	Path   string              // of the request, "" when unknown
 	Header map[string][]string // of the response, canonical names; nil when unknown
 	Event  []byte              // SSE event type of a frame
@@ -105,11 +105,11 @@ type Evidence struct {
 }
 
 // HeaderIs reports whether the response has that header (canonical name).
-func (e Evidence) HeaderIs(name string) bool { return len(e.Header[name]) > 0 }
+func (e SniffInput) HeaderIs(name string) bool { return len(e.Header[name]) > 0 }
 
-// Score is how sure a dialect is that the exchange is of its protocol, and why. The most points
+// SniffScore is how sure a dialect is that the exchange is of its protocol, and why. The most points
 // win; 0 is no claim.
-type Score struct {
+type SniffScore struct {
 	Points int
 	Why    string
 }

@@ -51,22 +51,22 @@ type Part struct {
 	Kind PartKind
 	Text []byte // of text and reasoning; of a result, its text
 
-	ID        string // of a call, what its result names; of reasoning, the id of its piece
-	Item      string // id of the item it is in, where that has one besides ID
-	Name      string // of the tool
-	Space     string // namespace of the tool, where that is not part of Name
-	Tool      string // of a call, its kind as in stream.Call; of a Server's result, the wire's word
-	Parent    string // id of the call whose code made this one
-	Host      string // the MCP server that runs it
-	Args      []byte // of a call: the text, or the exact bytes of the value
-	Form      Form   // how Args stand on the wire
-	Author    Author // of a call: who wrote Args as they stand
-	Unseen    bool   // of a call: bytes of it were not seen, so Args may not be whole
-	Server    bool   // the provider runs it
-	Failed    bool   // the result is an error
-	Media     int    // pieces of a result that are no text
-	Signature string // must come back with the part, unchanged
-	Hidden    bool   // reasoning of which nothing is there but the signature
+	ID            string     // of a call, what its result names; of reasoning, the id of its piece
+	Item          string     // id of the item it is in, where that has one besides ID
+	Name          string     // of the tool
+	Namespace     string     // namespace of the tool, where that is not part of Name
+	ToolKind      string     // of a call, its kind as in stream.Call; of a Server's result, the wire's word
+	Parent        string     // id of the call whose code made this one
+	MCPServer     string     // the MCP server that runs it
+	Args          []byte     // of a call: the text, or the exact bytes of the value
+	Form          ArgsForm   // how Args stand on the wire
+	Author        ArgsAuthor // of a call: who wrote Args as they stand
+	Unseen        bool       // of a call: bytes of it were not seen, so Args may not be whole
+	RunByProvider bool       // the provider runs it
+	Failed        bool       // the result is an error
+	Media         int        // pieces of a result that are no text
+	Signature     string     // must come back with the part, unchanged
+	SignatureOnly bool       // reasoning of which nothing is there but the signature
 
 	// Raw is the JSON value on the wire that holds this part and nothing else: a content block, a
 	// call, an item, a message of one result, a string that is all reasoning of its message. It is
@@ -82,32 +82,32 @@ func (p *Part) SetArgs(value Raw) {
 	}
 }
 
-// Author is who wrote the arguments of a call as they stand: a client that sends a call back may
+// ArgsAuthor is who wrote the arguments of a call as they stand: a client that sends a call back may
 // have rewritten them.
-type Author uint8
+type ArgsAuthor uint8
 
 const (
-	SomeAuthor   Author = iota // not known: a history does not tell, and the response was not seen
-	ModelAuthor                // they are what the model wrote
-	ClientAuthor               // the model wrote something else
+	SomeAuthor   ArgsAuthor = iota // not known: a history does not tell, and the response was not seen
+	ModelAuthor                    // they are what the model wrote
+	ClientAuthor                   // the model wrote something else
 )
 
-// Form is how a protocol carries the arguments of a call in its history.
-type Form uint8
+// ArgsForm is how a protocol carries the arguments of a call in its history.
+type ArgsForm uint8
 
 const (
-	TextForm       Form = iota // a JSON string that holds JSON
-	ObjectForm                 // an object
-	PositionalForm             // protocol buffers as arrays (AI Studio)
+	TextForm       ArgsForm = iota // a JSON string that holds JSON
+	ObjectForm                     // an object
+	PositionalForm                 // protocol buffers as arrays (AI Studio)
 )
 
-func (f Form) String() string { return [...]string{"string", "object", "arrays"}[f] }
+func (f ArgsForm) String() string { return [...]string{"string", "object", "arrays"}[f] }
 
 // ResultText is the text of a result's content, which is a string or a list of blocks. media is how
 // many of the blocks are no text.
 func ResultText(content Raw) (text []byte, media int) {
 	switch {
-	case !content.Given():
+	case !content.IsPresent():
 		return nil, 0
 	case content.Kind() != '[':
 		return content.Append(nil), 0

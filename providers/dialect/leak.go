@@ -2,8 +2,8 @@ package dialect
 
 import "bytes"
 
-// leak looks for a call in the text of a turn.
-type leak struct {
+// textCallFinder looks for a call in the text of a turn.
+type textCallFinder struct {
 	window []byte // the last bytes seen: a marker may be split over deltas
 	found  bool
 }
@@ -17,8 +17,8 @@ var leakMarkers = [][]byte{
 
 const longestMarker = 40
 
-// in reports whether text, after the text before it, shows a call. It does so once.
-func (l *leak) in(text string) bool {
+// showsCall reports whether text, after the text before it, shows a call. It does so once.
+func (l *textCallFinder) showsCall(text string) bool {
 	if l.found {
 		return false
 	}

@@ -32,9 +32,9 @@ func leaks(texts ...string) (n int) {
 			n++
 		}
 	}).Open(stream.Opening{})
-	turn.FindLeaks()
+	turn.WatchText()
 	for _, text := range texts {
-		turn.Text(AppendString(nil, []byte(text)))
+		turn.AppendText(AppendString(nil, []byte(text)))
 	}
 	return n
 }

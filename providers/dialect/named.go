@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Named is the first of all with that name. If there is none, the error lists the names there are;
+// FindNamed is the first of all with that name. If there is none, the error lists the names there are;
 // kind is what it calls them.
-func Named[T any](kind, name string, all []T, nameOf func(*T) string) (*T, error) {
+func FindNamed[T any](kind, name string, all []T, nameOf func(*T) string) (*T, error) {
 	var names []string
 	for i := range all {
 		if nameOf(&all[i]) == name {

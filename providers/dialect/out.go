@@ -11,16 +11,16 @@ import (
 // Out is where a Decoder says what it reads. It makes the events of one exchange, numbers its turns
 // from 0 and knows which are open. It copies the bytes it is given.
 type Out struct {
-	emit  func(stream.Event)
-	of    *Out // the Out that this is a lane of, or nil
-	turns int32
-	open  []*Turn // in the order they began
-	last  *Turn
-	said  told
-	text  stream.Arena      // of deltas and the wire's forms of them, until the timeline has copied them
-	froms []stream.WireForm // the block that the next form goes into
-	buf   []byte
-	now   time.Duration
+	emit     func(stream.Event)
+	of       *Out // the Out that this is a lane of, or nil
+	turns    int32
+	open     []*Turn // in the order they began
+	last     *Turn
+	reported reportedOnce
+	text     stream.Arena      // of deltas and the wire's forms of them, until the timeline has copied them
+	froms    []stream.WireForm // the block that the next form goes into
+	buf      []byte
+	now      time.Duration
 }
 
 // NewOut is an Out whose events go to emit, which stamps At and Frame.
@@ -29,9 +29,9 @@ func NewOut(emit func(stream.Event)) *Out { return &Out{emit: emit, now: stream.
 // To has the events go to emit from now on.
 func (o *Out) To(emit func(stream.Event)) { o.emit = emit }
 
-// Lane is an Out for a decoder that reads one part of the exchange. Its turns are turns of o too,
+// Nested is an Out for a decoder that reads one part of the exchange. Its turns are turns of o too,
 // numbered among them. Each of its events goes to o as edit returns it.
-func (o *Out) Lane(edit func(stream.Event) stream.Event) *Out {
+func (o *Out) Nested(edit func(stream.Event) stream.Event) *Out {
 	lane := NewOut(func(e stream.Event) { o.emit(edit(e)) })
 	lane.of = o
 	return lane
@@ -50,17 +50,17 @@ func (o *Out) Last() *Turn { return o.last }
 
 // Open begins a turn.
 func (o *Out) Open(info stream.Opening) *Turn {
-	t := o.Presume()
+	t := o.OpenSilently()
 	t.ID, t.Model = info.ID, info.Model
 	t.emit(stream.Event{Kind: stream.TurnOpen, What: &info})
 	return t
 }
 
-// Presume opens a turn without an event, where nothing on the wire begins one. It appears in the
+// OpenSilently opens a turn without an event, where nothing on the wire begins one. It appears in the
 // session with the first event about it.
-func (o *Out) Presume() *Turn {
+func (o *Out) OpenSilently() *Turn {
 	t := &Turn{out: o, open: true}
-	o.opened(t)
+	o.addTurn(t)
 	return t
 }
 
@@ -76,22 +76,22 @@ func (o *Out) Heartbeat() { o.emit(stream.Event{Kind: stream.Heartbeat, Turn: o.
 // protocol that stamps its frames. It is used where the source of the bytes has no times.
 func (o *Out) Stamp(at time.Duration) { o.now = at }
 
-// Now is the latest Stamp, stream.NoTime before the first.
-func (o *Out) Now() time.Duration { return o.now }
+// LastStamp is the latest Stamp, stream.NoTime before the first.
+func (o *Out) LastStamp() time.Duration { return o.now }
 
 // Find makes a finding about the turn that was opened last; before the first, about none.
 func (o *Out) Find(d *stream.Diagnosis, format string, args ...any) {
-	o.find(o.last.Number(), d, format, args)
+	o.emitFinding(o.last.Number(), d, format, args)
 }
 
 // Once is Find, but only the first time d is found in the exchange.
 func (o *Out) Once(d *stream.Diagnosis, format string, args ...any) {
-	if o.said.first(d) {
+	if o.reported.isFirst(d) {
 		o.Find(d, format, args...)
 	}
 }
 
-func (o *Out) find(turn int32, d *stream.Diagnosis, format string, args []any) {
+func (o *Out) emitFinding(turn int32, d *stream.Diagnosis, format string, args []any) {
 	f := d.Finding(format, args...)
 	o.emit(stream.Event{Kind: stream.Found, Turn: turn, Slot: stream.NoSlot, What: &f})
 }
@@ -109,10 +109,10 @@ func (o *Out) CheckName(name, kind []byte, named bool) {
 	}
 }
 
-// hold is a copy of a value's text, which the timeline copies in its turn: a string's content, the
+// holdText is a copy of a value's text, which the timeline copies in its turn: a string's content, the
 // bytes of anything else, and "" where the value is null or not there.
-func (o *Out) hold(v Raw) string {
-	if !v.Given() {
+func (o *Out) holdText(v Raw) string {
+	if !v.IsPresent() {
 		return ""
 	}
 	if o.buf = v.Append(o.buf[:0]); len(o.buf) > longText {
@@ -124,11 +124,11 @@ func (o *Out) hold(v Raw) string {
 // longText is a text that is no delta of many: it is let go with its event.
 const longText = 16 << 10
 
-// Free lets go of the buffers, which an Out that is told no more needs no more.
-func (o *Out) Free() { o.text, o.froms, o.buf = stream.Arena{}, nil, nil }
+// Release lets go of the buffers, which an Out that is told no more needs no more.
+func (o *Out) Release() { o.text, o.froms, o.buf = stream.Arena{}, nil, nil }
 
-// origin is the payload of a delta that has the wire's own form from; nil where from is empty.
-func (o *Out) origin(from []byte) stream.Payload {
+// originOf is the payload of a delta that has the wire's own form from; nil where from is empty.
+func (o *Out) originOf(from []byte) stream.Payload {
 	if len(from) == 0 {
 		return nil
 	}
@@ -139,10 +139,10 @@ func (o *Out) origin(from []byte) stream.Payload {
 	return &o.froms[len(o.froms)-1]
 }
 
-// opened numbers a turn that begins.
-func (o *Out) opened(t *Turn) {
+// addTurn numbers a turn that begins.
+func (o *Out) addTurn(t *Turn) {
 	if o.of != nil {
-		o.of.opened(t)
+		o.of.addTurn(t)
 	} else {
 		t.number = o.turns
 		o.turns++
@@ -151,10 +151,10 @@ func (o *Out) opened(t *Turn) {
 	o.last = t
 }
 
-// closed says that a turn is over.
-func (o *Out) closed(t *Turn) {
+// removeTurn says that a turn is over.
+func (o *Out) removeTurn(t *Turn) {
 	if o.of != nil {
-		o.of.closed(t)
+		o.of.removeTurn(t)
 	}
 	if i := slices.Index(o.open, t); i >= 0 {
 		o.open = slices.Delete(o.open, i, i+1)

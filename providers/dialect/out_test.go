@@ -14,7 +14,7 @@ func TestLanes(t *testing.T) {
 	var said []string
 	o := NewOut(func(e stream.Event) { said = append(said, e.String()) })
 	lane := func(name string) *Out {
-		return o.Lane(func(e stream.Event) stream.Event {
+		return o.Nested(func(e stream.Event) stream.Event {
 			if e.Kind == stream.TurnOpen {
 				e.What = &stream.Opening{Parent: name}
 			}

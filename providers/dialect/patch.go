@@ -27,8 +27,8 @@ type Builder struct {
 	stale     bool // the tree has changed and text has not yet
 }
 
-// Patched is what a patch did to the text.
-type Patched struct {
+// PatchResult is what a patch did to the text.
+type PatchResult struct {
 	Added       []byte // the text it appended; valid until the next call
 	Rewritten   bool   // text that was there has changed: see Text
 	Overwritten bool   // it replaced a complete value
@@ -50,8 +50,8 @@ type step struct {
 	index int
 }
 
-// kind is the kind of container that the step leads into.
-func (s step) kind() byte {
+// containerKind is the kind of container that the step leads into.
+func (s step) containerKind() byte {
 	if s.name != nil {
 		return '{'
 	}
@@ -59,18 +59,18 @@ func (s step) kind() byte {
 }
 
 const (
-	maxGap    = 100     // elements of an array that one patch may skip
-	maxRemade = 1 << 20 // bytes of text made anew; beyond that only Flush makes it
-	manyNames = 16
+	maxSkippedElements = 100     // elements of an array that one patch may skip
+	maxRebuiltBytes    = 1 << 20 // bytes of text made anew; beyond that only Flush makes it
+	manyNames          = 16
 )
 
 // Text is the text so far.
 func (b *Builder) Text() []byte { return b.text }
 
-// Waiting reports whether the last string's next piece is announced.
-func (b *Builder) Waiting() bool {
+// AwaitsString reports whether the last string's next piece is announced.
+func (b *Builder) AwaitsString() bool {
 	n := &b.root
-	for kid := n; kid != nil; kid = kid.last() {
+	for kid := n; kid != nil; kid = kid.lastElement() {
 		n = kid
 	}
 	return n.more
@@ -79,47 +79,47 @@ func (b *Builder) Waiting() bool {
 // Apply takes one patch: its path as RFC 9535 writes the path of one place, and a value; more says
 // that this is a piece of a string and not the last. If there is an error the path cannot be
 // followed, and nothing has changed.
-func (b *Builder) Apply(path []byte, value Raw, more bool) (Patched, error) {
+func (b *Builder) Apply(path []byte, value Raw, more bool) (PatchResult, error) {
 	more = more && value.IsString()
-	if !value.Given() {
+	if !value.IsPresent() {
 		value = Raw("null")
 	}
 	if b.last != nil && b.last.more && value.IsString() && string(path) == string(b.path) {
-		return b.extend(b.last, value, more), nil // the common case
+		return b.extendString(b.last, value, more), nil // the common case
 	}
 	steps, err := parsePath(path, b.steps[:0])
 	if err != nil {
-		return Patched{}, err
+		return PatchResult{}, err
 	}
 	n, depth := &b.root, 0
 	for depth < len(steps) {
-		kid := n.kid(steps[depth])
+		kid := n.elementAt(steps[depth])
 		if kid == nil {
 			break
 		}
 		n, depth = kid, depth+1
 	}
-	if err := n.room(depth, steps); err != nil {
-		return Patched{}, err
+	if err := n.checkPath(depth, steps); err != nil {
+		return PatchResult{}, err
 	}
 	b.path, b.last, b.steps = append(b.path[:0], path...), n, steps
 	switch {
 	case depth < len(steps):
-		return b.add(n, depth, value, more), nil
+		return b.addValue(n, depth, value, more), nil
 	case n.more && value.IsString():
-		return b.extend(n, value, more), nil
+		return b.extendString(n, value, more), nil
 	}
-	return b.replace(n, value, more), nil
+	return b.replaceValue(n, value, more), nil
 }
 
-// room checks that what is left of a path after depth steps can be made below n.
-func (n *node) room(depth int, steps []step) error {
+// checkPath checks that what is left of a path after depth steps can be made below n.
+func (n *node) checkPath(depth int, steps []step) error {
 	if len(steps) > stream.MaxDepth {
 		return fmt.Errorf("at most %d levels of nesting", stream.MaxDepth)
 	}
 	have := len(n.kids)
 	for _, s := range steps[depth:] {
-		if s.name == nil && s.index > have+maxGap {
+		if s.name == nil && s.index > have+maxSkippedElements {
 			return fmt.Errorf("index %d of an array that has %s", s.index, count.Of(have, "element"))
 		}
 		have = 0
@@ -127,31 +127,31 @@ func (n *node) room(depth int, steps []step) error {
 	return nil
 }
 
-// extend adds a piece to a string that waits for it.
-func (b *Builder) extend(n *node, piece Raw, more bool) Patched {
+// extendString adds a piece to a string that waits for it.
+func (b *Builder) extendString(n *node, piece Raw, more bool) PatchResult {
 	from, before := len(b.text), len(n.text)
 	b.buf = piece.Append(b.buf[:0])
 	n.text = appendEscaped(n.text, b.buf)
 	n.more = more
 	switch {
 	case b.stale:
-		return Patched{}
+		return PatchResult{}
 	case n != b.str && len(n.text) == before:
-		return Patched{} // another patch has closed it in the text
+		return PatchResult{} // another patch has closed it in the text
 	case n != b.str:
-		return b.remake()
+		return b.rebuildText()
 	}
 	b.text = append(b.text, n.text[before:]...)
 	if !more {
 		b.text, b.str = append(b.text, '"'), nil
 	}
-	return Patched{Added: b.text[from:]}
+	return PatchResult{Added: b.text[from:]}
 }
 
-// add makes the place that steps[depth:] name below n, and sets it.
-func (b *Builder) add(n *node, depth int, value Raw, more bool) Patched {
+// addValue makes the place that steps[depth:] name below n, and sets it.
+func (b *Builder) addValue(n *node, depth int, value Raw, more bool) PatchResult {
 	rest := b.steps[depth:]
-	over := n.kind != 0 && n.kind != rest[0].kind()
+	over := n.kind != 0 && n.kind != rest[0].containerKind()
 	hole := rest[0].name == nil && rest[0].index < len(n.kids)
 	appends := !over && !hole && !b.stale && (depth < len(b.open) && b.open[depth] == n || n == &b.root && n.kind == 0)
 	if over {
@@ -163,10 +163,10 @@ func (b *Builder) add(n *node, depth int, value Raw, more bool) Patched {
 	}
 	for _, s := range rest {
 		before := len(n.kids)
-		n.kind = s.kind()
-		kid := n.grow(s)
+		n.kind = s.containerKind()
+		kid := n.addElement(s)
 		if appends {
-			b.enter(n, before, s)
+			b.openElement(n, before, s)
 		}
 		n = kid
 	}
@@ -174,9 +174,9 @@ func (b *Builder) add(n *node, depth int, value Raw, more bool) Patched {
 	b.last = n
 	switch {
 	case b.stale:
-		return Patched{Overwritten: over}
+		return PatchResult{Overwritten: over}
 	case !appends:
-		p := b.remake()
+		p := b.rebuildText()
 		p.Overwritten = over
 		return p
 	}
@@ -184,12 +184,12 @@ func (b *Builder) add(n *node, depth int, value Raw, more bool) Patched {
 	if n.more {
 		b.str = n
 	}
-	return Patched{Added: b.text[from:]}
+	return PatchResult{Added: b.text[from:]}
 }
 
-// enter writes what stands before the new element of n that s names. before is how many elements n
+// openElement writes what stands before the new element of n that s names. before is how many elements n
 // had.
-func (b *Builder) enter(n *node, before int, s step) {
+func (b *Builder) openElement(n *node, before int, s step) {
 	if before == 0 {
 		b.text = append(b.text, n.kind)
 		b.open = append(b.open, n)
@@ -204,10 +204,10 @@ func (b *Builder) enter(n *node, before int, s step) {
 	}
 }
 
-// replace sets a place that exists.
-func (b *Builder) replace(n *node, value Raw, more bool) Patched {
+// replaceValue sets a place that exists.
+func (b *Builder) replaceValue(n *node, value Raw, more bool) PatchResult {
 	fresh := n == &b.root && n.kind == 0
-	p := Patched{Overwritten: n.kind != 0}
+	p := PatchResult{Overwritten: n.kind != 0}
 	was := *n
 	*n = node{}
 	b.setValue(n, value, more)
@@ -220,9 +220,9 @@ func (b *Builder) replace(n *node, value Raw, more bool) Patched {
 			b.str = n
 		}
 	case n.kind == was.kind && !was.more && !n.more && string(n.text) == string(was.text) && was.kids == nil:
-		return Patched{} // the same again
+		return PatchResult{} // the same again
 	default:
-		p.Rewritten = b.remake().Rewritten
+		p.Rewritten = b.rebuildText().Rewritten
 	}
 	return p
 }
@@ -247,16 +247,16 @@ func (b *Builder) closeTo(keep int) {
 	}
 }
 
-// remake writes the text anew from the tree, but at most maxRemade bytes in all.
-func (b *Builder) remake() Patched {
-	if b.rewritten > maxRemade {
+// rebuildText writes the text anew from the tree, but at most maxRemade bytes in all.
+func (b *Builder) rebuildText() PatchResult {
+	if b.rewritten > maxRebuiltBytes {
 		b.stale = true
-		return Patched{}
+		return PatchResult{}
 	}
 	b.text = b.root.appendTo(b.text[:0], true)
 	b.rewritten += len(b.text)
 	b.open, b.str, b.stale = b.open[:0], nil, false
-	for n := &b.root; n != nil; n = n.last() {
+	for n := &b.root; n != nil; n = n.lastElement() {
 		switch {
 		case n.kids != nil:
 			b.open = append(b.open, n)
@@ -264,20 +264,20 @@ func (b *Builder) remake() Patched {
 			b.str = n
 		}
 	}
-	return Patched{Rewritten: true}
+	return PatchResult{Rewritten: true}
 }
 
 // Flush brings the text up to date if that was put off.
-func (b *Builder) Flush() Patched {
+func (b *Builder) Flush() PatchResult {
 	if !b.stale {
-		return Patched{}
+		return PatchResult{}
 	}
 	b.rewritten = 0
-	return b.remake()
+	return b.rebuildText()
 }
 
 // Close closes all that is open: no more patches come.
-func (b *Builder) Close() Patched {
+func (b *Builder) Close() PatchResult {
 	p := b.Flush()
 	from := len(b.text)
 	b.closeTo(0)

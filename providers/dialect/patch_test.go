@@ -34,7 +34,7 @@ func patches(lines string) (list []patchOf) {
 func build(t *testing.T, list []patchOf) (b *Builder, seen string, rewrites int) {
 	t.Helper()
 	b = new(Builder)
-	take := func(p Patched, err error, what any) {
+	take := func(p PatchResult, err error, what any) {
 		t.Helper()
 		if err != nil {
 			t.Fatalf("%v: %v", what, err)

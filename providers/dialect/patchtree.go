@@ -8,10 +8,10 @@ import (
 	"toolscope/stream/jsonbytes"
 )
 
-// kid is the element that s names, nil if there is none.
-func (n *node) kid(s step) *node {
+// elementAt is the element that s names, nil if there is none.
+func (n *node) elementAt(s step) *node {
 	switch {
-	case n.kind != s.kind():
+	case n.kind != s.containerKind():
 	case s.name == nil:
 		if s.index < len(n.kids) {
 			return n.kids[s.index]
@@ -30,8 +30,8 @@ func (n *node) kid(s step) *node {
 	return nil
 }
 
-// grow makes the element that s names, and room for those before it.
-func (n *node) grow(s step) *node {
+// addElement makes the element that s names, and room for those before it.
+func (n *node) addElement(s step) *node {
 	kid := new(node)
 	if s.name == nil {
 		for len(n.kids) <= s.index {
@@ -53,8 +53,8 @@ func (n *node) grow(s step) *node {
 	return kid
 }
 
-// last is the last element, nil if there is none.
-func (n *node) last() *node {
+// lastElement is the last element, nil if there is none.
+func (n *node) lastElement() *node {
 	if len(n.kids) == 0 {
 		return nil
 	}
@@ -215,7 +215,7 @@ func quotedName(p []byte) (name []byte, n int) {
 		lit = append(lit, name[i])
 	}
 	s := Scan(append(append([]byte{'"'}, lit...), '"'))
-	if s.str(); s.End() != nil {
+	if s.scanString(); s.End() != nil {
 		return nil, 0
 	}
 	return jsonbytes.AppendUnquoted([]byte{}, lit), n + 2

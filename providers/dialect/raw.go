@@ -20,8 +20,8 @@ func (r Raw) Kind() byte {
 	return r[0]
 }
 
-// Given reports whether the value is there and not null.
-func (r Raw) Given() bool { return len(r) > 0 && r[0] != 'n' }
+// IsPresent reports whether the value is there and not null.
+func (r Raw) IsPresent() bool { return len(r) > 0 && r[0] != 'n' }
 
 // IsString reports whether the value is a string.
 func (r Raw) IsString() bool { return r.Kind() == '"' }
@@ -35,8 +35,8 @@ func (r Raw) Word() []byte {
 	return r[1 : len(r)-1]
 }
 
-// Or is a string's content, or other where the value is no string or an empty one.
-func (r Raw) Or(other []byte) []byte {
+// OrDefault is a string's content, or other where the value is no string or an empty one.
+func (r Raw) OrDefault(other []byte) []byte {
 	if !r.HasText() {
 		return other
 	}
@@ -117,8 +117,8 @@ func (r Raw) Int() (n int64, ok bool) {
 	return n, true
 }
 
-// Slot is the value as the slot of a call: an index, 0 if it is no integer.
-func (r Raw) Slot() int32 {
+// AsSlot is the value as the slot of a call: an index, 0 if it is no integer.
+func (r Raw) AsSlot() int32 {
 	n, _ := r.Int()
 	return int32(n)
 }
@@ -171,7 +171,7 @@ func GoogleErrorOf(err Raw) (id, message string) {
 		message = string(err.Append(nil))
 	}
 	if id = err.Get("status").Text(); id == "" {
-		if code := err.Get("code"); code.Given() {
+		if code := err.Get("code"); code.IsPresent() {
 			id = string(code.Append(nil))
 		}
 	}

@@ -53,8 +53,8 @@ func TestRawKind(t *testing.T) {
 		{`{}`, '{', true, false, false},
 	} {
 		r := Raw(test.raw)
-		if r.Kind() != test.kind || r.Given() != test.given || r.IsString() != test.isString || r.Empty() != test.isEmpty {
-			t.Errorf("%q: kind %q, given %v, string %v, empty %v", r, r.Kind(), r.Given(), r.IsString(), r.Empty())
+		if r.Kind() != test.kind || r.IsPresent() != test.given || r.IsString() != test.isString || r.Empty() != test.isEmpty {
+			t.Errorf("%q: kind %q, given %v, string %v, empty %v", r, r.Kind(), r.IsPresent(), r.IsString(), r.Empty())
 		}
 	}
 }

@@ -7,20 +7,20 @@ import (
 
 // A Request is what a model is asked, in one form for all dialects.
 type Request struct {
-	Model     string
-	System    string    // instructions
-	Encoded   [][]byte  // messages in the form of the target; they go before Messages
-	Messages  []Message // what its Encode takes
-	Tools     []Tool
-	Declared  Raw    // tools as the protocol itself declares them, in place of Tools
-	MaxTokens int    // of the answer; 0 for the protocol's default
-	Session   string // names the conversation, for the prompt cache
-	Keep      bool   // have the prompt cache keep it longer than its few minutes, which may cost
+	Model           string
+	System          string    // instructions
+	EncodedMessages [][]byte  // messages in the form of the target; they go before Messages
+	Messages        []Message // what its Encode takes
+	Tools           []Tool
+	NativeTools     Raw    // tools as the protocol itself declares them, in place of Tools
+	MaxTokens       int    // of the answer; 0 for the protocol's default
+	Session         string // names the conversation, for the prompt cache
+	LongCache       bool   // have the prompt cache keep it longer than its few minutes, which may cost
 }
 
-// Quirks are what one host of a protocol takes beyond what all hosts take. The zero value is for a
+// HostFeatures are what one host of a protocol takes beyond what all hosts take. The zero value is for a
 // host of which nothing is known.
-type Quirks struct {
+type HostFeatures struct {
 	Store        bool // knows store: false keeps the request from being stored
 	Completion   bool // has the limit of tokens as max_completion_tokens, and may refuse max_tokens
 	TellsUsage   bool // tells usage unasked, and refuses stream_options
@@ -31,9 +31,9 @@ type Quirks struct {
 	Encrypted    bool // gives reasoning back encrypted when asked
 }
 
-// Ask is the request to a target: its path, relative to a host's address, and its body.
-func (t *Target) Ask(r Request, q Quirks) (path string, body []byte) {
-	r.Encoded = append(slices.Clip(r.Encoded), t.Encode(r.Messages)...)
+// BuildRequest is the request to a target: its path, relative to a host's address, and its body.
+func (t *Target) BuildRequest(r Request, q HostFeatures) (path string, body []byte) {
+	r.EncodedMessages = append(slices.Clip(r.EncodedMessages), t.Encode(r.Messages)...)
 	return t.Request(r, q)
 }
 
@@ -66,35 +66,35 @@ func (w *Writer) WriteList(name string, items [][]byte) *Writer {
 // prompt cache. How long that is kept is asked for in one of two ways: models from 5.6 on have
 // prompt_cache_options, which took the place of prompt_cache_retention (OpenAI's published API
 // description).
-func (r *Request) WriteCacheKey(w *Writer, q Quirks) {
+func (r *Request) WriteCacheKey(w *Writer, q HostFeatures) {
 	if r.Session == "" || !q.CacheKey {
 		return
 	}
 	w.Member("prompt_cache_key", r.Session)
 	switch {
-	case !r.Keep || !q.Retention:
-	case since56(r.Model):
+	case !r.LongCache || !q.Retention:
+	case isSince56(r.Model):
 		w.Key("prompt_cache_options").Open('{').Member("mode", "implicit").Member("ttl", "30m").Close('}')
 	default:
 		w.Member("prompt_cache_retention", "24h")
 	}
 }
 
-// since56 reports whether a model is GPT-5.6 or later, by its name.
-func since56(model string) bool {
+// isSince56 reports whether a model is GPT-5.6 or later, by its name.
+func isSince56(model string) bool {
 	version, ok := strings.CutPrefix(model[strings.LastIndexByte(model, '/')+1:], "gpt-")
 	if !ok {
 		return false
 	}
-	major, minor := number(version), 0
+	major, minor := leadingNumber(version), 0
 	if _, rest, ok := strings.Cut(version, "."); ok {
-		minor = number(rest)
+		minor = leadingNumber(rest)
 	}
 	return major >= 6 && major < 100 || major == 5 && minor >= 6
 }
 
-// number is the number that a text begins with, 0 if it begins with none.
-func number(text string) (n int) {
+// leadingNumber is the number that a text begins with, 0 if it begins with none.
+func leadingNumber(text string) (n int) {
 	for i := 0; i < len(text) && i < 6 && '0' <= text[i] && text[i] <= '9'; i++ {
 		n = n*10 + int(text[i]-'0')
 	}
@@ -127,13 +127,13 @@ func (t *Tool) Declarable() bool {
 
 // Describe writes a tool's name, and its description if it has one.
 func (w *Writer) Describe(t *Tool) *Writer {
-	return w.Member("name", t.Name).Some("description", t.Description)
+	return w.Member("name", t.Name).MemberIfSet("description", t.Description)
 }
 
 // WriteTools writes the member that declares the tools: a list between open and close, with each
 // tool as write writes it. Without tools it writes nothing, because an empty list may be refused.
 func (r *Request) WriteTools(w *Writer, member, open, close string, write func(*Writer, *Tool)) {
-	declared := []byte(r.Declared)
+	declared := []byte(r.NativeTools)
 	if declared == nil {
 		var list Writer
 		for i := range r.Tools {
@@ -166,9 +166,9 @@ func (r *Request) WriteFunctionTools(w *Writer, custom bool) {
 // WithSystem is Encoded, with the instructions before it as a message of the role system.
 func (r *Request) WithSystem() [][]byte {
 	if r.System == "" {
-		return r.Encoded
+		return r.EncodedMessages
 	}
 	var w Writer
 	w.Open('{').Member("role", "system").Member("content", r.System).Close('}')
-	return append([][]byte{w.Text}, r.Encoded...)
+	return append([][]byte{w.Text}, r.EncodedMessages...)
 }

@@ -12,7 +12,7 @@ func ResponseText(response Raw) (text []byte, failed bool) {
 	for ok := s.Object(); ok; ok = s.Member() {
 		key, value := string(s.Key()), s.Value()
 		switch {
-		case !value.Given():
+		case !value.IsPresent():
 			continue
 		case key == "output":
 			output = value
@@ -30,8 +30,8 @@ func ResponseText(response Raw) (text []byte, failed bool) {
 	return response.Append(nil), err != nil
 }
 
-// Response is the object that ResponseText reads.
-func Response(result *Part) Raw {
+// WrapResponse is the object that ResponseText reads.
+func WrapResponse(result *Part) Raw {
 	name := "output"
 	if result.Failed {
 		name = "error"
@@ -46,7 +46,7 @@ func Response(result *Part) Raw {
 // message of parts, which are the inside of an array.
 func WriteContents(messages []Message, part func(*Writer, *Part), content func(role string, parts []byte) []byte) (out [][]byte) {
 	names := callNames(messages)
-	for _, m := range OneAnswer(messages) {
+	for _, m := range MergeResults(messages) {
 		if m.Role == System {
 			continue
 		}
@@ -86,9 +86,9 @@ func callNames(messages []Message) map[string]string {
 	return names
 }
 
-// OneAnswer joins consecutive messages of results into one, for protocols that want all results of
+// MergeResults joins consecutive messages of results into one, for protocols that want all results of
 // a turn in one message. Results that still have their Raw stay where they are.
-func OneAnswer(messages []Message) (joined []Message) {
+func MergeResults(messages []Message) (joined []Message) {
 	before := false // the last of joined may take more
 	for _, m := range messages {
 		results := onlyResults(m)
@@ -105,7 +105,7 @@ func OneAnswer(messages []Message) (joined []Message) {
 // onlyResults reports whether a message holds results and nothing else, none of them with a Raw.
 func onlyResults(m Message) bool {
 	for _, p := range m.Parts {
-		if p.Kind != ResultPart || p.Server || p.Raw != nil {
+		if p.Kind != ResultPart || p.RunByProvider || p.Raw != nil {
 			return false
 		}
 	}

@@ -25,7 +25,7 @@ func TestResponseText(t *testing.T) {
 		if string(text) != test.text || failed != test.failed {
 			t.Errorf("%s: %q %v", test.response, text, failed)
 		}
-		again, failed := ResponseText(Response(&Part{Text: text, Failed: failed}))
+		again, failed := ResponseText(WrapResponse(&Part{Text: text, Failed: failed}))
 		if !bytes.Equal(again, text) || failed != test.failed {
 			t.Errorf("%s: %q %v when written anew", test.response, again, failed)
 		}
@@ -41,7 +41,7 @@ func TestOneAnswer(t *testing.T) {
 		{Role: Assistant, Parts: []Part{text}}, {Role: User, Parts: []Part{result("e")}}, {Role: User, Parts: []Part{read}}, {Role: User, Parts: []Part{result("f")}}, {Role: User},
 	}
 	got := ""
-	for _, m := range OneAnswer(in) {
+	for _, m := range MergeResults(in) {
 		for _, p := range m.Parts {
 			got += p.ID + string(p.Text)
 		}

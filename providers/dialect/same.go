@@ -15,13 +15,13 @@ func Same(a, b []byte) bool {
 	if bytes.Equal(a, b) {
 		return true
 	}
-	x, xOK := canonical(a)
-	y, yOK := canonical(b)
+	x, xOK := canonicalText(a)
+	y, yOK := canonicalText(b)
 	return xOK && yOK && bytes.Equal(x, y)
 }
 
-// canonical is one spelling for all JSON texts of the same value.
-func canonical(text []byte) (spelled []byte, ok bool) {
+// canonicalText is one spelling for all JSON texts of the same value.
+func canonicalText(text []byte) (spelled []byte, ok bool) {
 	s := Scan(text)
 	spelled = appendCanonical(nil, &s)
 	return spelled, s.End() == nil
@@ -75,9 +75,9 @@ func isInteger(v Raw) bool {
 	return true
 }
 
-// JoinHalves joins surrogate pairs that deltas have cut in half. In text each half stands as three
+// JoinSurrogates joins surrogate pairs that deltas have cut in half. In text each half stands as three
 // bytes.
-func JoinHalves(text []byte) []byte {
+func JoinSurrogates(text []byte) []byte {
 	if bytes.IndexByte(text, 0xed) < 0 {
 		return text
 	}

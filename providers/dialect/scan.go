@@ -31,13 +31,13 @@ type Scanner struct {
 	keyAt int // where key begins in data, after its quote
 	depth int
 	err   error
-	trace *trace // notes what is read, for the cache of a Shape; nil for none
+	trace *scanTrace // notes what is read, for the cache of a Shape; nil for none
 }
 
 // Scan begins to read data.
 func Scan(data []byte) Scanner {
 	s := Scanner{data: data}
-	s.space()
+	s.skipSpace()
 	return s
 }
 
@@ -63,15 +63,15 @@ func (s *Scanner) Kind() byte {
 // Object enters the next value, if that is an object, and moves to its first member. It is false
 // where there is none.
 func (s *Scanner) Object() bool {
-	return s.enter('{', '}') && s.name()
+	return s.enterContainer('{', '}') && s.scanKey()
 }
 
 // Member moves on to the next member of the object; false leaves the object.
 func (s *Scanner) Member() bool {
 	if s.i == s.value {
-		s.skip()
+		s.skipValue()
 	}
-	return s.more('}') && s.name()
+	return s.nextItem('}') && s.scanKey()
 }
 
 // Key is the name of the current member, unescaped.
@@ -80,7 +80,7 @@ func (s *Scanner) Key() []byte { return s.key }
 // Array enters the next value, if that is an array, and moves to its first element. It is false
 // where there is none.
 func (s *Scanner) Array() bool {
-	if !s.enter('[', ']') {
+	if !s.enterContainer('[', ']') {
 		return false
 	}
 	s.value = s.i
@@ -90,9 +90,9 @@ func (s *Scanner) Array() bool {
 // Element moves on to the next element of the array; false leaves the array.
 func (s *Scanner) Element() bool {
 	if s.i == s.value {
-		s.skip()
+		s.skipValue()
 	}
-	if !s.more(']') {
+	if !s.nextItem(']') {
 		return false
 	}
 	s.value = s.i
@@ -102,15 +102,15 @@ func (s *Scanner) Element() bool {
 // Value consumes the next value and returns its bytes.
 func (s *Scanner) Value() Raw {
 	start := s.i
-	end := s.skip()
+	end := s.skipValue()
 	if s.err != nil {
 		return nil
 	}
 	return Raw(s.data[start:end])
 }
 
-// enter consumes the opening bracket; false if there is none or nothing inside.
-func (s *Scanner) enter(opener, closer byte) bool {
+// enterContainer consumes the opening bracket; false if there is none or nothing inside.
+func (s *Scanner) enterContainer(opener, closer byte) bool {
 	if s.Kind() != opener {
 		return false
 	}
@@ -119,45 +119,45 @@ func (s *Scanner) enter(opener, closer byte) bool {
 		return false
 	}
 	s.i++
-	s.space()
+	s.skipSpace()
 	if s.Kind() == closer {
-		s.leave()
+		s.leaveContainer()
 		return false
 	}
 	return s.err == nil
 }
 
-// more consumes a comma, or the closing bracket; then it is false.
-func (s *Scanner) more(closer byte) bool {
+// nextItem consumes a comma, or the closing bracket; then it is false.
+func (s *Scanner) nextItem(closer byte) bool {
 	switch c := s.Kind(); {
 	case s.err != nil:
 		return false
 	case c == ',':
 		s.i++
-		s.space()
+		s.skipSpace()
 		return true
 	case c == closer:
-		s.leave()
+		s.leaveContainer()
 		return false
 	}
 	s.fail("a comma or " + string(closer))
 	return false
 }
 
-func (s *Scanner) leave() {
+func (s *Scanner) leaveContainer() {
 	s.depth--
 	s.i++
-	s.space()
+	s.skipSpace()
 }
 
-// name consumes a key and its colon.
-func (s *Scanner) name() bool {
+// scanKey consumes a key and its colon.
+func (s *Scanner) scanKey() bool {
 	if s.Kind() != '"' {
 		s.fail("a key")
 		return false
 	}
 	start := s.i + 1
-	plain := s.str()
+	plain := s.scanString()
 	if s.err != nil {
 		return false
 	}
@@ -165,18 +165,18 @@ func (s *Scanner) name() bool {
 	if s.key = s.data[start : s.i-1]; !plain {
 		s.key = jsonbytes.AppendUnquoted(nil, s.key)
 	}
-	s.space()
+	s.skipSpace()
 	if s.Kind() != ':' {
 		s.fail("a colon")
 		return false
 	}
 	s.i++
-	s.space()
+	s.skipSpace()
 	s.value = s.i
 	return true
 }
 
-func (s *Scanner) space() {
+func (s *Scanner) skipSpace() {
 	s.i += jsonbytes.SpaceLen(s.data[s.i:])
 }
 

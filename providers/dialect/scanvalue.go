@@ -2,50 +2,50 @@ package dialect
 
 import "toolscope/stream/jsonbytes"
 
-// skip consumes a value and the space after it; it returns where the value ended.
-func (s *Scanner) skip() (end int) {
+// skipValue consumes a value and the space after it; it returns where the value ended.
+func (s *Scanner) skipValue() (end int) {
 	switch c := s.Kind(); c {
 	case '{':
-		for more := s.enter('{', '}'); more; more = s.more('}') {
-			if !s.name() {
+		for more := s.enterContainer('{', '}'); more; more = s.nextItem('}') {
+			if !s.scanKey() {
 				return
 			}
-			s.skip()
+			s.skipValue()
 		}
 	case '[':
-		for more := s.enter('[', ']'); more; more = s.more(']') {
-			s.skip()
+		for more := s.enterContainer('[', ']'); more; more = s.nextItem(']') {
+			s.skipValue()
 		}
 	case '"':
 		start := s.i
-		s.str()
-		s.trace.scalar(start, s.i, stringHole)
+		s.scanString()
+		s.trace.addSlot(start, s.i, stringHole)
 	case 't':
-		s.word("true")
+		s.scanWord("true")
 	case 'f':
-		s.word("false")
+		s.scanWord("false")
 	case 'n':
-		s.word("null")
+		s.scanWord("null")
 	default:
 		start := s.i
-		s.number()
-		s.trace.scalar(start, s.i, numberHole)
+		s.scanNumber()
+		s.trace.addSlot(start, s.i, numberHole)
 	}
-	end = s.trimmed() // a container's last step has consumed the space after it
-	s.space()
+	end = s.valueEnd() // a container's last step has consumed the space after it
+	s.skipSpace()
 	return end
 }
 
-// trimmed is where the last value ended, before the space that was consumed after it.
-func (s *Scanner) trimmed() (end int) {
+// valueEnd is where the last value ended, before the space that was consumed after it.
+func (s *Scanner) valueEnd() (end int) {
 	for end = s.i; end > 0 && jsonbytes.IsSpace(s.data[end-1]); {
 		end--
 	}
 	return end
 }
 
-// str consumes a string literal; plain says that it has no escapes.
-func (s *Scanner) str() (plain bool) {
+// scanString consumes a string literal; plain says that it has no escapes.
+func (s *Scanner) scanString() (plain bool) {
 	n, plain, wrong := stringLen(s.data[s.i:])
 	if s.i += n; wrong != "" {
 		s.fail(wrong)
@@ -93,7 +93,7 @@ func escapeEnd(p []byte, n int) (end int, wrong string) {
 	return n, `one of "\/bfnrtu after a backslash`
 }
 
-func (s *Scanner) word(w string) {
+func (s *Scanner) scanWord(w string) {
 	if len(s.data)-s.i < len(w) || string(s.data[s.i:s.i+len(w)]) != w {
 		s.fail(w)
 		return
@@ -101,7 +101,7 @@ func (s *Scanner) word(w string) {
 	s.i += len(w)
 }
 
-func (s *Scanner) number() {
+func (s *Scanner) scanNumber() {
 	n := numberLen(s.data[s.i:])
 	if n == 0 {
 		s.fail("a value")

@@ -15,7 +15,7 @@ import "errors"
 // there twice the last counts. The values borrow the data that was read.
 type Shape struct {
 	object *object
-	known  cache
+	known  templateCache
 	scan   Scanner
 }
 
@@ -63,7 +63,7 @@ func (s *Shape) Read(data []byte) error {
 		return nil
 	}
 	s.scan = Scan(data)
-	s.scan.trace = s.known.begin()
+	s.scan.trace = s.known.startFrame()
 	if s.scan.Kind() != '{' {
 		return errNoObject
 	}
@@ -71,7 +71,7 @@ func (s *Shape) Read(data []byte) error {
 	if err := s.scan.End(); err != nil {
 		return err
 	}
-	s.known.keep(data)
+	s.known.addTemplate(data)
 	return nil
 }
 
@@ -132,8 +132,8 @@ func (f *Field) is(name []byte) bool {
 	return f.name == string(name)
 }
 
-// field is the field of the member with that name, nil if there is none.
-func (o *object) field(name []byte) *Field {
+// fieldOf is the field of the member with that name, nil if there is none.
+func (o *object) fieldOf(name []byte) *Field {
 	mark := markOf(name)
 	for i, m := range o.marks {
 		if m == mark && o.of[i].is(name) {
@@ -146,7 +146,7 @@ func (o *object) field(name []byte) *Field {
 // read reads the next value of s if that is an object.
 func (o *object) read(s *Scanner) {
 	for ok := s.Object(); ok; ok = s.Member() {
-		f := o.field(s.Key())
+		f := o.fieldOf(s.Key())
 		if f == nil {
 			continue
 		}
@@ -164,29 +164,29 @@ func (o *object) read(s *Scanner) {
 			f.in.read(s)
 		}
 		if s.i == start {
-			end = s.skip()
+			end = s.skipValue()
 		} else {
-			end = s.trimmed()
+			end = s.valueEnd()
 		}
 		if f.value != nil && s.err == nil {
-			s.set(f.value, start, end)
+			s.setValue(f.value, start, end)
 		}
 	}
 }
 
-// set gives to the bytes from start to end.
-func (s *Scanner) set(to *Raw, start, end int) {
+// setValue gives to the bytes from start to end.
+func (s *Scanner) setValue(to *Raw, start, end int) {
 	*to = Raw(s.data[start:end:end])
-	s.trace.value(to, start, end)
+	s.trace.addValue(to, start, end)
 }
 
 // setName gives to the name of the current member.
 func (s *Scanner) setName(to *Raw) {
 	*to = Raw(s.key)
 	start := s.keyAt
-	s.trace.value(to, start, start+len(s.key))
+	s.trace.addValue(to, start, start+len(s.key))
 	if string(s.data[start:start+len(s.key)]) != string(s.key) {
-		s.trace.spoil() // the name has escapes, so a frame like it may have another name
+		s.trace.skipFrame() // the name has escapes, so a frame like it may have another name
 	}
 }
 
@@ -218,8 +218,8 @@ func (l *Elements[T]) Len() int { return l.n }
 // At is element i, 0 ≤ i < Len().
 func (l *Elements[T]) At(i int) *T { return l.all[i] }
 
-// Given reports whether the array was there, empty or not.
-func (l *Elements[T]) Given() bool { return l.given }
+// IsPresent reports whether the array was there, empty or not.
+func (l *Elements[T]) IsPresent() bool { return l.given }
 
 func (l boundList[T]) read(s *Scanner) {
 	if s.Kind() != '[' {
@@ -237,5 +237,5 @@ func (l boundList[T]) read(s *Scanner) {
 		l.n++
 		l.shapes[l.n-1].read(s)
 	}
-	s.trace.list(&l.n, &l.given)
+	s.trace.addList(&l.n, &l.given)
 }

@@ -40,7 +40,7 @@ func (c *wideChoice) fields() []Field {
 
 // String is all that was read.
 func (w *wide) String() string {
-	s := fmt.Sprintf("%q %q %q %q given=%t", w.kind, w.whole, w.text, w.strange, w.choices.Given())
+	s := fmt.Sprintf("%q %q %q %q given=%t", w.kind, w.whole, w.text, w.strange, w.choices.IsPresent())
 	for i := range w.choices.Len() {
 		c := w.choices.At(i)
 		s += fmt.Sprintf(" [%q %q", c.index, c.args)
@@ -120,7 +120,7 @@ func TestShapeHeads(t *testing.T) {
 // and again so after one that is different.
 func TestShapeHeadGrows(t *testing.T) {
 	w := newWide()
-	read := func(kind string, n int, text string) *look {
+	read := func(kind string, n int, text string) *frameTemplate {
 		frame := fmt.Appendf(nil, `{"type":%q,"odd":%d,"delta":{"text":%q},"end":"%d"}`, kind, n, text, len(text))
 		checkShape(t, w, frame)
 		return w.shape.known.looks[0]
@@ -137,7 +137,7 @@ func TestShapeHeadGrows(t *testing.T) {
 		{"a", 2, `{"type":"a","odd":2,"delta":{"text":`}, {"a", 2, `{"type":"a","odd":2,"delta":{"text":`},
 		{"a", 21, `{"type":"a","odd":21,"delta":{"text":`}, {"b", 21, `{"type":"b","odd":21,"delta":{"text":`},
 	} {
-		var l *look
+		var l *frameTemplate
 		for j := range 3 {
 			l = read(want.kind, want.n, strings.Repeat("x", 10*i+j))
 		}
@@ -269,7 +269,7 @@ func BenchmarkShape(b *testing.B) {
 			w := newWide()
 			for b.Loop() {
 				if name == "new" {
-					w.shape.known = cache{missed: misses + 1}
+					w.shape.known = templateCache{missed: maxMisses + 1}
 				}
 				if err := w.shape.Read(frame); err != nil {
 					b.Fatal(err)

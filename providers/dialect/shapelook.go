@@ -2,14 +2,14 @@ package dialect
 
 import "bytes"
 
-// look is what a frame looked like. Most frames that look so begin alike, too: up to the first hole
+// frameTemplate is what a frame looked like. Most frames that look so begin alike, too: up to the first hole
 // that changes. That much is compared at once.
-type look struct {
-	found
-	places  []place // of the values
-	literal []byte  // all literals, one after the other
-	holes   []hole  // between them
-	ends    []int   // where the holes end in the frame that is being read, after a 0
+type frameTemplate struct {
+	frameValues
+	places  []place        // of the values
+	literal []byte         // all literals, one after the other
+	holes   []templateSlot // between them
+	ends    []int          // where the holes end in the frame that is being read, after a 0
 	spare   []int
 
 	head  []byte // what the latest frames began with: all before a hole
@@ -17,21 +17,21 @@ type look struct {
 	fresh bool   // head is of one frame only
 }
 
-// hole is a string or number. after is how many bytes of literals stand before it.
-type hole struct {
+// templateSlot is a string or number. after is how many bytes of literals stand before it.
+type templateSlot struct {
 	after int
-	kind  holeKind
+	kind  slotKind
 }
 
-type holeKind uint8
+type slotKind uint8
 
 const (
-	stringHole holeKind = iota
+	stringHole slotKind = iota
 	numberHole
 )
 
-// end is where the hole that begins at data[at] ends, or -1.
-func (h hole) end(data []byte, at int) int {
+// slotEnd is where the hole that begins at data[at] ends, or -1.
+func (h templateSlot) slotEnd(data []byte, at int) int {
 	switch {
 	case h.kind == numberHole:
 		if n := numberLen(data[at:]); n > 0 {
@@ -46,35 +46,35 @@ func (h hole) end(data []byte, at int) int {
 }
 
 // place is where a value begins and ends.
-type place struct{ start, end mark }
+type place struct{ start, end slotOffset }
 
-// mark is a place in a frame: off bytes behind the end of the hole number holes, counted from 1; 0
+// slotOffset is a place in a frame: off bytes behind the end of the hole number holes, counted from 1; 0
 // is the start.
-type mark struct{ holes, off int }
+type slotOffset struct{ holes, off int }
 
 // is reports whether data looks so, and notes where its holes end.
-func (l *look) is(data []byte) bool {
+func (l *frameTemplate) is(data []byte) bool {
 	if len(l.holes) == 0 {
 		return bytes.Equal(data, l.literal)
 	}
 	if bytes.HasPrefix(data, l.head) {
 		l.fresh = false
-		return l.fits(data, l.known, len(l.head), l.ends)
+		return l.fitsFrom(data, l.known, len(l.head), l.ends)
 	}
 	first := l.holes[0].after
-	if !bytes.HasPrefix(data, l.literal[:first]) || !l.fits(data, 0, first, l.spare) {
+	if !bytes.HasPrefix(data, l.literal[:first]) || !l.fitsFrom(data, 0, first, l.spare) {
 		return false
 	}
 	l.ends, l.spare = l.spare, l.ends
-	l.learn(data)
+	l.learnHead(data)
 	return true
 }
 
-// fits reports whether data looks so from its hole number n on, which begins at data[at], and notes
+// fitsFrom reports whether data looks so from its hole number n on, which begins at data[at], and notes
 // where the holes end.
-func (l *look) fits(data []byte, n, at int, ends []int) bool {
+func (l *frameTemplate) fitsFrom(data []byte, n, at int, ends []int) bool {
 	for ; n < len(l.holes); n++ {
-		end := l.holes[n].end(data, at)
+		end := l.holes[n].slotEnd(data, at)
 		if end < 0 {
 			return false
 		}
@@ -88,35 +88,35 @@ func (l *look) fits(data []byte, n, at int, ends []int) bool {
 }
 
 // literalBehind is what stands behind hole number n.
-func (l *look) literalBehind(n int) []byte {
+func (l *frameTemplate) literalBehind(n int) []byte {
 	if n+1 < len(l.holes) {
 		return l.literal[l.holes[n].after:l.holes[n+1].after]
 	}
 	return l.literal[l.holes[n].after:]
 }
 
-// mostHead is the most bytes that are compared at once.
-const mostHead = 1 << 10
+// maxHead is the most bytes that are compared at once.
+const maxHead = 1 << 10
 
-// learn takes what data begins with as the head: all before its last hole. If that is another head
+// learnHead takes what data begins with as the head: all before its last hole. If that is another head
 // than the frame before had, it takes only what the two have in common.
-func (l *look) learn(data []byte) {
+func (l *frameTemplate) learnHead(data []byte) {
 	if len(l.holes) == 0 {
 		return
 	}
-	most := mostHead
+	most := maxHead
 	if l.fresh {
 		most = min(most, commonLen(data, l.head))
 	}
 	l.known = len(l.holes) - 1
-	for l.known > 0 && l.begin(l.known) > most {
+	for l.known > 0 && l.slotStart(l.known) > most {
 		l.known--
 	}
-	l.head, l.fresh = append(l.head[:0], data[:l.begin(l.known)]...), !l.fresh
+	l.head, l.fresh = append(l.head[:0], data[:l.slotStart(l.known)]...), !l.fresh
 }
 
-// begin is where hole number n begins.
-func (l *look) begin(n int) int {
+// slotStart is where hole number n begins.
+func (l *frameTemplate) slotStart(n int) int {
 	if n == 0 {
 		return l.holes[0].after
 	}
@@ -132,7 +132,7 @@ func commonLen(a, b []byte) (n int) {
 }
 
 // set gives the values of data, which looks so.
-func (l *look) set(data []byte) {
+func (l *frameTemplate) set(data []byte) {
 	for i, to := range l.values {
 		p := &l.places[i]
 		start, end := l.ends[p.start.holes]+p.start.off, l.ends[p.end.holes]+p.end.off

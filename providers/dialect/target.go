@@ -11,27 +11,27 @@ type Target struct {
 	Name  string // "anthropic", "mistral"
 	Title string
 	// Dialect names the protocol. History that came by the same protocol goes back as it was.
-	Dialect string
+	Protocol string
 
-	Form     Form // of arguments
-	JSONOnly bool // arguments that are a text must parse, as JSON; an object always must
-	IDs      IDRule
-	Names    NameRule
-	Doubles  bool // numbers become IEEE 754 doubles
-	Maps     bool // the members of an object have no order
-	Depth    DepthRule
+	Form          ArgsForm // of arguments
+	JSONOnly      bool     // arguments that are a text must parse, as JSON; an object always must
+	IDs           IDRule
+	Names         NameRule
+	Doubles       bool // numbers become IEEE 754 doubles
+	UnorderedKeys bool // the members of an object have no order
+	Depth         DepthRule
 
-	Freeform  bool          // a call may be free text: custom tools
-	Reasoning ReasoningRule // what becomes of reasoning
-	Signed    bool          // calls carry signatures
-	Sentinel  string        // stands for the signature of a call of another model; "" when none may be missing
-	ErrorFlag bool          // a result can say that it is an error
-	Media     bool          // a result can hold images
-	Unpaired  bool          // calls without results, and results without calls, are taken
-	Together  bool          // the results of a turn must follow it at once, and its calls stay in one message
-	Merges    bool          // messages of one speaker that follow each other are read as one
-	Answers   bool          // a request can name the response that it goes on from, by its id
-	Refusal   Refusal
+	Freeform      bool          // a call may be free text: custom tools
+	Reasoning     ReasoningRule // what becomes of reasoning
+	HasSignatures bool          // calls carry signatures
+	Sentinel      string        // stands for the signature of a call of another model; "" when none may be missing
+	ErrorFlag     bool          // a result can say that it is an error
+	Media         bool          // a result can hold images
+	TakesUnpaired bool          // calls without results, and results without calls, are taken
+	ResultsFollow bool          // the results of a turn must follow it at once, and its calls stay in one message
+	Merges        bool          // messages of one speaker that follow each other are read as one
+	HasPreviousID bool          // a request can name the response that it goes on from, by its id
+	Refusal       Refusal
 
 	// Encode writes messages as they stand in the request, each a JSON text: a message, or an item
 	// where the protocol has items. It writes ids, names and arguments as they are: the caller has
@@ -41,7 +41,7 @@ type Target struct {
 	// Request writes a request that asks for a stream and its usage: the path, relative to a host's
 	// address, and the body. It writes only the messages that are Encoded; Ask encodes the others
 	// first. It is nil for protocols that are never asked.
-	Request func(Request, Quirks) (path string, body []byte)
+	Request func(Request, HostFeatures) (path string, body []byte)
 	// Decode reads the history of a request. If that breaks off, or holds what is not known, it
 	// reads what it can.
 	Decode func(request []byte) ([]Message, error)
@@ -50,34 +50,34 @@ type Target struct {
 // IDRule says which ids of calls the target takes.
 type IDRule struct {
 	Class    string // characters, as in a regular expression's class: "a-zA-Z0-9_-"; "" for any
-	Least    int    // bytes, 0 for no limit
-	Most     int
+	Min      int    // bytes, 0 for no limit
+	Max      int
 	Required bool   // a call must have one
 	Unique   bool   // no two calls of a history may share one
 	Trim     string // characters that clients cut from the end of an id to make it fit
 }
 
 // Exact reports whether all ids have the same length.
-func (r IDRule) Exact() bool { return r.Most > 0 && r.Least == r.Most }
+func (r IDRule) Exact() bool { return r.Max > 0 && r.Min == r.Max }
 
 // Takes reports whether id obeys the rule.
 func (r IDRule) Takes(id string) bool {
 	if id == "" {
 		return !r.Required
 	}
-	return len(id) >= r.Least && (r.Most == 0 || len(id) <= r.Most) && allIn(id, r.Class)
+	return len(id) >= r.Min && (r.Max == 0 || len(id) <= r.Max) && allIn(id, r.Class)
 }
 
 // NameRule says which names of tools the target takes.
 type NameRule struct {
 	Class string // as in IDRule
 	First string // class of the first character, "" for Class
-	Most  int    // bytes, 0 for no limit
+	Max   int    // bytes, 0 for no limit
 }
 
 // Takes reports whether name obeys the rule.
 func (r NameRule) Takes(name string) bool {
-	return name != "" && (r.Most == 0 || len(name) <= r.Most) && allIn(name, r.Class) && (r.First == "" || InClass(r.First, name[0]))
+	return name != "" && (r.Max == 0 || len(name) <= r.Max) && allIn(name, r.Class) && (r.First == "" || InClass(r.First, name[0]))
 }
 
 func allIn(s, class string) bool {
@@ -141,7 +141,7 @@ type Refusal struct {
 	NoReasoning string // reasoning that had to come back
 }
 
-// Say fills the facts of a call into a refusal.
-func Say(refusal, id, name string) string {
+// FillRefusal fills the facts of a call into a refusal.
+func FillRefusal(refusal, id, name string) string {
 	return strings.NewReplacer("{id}", id, "{name}", name, "{n}", strconv.Itoa(len(id))).Replace(refusal)
 }

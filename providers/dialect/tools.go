@@ -18,7 +18,7 @@ func FunctionTools(request []byte) (tools []Tool) {
 // in that member.
 func FunctionTool(declared Raw, schema string) Tool {
 	t := Tool{Kind: "function", Name: declared.Get("name").Text(), Description: declared.Get("description").Text()}
-	if s := declared.Get(schema); s.Given() {
+	if s := declared.Get(schema); s.IsPresent() {
 		t.Schema = s
 	}
 	return t

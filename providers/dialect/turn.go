@@ -7,15 +7,15 @@ import "toolscope/stream"
 type Turn struct {
 	ID, Model string // as Open and Learn told them
 
-	out    *Out
-	number int32
-	open   bool
-	said   told
-	calls  map[int32]*Call
-	latest *Call // the one that CallIn, Call or OpenCall returned last
-	client int   // how many calls are for the client to run
-	lost   bool  // a call was used that was never opened
-	leak   *leak // looks for calls in the answer, if it is not nil
+	out      *Out
+	number   int32
+	open     bool
+	reported reportedOnce
+	calls    map[int32]*Call
+	latest   *Call           // the one that CallIn, Call or OpenCall returned last
+	client   int             // how many calls are for the client to run
+	lost     bool            // a call was used that was never opened
+	leak     *textCallFinder // looks for calls in the answer, if it is not nil
 
 	thinking bool  // the latest text is reasoning that is not signed yet
 	block    int32 // the block it is in
@@ -32,14 +32,14 @@ func (t *Turn) Number() int32 {
 	return t.number
 }
 
-// Meta tells news of the turn.
-func (t *Turn) Meta(news stream.Opening) {
+// Update tells news of the turn.
+func (t *Turn) Update(news stream.Opening) {
 	t.emit(stream.Event{Kind: stream.TurnMeta, What: &news})
 }
 
-// Learn takes an id and a model from a frame that may repeat them, and tells only what was not
+// UpdateIDs takes an id and a model from a frame that may repeat them, and tells only what was not
 // known.
-func (t *Turn) Learn(id, model Raw) {
+func (t *Turn) UpdateIDs(id, model Raw) {
 	news := false
 	for _, f := range [...]struct {
 		known *string
@@ -51,46 +51,46 @@ func (t *Turn) Learn(id, model Raw) {
 		}
 	}
 	if news {
-		t.Meta(stream.Opening{ID: t.ID, Model: t.Model})
+		t.Update(stream.Opening{ID: t.ID, Model: t.Model})
 	}
 }
 
 // Unknown tells of a part of the turn whose type, what, this version does not know.
 func (t *Turn) Unknown(what string) { t.emit(stream.Event{Kind: stream.Unknown, Text: what}) }
 
-// FindLeaks has Text look for calls in the answer. Hosts of open models parse calls out of text,
+// WatchText has Text look for calls in the answer. Hosts of open models parse calls out of text,
 // and a call that their parser misses stays there.
-func (t *Turn) FindLeaks() { t.leak = new(leak) }
+func (t *Turn) WatchText() { t.leak = new(textCallFinder) }
 
-// Text appends the content of a string to the answer.
-func (t *Turn) Text(v Raw) {
+// AppendText appends the content of a string to the answer.
+func (t *Turn) AppendText(v Raw) {
 	if !v.HasText() {
 		return
 	}
-	text := t.out.hold(v)
-	if t.leak != nil && t.leak.in(text) {
+	text := t.out.holdText(v)
+	if t.leak != nil && t.leak.showsCall(text) {
 		t.Once(TextToolCall, "a tool call leaked into the text: the host's parser missed it")
 	}
 	t.emit(stream.Event{Kind: stream.TextDelta, Text: text})
 	t.thinking = false
 }
 
-// Think appends the content of a string to the reasoning. block numbers the block of reasoning it
+// AppendReasoning appends the content of a string to the reasoning. block numbers the block of reasoning it
 // is in.
-func (t *Turn) Think(block int32, v Raw) {
+func (t *Turn) AppendReasoning(block int32, v Raw) {
 	if v.HasText() {
-		t.emit(stream.Event{Kind: stream.ThinkDelta, Text: t.out.hold(v)})
+		t.emit(stream.Event{Kind: stream.ThinkDelta, Text: t.out.holdText(v)})
 		t.thinking, t.block = true, block
 	}
 }
 
-// Sign takes the signature of a block of reasoning, which may be one that is not shown.
-func (t *Turn) Sign(block int32, signature Raw) {
+// AddSignature takes the signature of a block of reasoning, which may be one that is not shown.
+func (t *Turn) AddSignature(block int32, signature Raw) {
 	if !signature.HasText() {
 		return
 	}
 	t.BeginThinking(block)
-	t.Signed(signature, "", stream.SignedShown)
+	t.SignLast(signature, "", stream.SignedShown)
 }
 
 // BeginThinking says that what comes next is of a block of reasoning, even if none of that is
@@ -102,9 +102,9 @@ func (t *Turn) BeginThinking(block int32) {
 	}
 }
 
-// Signed takes the signature of what came last. With stream.SignedHidden it is all there is of some
+// SignLast takes the signature of what came last. With stream.SignedHidden it is all there is of some
 // reasoning. item is the id of the item that it stands in, or "".
-func (t *Turn) Signed(signature Raw, item string, code stream.Code) {
+func (t *Turn) SignLast(signature Raw, item string, code stream.Code) {
 	if !signature.HasText() {
 		return
 	}
@@ -126,11 +126,11 @@ func (t *Turn) Part(text, signature Raw, thought bool) {
 		code = stream.SignedHidden
 	}
 	if thought {
-		t.Think(0, text)
+		t.AppendReasoning(0, text)
 	} else {
-		t.Text(text)
+		t.AppendText(text)
 	}
-	t.Signed(signature, "", code)
+	t.SignLast(signature, "", code)
 }
 
 // EndThinking says that something came that is neither text nor reasoning.
@@ -155,16 +155,16 @@ func (t *Turn) FinishChoice(choice int32, word, means string, code stream.Code) 
 	t.emit(e)
 }
 
-// Endings are the words of a protocol that say why a turn ended.
-type Endings struct {
+// FinishReasons are the words of a protocol that say why a turn ended.
+type FinishReasons struct {
 	What        string // what the words are called: a "stop reason"
 	Calls, Done string // of a turn that waits for results of its calls, and of one that does not
 	Codes       map[string]stream.Code
 }
 
-// Stop is Finish, in a protocol whose word tells whether calls are to be run. It checks that
+// FinishAndCheck is Finish, in a protocol whose word tells whether calls are to be run. It checks that
 // against the calls that came, and returns the word's code.
-func (t *Turn) Stop(word string, of *Endings) stream.Code {
+func (t *Turn) FinishAndCheck(word string, of *FinishReasons) stream.Code {
 	code := of.Codes[word]
 	t.Finish(word, code)
 	t.CheckStop(word, of)
@@ -172,7 +172,7 @@ func (t *Turn) Stop(word string, of *Endings) stream.Code {
 }
 
 // CheckStop checks the word of a turn that finished against the calls that came.
-func (t *Turn) CheckStop(word string, of *Endings) {
+func (t *Turn) CheckStop(word string, of *FinishReasons) {
 	_, known := of.Codes[word]
 	switch {
 	case !known:
@@ -192,13 +192,13 @@ func (t *Turn) Fail(id, message string) {
 	t.emit(stream.Event{Kind: stream.Failure, Text: message, What: &stream.FailureInfo{Code: id}})
 }
 
-// Answer tells the result of a call that has an id, or of tool name where the wire gives none.
-func (t *Turn) Answer(id, name string, failed bool) {
+// AddResult tells the result of a call that has an id, or of tool name where the wire gives none.
+func (t *Turn) AddResult(id, name string, failed bool) {
 	t.emit(stream.Event{Kind: stream.CallResult, Slot: stream.NoSlot, Code: answerCode(failed), What: &stream.ResultFor{ID: id, Name: name}})
 }
 
-// Gave is Answer for a call that has an id, with what its tool gave.
-func (t *Turn) Gave(id string, failed bool, content Raw) {
+// AddResultContent is Answer for a call that has an id, with what its tool gave.
+func (t *Turn) AddResultContent(id string, failed bool, content Raw) {
 	t.emit(stream.Event{
 		Kind: stream.CallResult, Slot: stream.NoSlot, Code: answerCode(failed),
 		What: &stream.ResultFor{ID: id, HasContent: true, Result: stream.ResultOf(ResultText(content))},
@@ -214,20 +214,20 @@ func answerCode(failed bool) stream.Code {
 
 // Find makes a finding about the turn.
 func (t *Turn) Find(d *stream.Diagnosis, format string, args ...any) {
-	t.out.find(t.number, d, format, args)
+	t.out.emitFinding(t.number, d, format, args)
 }
 
 // Once is Find, but only the first time d is found of the turn.
 func (t *Turn) Once(d *stream.Diagnosis, format string, args ...any) {
-	if t.said.first(d) {
+	if t.reported.isFirst(d) {
 		t.Find(d, format, args...)
 	}
 }
 
 // OpenCall begins a call in a slot: Call finds it by that.
 func (t *Turn) OpenCall(slot int32, info stream.CallInfo) *Call {
-	c := t.handle(slot)
-	c.ID, c.Name, c.Server = info.ID, info.Name, info.RunByProvider
+	c := t.newCall(slot)
+	c.ID, c.Name, c.RunByProvider = info.ID, info.Name, info.RunByProvider
 	if !info.RunByProvider {
 		t.client++
 	}
@@ -243,16 +243,16 @@ func (t *Turn) NextCall(info stream.CallInfo) *Call {
 // Call is the latest call of a slot, never nil. If none was opened there it is a call that nothing
 // announced, and the session reports that.
 func (t *Turn) Call(slot int32) *Call {
-	c := t.CallIn(slot)
+	c := t.FindCall(slot)
 	if c == nil {
-		c = t.handle(slot)
+		c = t.newCall(slot)
 		t.lost = true
 	}
 	return c
 }
 
-// CallIn is the latest call of a slot, nil if there is none.
-func (t *Turn) CallIn(slot int32) *Call {
+// FindCall is the latest call of a slot, nil if there is none.
+func (t *Turn) FindCall(slot int32) *Call {
 	if c := t.latest; c != nil && c.Slot == slot {
 		return c
 	}
@@ -263,7 +263,7 @@ func (t *Turn) CallIn(slot int32) *Call {
 	return c
 }
 
-func (t *Turn) handle(slot int32) *Call {
+func (t *Turn) newCall(slot int32) *Call {
 	c := &Call{turn: t, Slot: slot}
 	if t.calls == nil {
 		t.calls = map[int32]*Call{}
@@ -282,7 +282,7 @@ func (t *Turn) Cut(missing string) { t.close(stream.CloseCut, missing) }
 func (t *Turn) close(code stream.Code, missing string) {
 	if t.IsOpen() {
 		t.open = false
-		t.out.closed(t)
+		t.out.removeTurn(t)
 		t.emit(stream.Event{Kind: stream.TurnClose, Code: code, Text: missing})
 		t.calls, t.latest = nil, nil
 	}
@@ -293,11 +293,11 @@ func (t *Turn) emit(e stream.Event) {
 	t.out.emit(e)
 }
 
-// told are the findings that Once has made.
-type told []*stream.Diagnosis
+// reportedOnce are the findings that Once has made.
+type reportedOnce []*stream.Diagnosis
 
-// first reports whether d is new, and notes it.
-func (t *told) first(d *stream.Diagnosis) bool {
+// isFirst reports whether d is new, and notes it.
+func (t *reportedOnce) isFirst(d *stream.Diagnosis) bool {
 	declared := d.Base()
 	for _, made := range *t {
 		if made == declared {

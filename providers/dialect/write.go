@@ -13,7 +13,7 @@ type Writer struct {
 
 // Open begins an object or array: { or [.
 func (w *Writer) Open(bracket byte) *Writer {
-	w.next()
+	w.writeComma()
 	w.Text = append(w.Text, bracket)
 	w.comma = false
 	return w
@@ -28,7 +28,7 @@ func (w *Writer) Close(bracket byte) *Writer {
 
 // Key begins a member; its value follows.
 func (w *Writer) Key(name string) *Writer {
-	w.next()
+	w.writeComma()
 	w.Text = append(AppendString(w.Text, []byte(name)), ':')
 	w.comma = false
 	return w
@@ -39,21 +39,21 @@ func (w *Writer) String(s string) *Writer { return w.Bytes([]byte(s)) }
 
 // Bytes writes a string of bytes.
 func (w *Writer) Bytes(s []byte) *Writer {
-	w.next()
+	w.writeComma()
 	w.Text = AppendString(w.Text, s)
 	return w
 }
 
 // Int writes a number.
 func (w *Writer) Int(n int) *Writer {
-	w.next()
+	w.writeComma()
 	w.Text = strconv.AppendInt(w.Text, int64(n), 10)
 	return w
 }
 
 // Raw writes a value that is JSON already.
 func (w *Writer) Raw(value []byte) *Writer {
-	w.next()
+	w.writeComma()
 	w.Text = append(w.Text, value...)
 	return w
 }
@@ -64,22 +64,22 @@ func (w *Writer) Member(name, value string) *Writer { return w.Key(name).String(
 // Flag writes a member that is true or false.
 func (w *Writer) Flag(name string, is bool) *Writer {
 	w.Key(name)
-	w.next()
+	w.writeComma()
 	w.Text = strconv.AppendBool(w.Text, is)
 	return w
 }
 
-// Some writes a member that is a string, unless that is empty.
-func (w *Writer) Some(name, value string) *Writer {
+// MemberIfSet writes a member that is a string, unless that is empty.
+func (w *Writer) MemberIfSet(name, value string) *Writer {
 	if value != "" {
 		w.Member(name, value)
 	}
 	return w
 }
 
-// Args writes the arguments of a call in their form: a text as a string, anything else as JSON, and
+// WriteArgs writes the arguments of a call in their form: a text as a string, anything else as JSON, and
 // {} if there are none.
-func (w *Writer) Args(p *Part) *Writer {
+func (w *Writer) WriteArgs(p *Part) *Writer {
 	switch {
 	case p.Form == TextForm:
 		return w.Bytes(p.Args)
@@ -95,11 +95,11 @@ type Member struct {
 	Value []byte // JSON
 }
 
-// Update is the member name of an object that is written again. With a nil value the member is left
+// UpdatedMember is the member name of an object that is written again. With a nil value the member is left
 // out, unless it was empty before: null, "" or []. Then it stays.
-func Update(before Raw, name string, value []byte) Member {
+func UpdatedMember(before Raw, name string, value []byte) Member {
 	was := before.Get(name)
-	if value == nil && (!was.Given() || was.Empty() || string(was) == "[]") {
+	if value == nil && (!was.IsPresent() || was.Empty() || string(was) == "[]") {
 		value = was
 	}
 	return Member{name, value}
@@ -113,9 +113,9 @@ func List(elements *Writer) []byte {
 	return append(append([]byte{'['}, elements.Text...), ']')
 }
 
-// Rewrite writes the object before again with these members. Each takes the place of the member
+// ReplaceMembers writes the object before again with these members. Each takes the place of the member
 // with its name, or goes to the end. All others stay. before may be nil.
-func Rewrite(before Raw, members ...Member) []byte {
+func ReplaceMembers(before Raw, members ...Member) []byte {
 	var w Writer
 	w.Open('{')
 	done := make([]bool, len(members))
@@ -140,7 +140,7 @@ func Rewrite(before Raw, members ...Member) []byte {
 	return w.Close('}').Text
 }
 
-func (w *Writer) next() {
+func (w *Writer) writeComma() {
 	if w.comma {
 		w.Text = append(w.Text, ',')
 	}

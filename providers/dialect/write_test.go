@@ -17,7 +17,7 @@ func TestRewrite(t *testing.T) {
 		{`{"\u0061\"":1}`, []Member{{"b", value(`2`)}}, `{"a\"":1,"b":2}`},
 		{`[1]`, []Member{{"a", value(`2`)}}, `{"a":2}`},
 	} {
-		if got := string(Rewrite(Raw(test.before), test.members...)); got != test.want {
+		if got := string(ReplaceMembers(Raw(test.before), test.members...)); got != test.want {
 			t.Errorf("%s with %s: %s, want %s", test.before, test.members, got, test.want)
 		}
 	}
@@ -39,7 +39,7 @@ func TestUpdate(t *testing.T) {
 		if test.value != "" {
 			value = []byte(test.value)
 		}
-		m := Update(Raw(test.before), "a", value)
+		m := UpdatedMember(Raw(test.before), "a", value)
 		if m.Name != "a" || string(m.Value) != test.want || (m.Value == nil) != (test.want == "") {
 			t.Errorf("%s with %q: %s", test.before, test.value, m)
 		}
@@ -58,7 +58,7 @@ func TestArgs(t *testing.T) {
 		{Part{Form: ObjectForm}, `{}`},
 	} {
 		var w Writer
-		if got := string(w.Args(&test.part).Text); got != test.want {
+		if got := string(w.WriteArgs(&test.part).Text); got != test.want {
 			t.Errorf("%+v: %s, want %s", test.part, got, test.want)
 		}
 	}

@@ -37,8 +37,8 @@ func (j *Join) Declared(run string, tools []dialect.Tool) (found []stream.Findin
 	var alike [][]drift
 	for _, t := range tools {
 		name := t.Name
-		if t.Space != "" {
-			name = t.Space + "__" + t.Name
+		if t.Namespace != "" {
+			name = t.Namespace + "__" + t.Name
 		}
 		j.declare(declaration{run, name})
 		d, drifts := j.drift(run, name, t.Schema)

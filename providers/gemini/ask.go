@@ -9,9 +9,9 @@ import (
 
 // writeRequest writes a request of streamGenerateContent, as an event stream. The model stands in its path;
 // the usage comes with every chunk unasked.
-func writeRequest(r dialect.Request, _ dialect.Quirks) (path string, body []byte) {
+func writeRequest(r dialect.Request, _ dialect.HostFeatures) (path string, body []byte) {
 	var w dialect.Writer
-	w.Open('{').WriteList("contents", r.Encoded)
+	w.Open('{').WriteList("contents", r.EncodedMessages)
 	if system := r.Instructions(); system != "" {
 		w.Key("systemInstruction").Open('{').Key("parts").Open('[').Open('{').Member("text", system).Close('}').Close(']').Close('}')
 	}

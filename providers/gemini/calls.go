@@ -29,7 +29,7 @@ func (d *decoder) readFunctionCall(ch *candidateState, p *part) {
 	}
 	if ch.active != nil {
 		ch.active.updateInfo(w.id, p.signature)
-	} else if !w.name.HasText() && !w.id.HasText() && !w.args.Given() && count == 0 {
+	} else if !w.name.HasText() && !w.id.HasText() && !w.args.IsPresent() && count == 0 {
 		d.Heartbeat() // an end or a heartbeat of no call: what it belongs to has ended
 		return
 	} else {
@@ -40,7 +40,7 @@ func (d *decoder) readFunctionCall(ch *candidateState, p *part) {
 	switch {
 	case w.args.EmptyObject() && (waits || k.started || count > 0):
 		k.empty = bytes.Clone(w.args)
-	case w.args.Given():
+	case w.args.IsPresent():
 		k.setArguments(w.args)
 	}
 	for i := range count {
@@ -48,7 +48,7 @@ func (d *decoder) readFunctionCall(ch *candidateState, p *part) {
 		d.applyPatch(k, patch)
 		waits = waits || patch.continues.IsTrue()
 	}
-	switch bare := !w.args.Given() && count == 0; {
+	switch bare := !w.args.IsPresent() && count == 0; {
 	case !waits && bare:
 		d.sealCall(ch, []byte("{}"))
 	case !waits:
@@ -137,7 +137,7 @@ func (d *decoder) applyPatch(k *call, p *patch) {
 var null = dialect.Raw("null")
 
 // reportPatch tells what a patch did to the arguments.
-func (k *call) reportPatch(done dialect.Patched, from []byte) {
+func (k *call) reportPatch(done dialect.PatchResult, from []byte) {
 	if done.Rewritten {
 		k.Rewrite(k.args.Text(), from)
 	} else {
@@ -170,7 +170,7 @@ func (d *decoder) sealCall(ch *candidateState, from []byte) {
 }
 
 // isWaiting reports whether more of a string was announced.
-func (k *call) isWaiting() bool { return k.object == nil && k.args.Waiting() }
+func (k *call) isWaiting() bool { return k.object == nil && k.args.AwaitsString() }
 
 // endCallImplicitly ends the active call because another begins. Its arguments are whole only if no
 // string waits for more.
@@ -206,7 +206,7 @@ func (d *decoder) reportServerCall(ch *candidateState, p *part, name string, val
 	ch.server = d.openNextCall(stream.CallInfo{
 		ID: value.Get("id").Text(), Name: name, Kind: "server", RunByProvider: true, Choice: ch.index, Signature: p.signature.Text(),
 	})
-	if args.Given() {
+	if args.IsPresent() {
 		ch.server.ArgsText(args, nil)
 	}
 	ch.server.Seal()
@@ -217,9 +217,9 @@ func (d *decoder) reportServerCall(ch *candidateState, p *part, name string, val
 func (d *decoder) reportResult(ch *candidateState, kind partKind, value dialect.Raw) {
 	switch id := value.Get("id").Text(); {
 	case id == "" && ch.server != nil:
-		ch.server.Answer(hasFailed(kind, value))
+		ch.server.AddResult(hasFailed(kind, value))
 	default:
-		d.turn.Answer(id, "", hasFailed(kind, value))
+		d.turn.AddResult(id, "", hasFailed(kind, value))
 	}
 }
 
@@ -229,7 +229,7 @@ const codeTool = "code_execution"
 // toolType is the name of another tool that the provider runs.
 func toolType(value dialect.Raw) string {
 	name := value.Get("toolType")
-	if !name.Given() {
+	if !name.IsPresent() {
 		name = value.Get("tool_type")
 	}
 	return string(name.Append(nil))
@@ -240,7 +240,7 @@ const outcomeOK = "OUTCOME_OK"
 // hasFailed reports whether the result of a call that the provider ran is an error.
 func hasFailed(kind partKind, value dialect.Raw) bool {
 	if kind == partAnswer {
-		return value.Get("response").Get("error").Given()
+		return value.Get("response").Get("error").IsPresent()
 	}
 	outcome := enumWord(value.Get("outcome"))
 	return outcome != outcomeOK && outcome != "1"

@@ -89,7 +89,7 @@ func (d *decoder) readChunk(data dialect.Raw) error {
 	d.ensureTurn(c)
 	for i := range c.candidates.Len() {
 		k := c.candidates.At(i)
-		ch := d.ensureCandidate(k.index.Slot())
+		ch := d.ensureCandidate(k.index.AsSlot())
 		for j := range k.parts.Len() {
 			d.readPart(ch, k.parts.At(j))
 		}
@@ -97,7 +97,7 @@ func (d *decoder) readChunk(data dialect.Raw) error {
 	}
 	d.reportPromptFeedback(c.feedback)
 	d.reportUsage(&c.usage)
-	if c.err.Given() {
+	if c.err.IsPresent() {
 		d.reportError(c.err)
 	}
 	return nil
@@ -110,7 +110,7 @@ func (d *decoder) ensureTurn(c *chunk) {
 		d.Close()
 	}
 	if d.turn.IsOpen() {
-		d.turn.Learn(c.id, c.model)
+		d.turn.UpdateIDs(c.id, c.model)
 		return
 	}
 	d.response = response{

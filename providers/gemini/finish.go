@@ -94,7 +94,7 @@ func (d *decoder) reportPromptFeedback(feedback dialect.Raw) {
 		return
 	}
 	reason, message := feedback.Get("blockReason"), feedback.Get("blockReasonMessage")
-	if !reason.Given() {
+	if !reason.IsPresent() {
 		reason, message = feedback.Get("block_reason"), feedback.Get("block_reason_message")
 	}
 	why := enumWord(reason)

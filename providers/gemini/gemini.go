@@ -18,8 +18,8 @@ import (
 )
 
 // Protocol is the generateContent protocol.
-func Protocol() dialect.Dialect {
-	return dialect.Dialect{
+func Protocol() dialect.Protocol {
+	return dialect.Protocol{
 		Name:     "gemini",
 		Title:    "Google Gemini",
 		Sniff:    sniffFrame,
@@ -59,14 +59,14 @@ func ownKey(object dialect.Raw) string {
 	return ""
 }
 
-func sniffFrame(e dialect.Evidence) dialect.Score {
+func sniffFrame(e dialect.SniffInput) dialect.SniffScore {
 	data := dialect.Raw(e.Data)
 	if s := data.Scan(); s.Array() {
 		data = s.Value()
 	}
 	var wrapped, err dialect.Raw
 	if key := ownKey(data); key != "" {
-		return dialect.Score{Points: dialect.Sure, Why: "a response with " + key}
+		return dialect.SniffScore{Points: dialect.Sure, Why: "a response with " + key}
 	}
 	s := data.Scan()
 	for ok := s.Object(); ok; ok = s.Member() {
@@ -78,16 +78,16 @@ func sniffFrame(e dialect.Evidence) dialect.Score {
 		}
 	}
 	if key := ownKey(wrapped); key != "" {
-		return dialect.Score{Points: dialect.Sure, Why: "Cloud Code's wrapper round a response with " + key}
+		return dialect.SniffScore{Points: dialect.Sure, Why: "Cloud Code's wrapper round a response with " + key}
 	}
 	_, isNumber := err.Get("code").Int()
 	switch {
 	case isNumber && err.Get("status").IsString():
-		return dialect.Score{Points: dialect.Likely, Why: "an error of a Google API"}
+		return dialect.SniffScore{Points: dialect.Likely, Why: "an error of a Google API"}
 	case strings.Contains(e.Path, ":streamGenerateContent"), strings.Contains(e.Path, ":generateContent"):
-		return dialect.Score{Points: dialect.Strong, Why: "path " + e.Path}
+		return dialect.SniffScore{Points: dialect.Strong, Why: "path " + e.Path}
 	}
-	return dialect.Score{}
+	return dialect.SniffScore{}
 }
 
 // finishCodes are the finish reasons. Filters cut a response as a limit does. Numbers are the same

@@ -79,15 +79,15 @@ func (r *reader) readPart(v dialect.Raw) dialect.Part {
 	p := dialect.Part{Kind: dialect.OtherPart, Signature: in.signature.Text(), Raw: v}
 	switch kind {
 	case partCall:
-		p.Kind, p.Tool = dialect.CallPart, "function"
+		p.Kind, p.ToolKind = dialect.CallPart, "function"
 		p.ID, p.Name = in.call.id.Text(), in.call.name.Text()
 		setArgs(&p, in.call.args)
 	case partCode:
-		p.Kind, p.Tool, p.Server, p.Name = dialect.CallPart, "server", true, codeTool
+		p.Kind, p.ToolKind, p.RunByProvider, p.Name = dialect.CallPart, "server", true, codeTool
 		p.ID = value.Get("id").Text()
 		setArgs(&p, value)
 	case partTool:
-		p.Kind, p.Tool, p.Server = dialect.CallPart, "server", true
+		p.Kind, p.ToolKind, p.RunByProvider = dialect.CallPart, "server", true
 		p.ID, p.Name = value.Get("id").Text(), toolType(value)
 		setArgs(&p, value.Get("args"))
 	case partResult, partAnswer:
@@ -100,7 +100,7 @@ func (r *reader) readPart(v dialect.Raw) dialect.Part {
 
 // setArgs takes the arguments of a call; null is as good as none.
 func setArgs(p *dialect.Part, args dialect.Raw) {
-	if !args.Given() {
+	if !args.IsPresent() {
 		args = nil
 	}
 	p.SetArgs(args)
@@ -108,7 +108,7 @@ func setArgs(p *dialect.Part, args dialect.Raw) {
 
 // readAnswer takes the result of a call that the provider ran.
 func readAnswer(p *dialect.Part, kind partKind, value dialect.Raw) {
-	p.Kind, p.Server, p.ID = dialect.ResultPart, true, value.Get("id").Text()
+	p.Kind, p.RunByProvider, p.ID = dialect.ResultPart, true, value.Get("id").Text()
 	p.Failed = hasFailed(kind, value)
 	if kind == partResult {
 		p.Name, p.Text = codeTool, value.Get("output").Append(nil)
@@ -132,7 +132,7 @@ func readText(p *dialect.Part, in *part, v dialect.Raw) {
 			p.Media++
 		}
 	case p.Signature != "" && !in.text.HasText():
-		p.Kind, p.Hidden = dialect.ReasoningPart, true
+		p.Kind, p.SignatureOnly = dialect.ReasoningPart, true
 	case in.text.IsString():
 		p.Text = in.text.Append(nil)
 		if p.Kind = dialect.TextPart; in.thought.IsTrue() {

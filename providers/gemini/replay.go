@@ -8,16 +8,16 @@ import "toolscope/providers/dialect"
 // lbjlaq/Antigravity-Manager#3202). The sentinel is documented for calls that another model made
 // ("Thought signatures" at ai.google.dev).
 var target = dialect.Target{
-	Name: "gemini", Title: "Google Gemini", Dialect: "gemini",
-	Form:      dialect.ObjectForm,
-	Names:     dialect.NameRule{Class: "a-zA-Z0-9_.:-", First: "a-zA-Z_", Most: 128},
-	Doubles:   true,
-	Maps:      true,
-	Depth:     structDepth,
-	Reasoning: dialect.PlainReasoning,
-	Signed:    true,
-	Sentinel:  "skip_thought_signature_validator",
-	ErrorFlag: true, Media: true, Together: true,
+	Name: "gemini", Title: "Google Gemini", Protocol: "gemini",
+	Form:          dialect.ObjectForm,
+	Names:         dialect.NameRule{Class: "a-zA-Z0-9_.:-", First: "a-zA-Z_", Max: 128},
+	Doubles:       true,
+	UnorderedKeys: true,
+	Depth:         structDepth,
+	Reasoning:     dialect.PlainReasoning,
+	HasSignatures: true,
+	Sentinel:      "skip_thought_signature_validator",
+	ErrorFlag:     true, Media: true, ResultsFollow: true,
 	Refusal: dialect.Refusal{
 		Args:       "Invalid value at 'contents[N].parts[M].function_call.args' (type.googleapis.com/google.protobuf.Struct), \"...\"",
 		Name:       "GenerateContentRequest.tools[N].function_declarations[M].name: Invalid function name. Must start with a letter or an underscore. Must be alphameric (a-z, A-Z, 0-9), underscores (_), dots (.), colons (:), or dashes (-), with a maximum length of 128.",
@@ -65,18 +65,18 @@ func writePart(w *dialect.Writer, p *dialect.Part) {
 			w.Flag("thought", true)
 		}
 	}
-	w.Some("thoughtSignature", p.Signature).Close('}')
+	w.MemberIfSet("thoughtSignature", p.Signature).Close('}')
 }
 
 func writeCall(w *dialect.Writer, p *dialect.Part) {
 	switch {
-	case p.Server && p.Name == codeTool:
+	case p.RunByProvider && p.Name == codeTool:
 		w.Key("executableCode").Value(p.Args)
 		return
-	case p.Server:
-		w.Key("toolCall").Open('{').Some("id", p.ID).Member("toolType", p.Name)
+	case p.RunByProvider:
+		w.Key("toolCall").Open('{').MemberIfSet("id", p.ID).Member("toolType", p.Name)
 	default:
-		w.Key("functionCall").Open('{').Some("id", p.ID).Member("name", p.Name)
+		w.Key("functionCall").Open('{').MemberIfSet("id", p.ID).Member("name", p.Name)
 	}
 	if len(p.Args) > 0 {
 		w.Key("args").Value(p.Args)
@@ -86,17 +86,17 @@ func writeCall(w *dialect.Writer, p *dialect.Part) {
 
 func writeResult(w *dialect.Writer, p *dialect.Part) {
 	switch {
-	case p.Server && p.Name == codeTool:
+	case p.RunByProvider && p.Name == codeTool:
 		outcome := outcomeOK
 		if p.Failed {
 			outcome = "OUTCOME_FAILED"
 		}
-		w.Key("codeExecutionResult").Open('{').Some("id", p.ID).Member("outcome", outcome).Key("output").Bytes(p.Text).Close('}')
+		w.Key("codeExecutionResult").Open('{').MemberIfSet("id", p.ID).Member("outcome", outcome).Key("output").Bytes(p.Text).Close('}')
 		return
-	case p.Server:
-		w.Key("toolResponse").Open('{').Some("id", p.ID).Member("toolType", p.Name)
+	case p.RunByProvider:
+		w.Key("toolResponse").Open('{').MemberIfSet("id", p.ID).Member("toolType", p.Name)
 	default:
-		w.Key("functionResponse").Open('{').Some("id", p.ID).Member("name", p.Name)
+		w.Key("functionResponse").Open('{').MemberIfSet("id", p.ID).Member("name", p.Name)
 	}
-	w.Key("response").Raw(dialect.Response(p)).Close('}')
+	w.Key("response").Raw(dialect.WrapResponse(p)).Close('}')
 }

@@ -98,7 +98,7 @@ func TestDecodeCut(t *testing.T) { historytest.CheckCut(t, &target, history) }
 func TestEncode(t *testing.T) {
 	user, model, system := dialect.User, dialect.Assistant, dialect.System
 	call := func(id, name, args string) dialect.Part {
-		return dialect.Part{Kind: dialect.CallPart, ID: id, Name: name, Tool: "function", Args: []byte(args)}
+		return dialect.Part{Kind: dialect.CallPart, ID: id, Name: name, ToolKind: "function", Args: []byte(args)}
 	}
 	result := func(id, text string) dialect.Part {
 		return dialect.Part{Kind: dialect.ResultPart, ID: id, Text: []byte(text)}
@@ -119,7 +119,7 @@ func TestEncode(t *testing.T) {
 		{"nothing of what cannot be written", []dialect.Message{
 			{Role: system, Parts: []dialect.Part{{Text: []byte("S")}}},
 			{Role: user, Parts: []dialect.Part{{Kind: dialect.OtherPart}}},
-			{Role: model, Parts: []dialect.Part{{Kind: dialect.ReasoningPart, Hidden: true}, {Text: []byte("x")}}},
+			{Role: model, Parts: []dialect.Part{{Kind: dialect.ReasoningPart, SignatureOnly: true}, {Text: []byte("x")}}},
 		}, `[{"role":"model","parts":[{"text":"x"}]}]`},
 		{"arguments that are no JSON as a string", []dialect.Message{{Role: model, Parts: []dialect.Part{call("", "f", `{"a":`)}}},
 			`[{"role":"model","parts":[{"functionCall":{"name":"f","args":"{\"a\":"}}]}]`},

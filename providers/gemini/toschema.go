@@ -85,12 +85,12 @@ func (c *schemaConverter) writeSchema(w *dialect.Writer, n *schemaNode, depth in
 
 // writeKind writes a schema of at most one kind of value.
 func (c *schemaConverter) writeKind(w *dialect.Writer, n *schemaNode, depth int, seen []string) {
-	w.Some("type", strings.ToUpper(n.kind))
+	w.MemberIfSet("type", strings.ToUpper(n.kind))
 	if n.nullable {
 		w.Flag("nullable", true)
 	}
 	for _, m := range sharedKeywords {
-		if v := n.members[m.name]; v.Given() && (m.kind == "" || m.kind == n.kind) {
+		if v := n.members[m.name]; v.IsPresent() && (m.kind == "" || m.kind == n.kind) {
 			w.Key(m.name).Raw(v)
 		}
 	}

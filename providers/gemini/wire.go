@@ -28,7 +28,7 @@ func (c *chunk) bindShape() {
 
 // isResponse reports whether there is anything of a response.
 func (c *chunk) isResponse() bool {
-	return c.candidates.Given() || c.err.Given() || c.usage.whole.Given() || c.feedback.Given() || c.model.Given() || c.id.Given()
+	return c.candidates.IsPresent() || c.err.IsPresent() || c.usage.whole.IsPresent() || c.feedback.IsPresent() || c.model.IsPresent() || c.id.IsPresent()
 }
 
 type candidate struct {
@@ -90,7 +90,7 @@ func (p *part) kindAndValue() (partKind, dialect.Raw) {
 			return partKind(kind), value
 		}
 	}
-	if p.other != nil && !p.text.Given() && !p.signature.Given() {
+	if p.other != nil && !p.text.IsPresent() && !p.signature.IsPresent() {
 		return partNew, nil
 	}
 	return partText, nil

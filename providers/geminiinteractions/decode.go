@@ -46,18 +46,18 @@ func (d *decoder) Frame(f stream.Frame) error {
 	if err := ev.shape.Read(f.Data); err != nil {
 		return err
 	}
-	kind := ev.kind.Or(f.Event)
+	kind := ev.kind.OrDefault(f.Event)
 	switch string(kind) {
 	case "step.delta", "content.delta":
 		d.ensureTurn("step.delta")
-		d.readDelta(ev.index.Slot())
+		d.readDelta(ev.index.AsSlot())
 	case "step.start", "content.start":
 		d.ensureTurn("step.start")
 		d.streamed = true
-		d.readStep(d.newStep(ev.index.Slot()), ev.index.Slot(), ev.step, true)
+		d.readStep(d.newStep(ev.index.AsSlot()), ev.index.AsSlot(), ev.step, true)
 	case "step.stop", "content.stop":
 		d.ensureTurn("step.stop")
-		d.stopStep(ev.index.Slot())
+		d.stopStep(ev.index.AsSlot())
 	case "interaction.created", "interaction.start":
 		d.startInteraction(ev.interaction)
 	case "interaction.status_update", "interaction.completed", "interaction.complete":
@@ -74,11 +74,11 @@ func (d *decoder) Frame(f stream.Frame) error {
 func (d *decoder) readNonEvent(kind string, data dialect.Raw) {
 	ev := &d.ev
 	switch {
-	case ev.kind.Given():
+	case ev.kind.IsPresent():
 	case ev.object.Is("interaction"), ev.steps.Kind() == '[' && ev.status.IsString():
 		d.readResponse(data)
 		return
-	case ev.err.Given():
+	case ev.err.IsPresent():
 		d.reportError()
 		return
 	}
@@ -134,21 +134,21 @@ func (d *decoder) readStep(st *step, slot int32, s dialect.Raw, starts bool) {
 	case isCall:
 		d.openCall(st, slot, info, s)
 		// {} is a placeholder that the deltas replace.
-		if args := s.Get("arguments"); args.Given() && !(starts && args.EmptyObject()) {
+		if args := s.Get("arguments"); args.IsPresent() && !(starts && args.EmptyObject()) {
 			st.call.Args(args)
 		}
 	case strings.HasSuffix(kind, "_result"):
 		d.reportResult(st, s)
 	case kind == "text":
-		d.turn.Text(s.Get("text"))
+		d.turn.AppendText(s.Get("text"))
 	case !ignoredTypes[kind]:
 		d.Unknown("step " + kind)
 	}
 	for item := range s.Get("summary").Elements() {
-		d.turn.Think(slot, item.Get("text"))
+		d.turn.AppendReasoning(slot, item.Get("text"))
 	}
 	for item := range s.Get("content").Elements() {
-		d.turn.Text(item.Get("text"))
+		d.turn.AppendText(item.Get("text"))
 	}
 }
 
@@ -165,7 +165,7 @@ func (d *decoder) reportResult(st *step, s dialect.Raw) {
 	if id := s.Get("call_id").Text(); id != "" {
 		st.answer = id
 	}
-	d.turn.Answer(st.answer, "", s.Get("is_error").IsTrue())
+	d.turn.AddResult(st.answer, "", s.Get("is_error").IsTrue())
 }
 
 func (d *decoder) readDelta(slot int32) {
@@ -178,9 +178,9 @@ func (d *decoder) readDelta(slot int32) {
 		}
 		d.turn.Call(slot).Args(delta.arguments)
 	case "text":
-		d.turn.Text(delta.text)
+		d.turn.AppendText(delta.text)
 	case "thought_summary":
-		d.turn.Think(slot, delta.summary)
+		d.turn.AppendReasoning(slot, delta.summary)
 	case "thought_signature":
 		if st != nil && st.call != nil {
 			st.call.Meta(stream.CallInfo{Signature: delta.signature.Text()})
@@ -212,7 +212,7 @@ func (d *decoder) readCompleteDelta(st *step, slot int32, kind string) {
 		if news := (stream.CallInfo{ID: delta.Get("id").Text(), Name: delta.Get("name").Text()}); news != (stream.CallInfo{}) {
 			st.call.Meta(news)
 		}
-		if args := delta.Get("arguments"); args.Given() {
+		if args := delta.Get("arguments"); args.IsPresent() {
 			st.call.Args(args)
 		}
 	}

@@ -30,7 +30,7 @@ func (d *decoder) endInteraction(interaction dialect.Raw) {
 	t := d.turn
 	if m := modelOf(interaction); m != "" && m != t.Model {
 		t.Model = m
-		t.Meta(stream.Opening{ID: interaction.Get("id").Text(), Model: m})
+		t.Update(stream.Opening{ID: interaction.Get("id").Text(), Model: m})
 	}
 	d.reportUsage(interaction.Get("usage"), interaction.Get("service_tier").Text())
 	status := interaction.Get("status")
@@ -52,7 +52,7 @@ func (d *decoder) reportStatus(status dialect.Raw) {
 	if d.headless && word == endings.Calls { // the calls may have come before
 		d.turn.Finish(word, endings.Codes[word])
 	} else {
-		d.turn.Stop(word, &endings)
+		d.turn.FinishAndCheck(word, &endings)
 	}
 }
 

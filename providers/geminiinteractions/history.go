@@ -9,9 +9,9 @@ import (
 // target says how the input of a request is read: what is new of a conversation that the provider
 // keeps, or all of one that it does not.
 var target = dialect.Target{
-	Name: "gemini-interactions", Title: "Gemini Interactions", Dialect: "gemini-interactions",
-	Form: dialect.ObjectForm, Doubles: true, Maps: true, Merges: true, Answers: true,
-	ErrorFlag: true, Media: true, Unpaired: true,
+	Name: "gemini-interactions", Title: "Gemini Interactions", Protocol: "gemini-interactions",
+	Form: dialect.ObjectForm, Doubles: true, UnorderedKeys: true, Merges: true, HasPreviousID: true,
+	ErrorFlag: true, Media: true, TakesUnpaired: true,
 	Decode: decodeHistory,
 }
 
@@ -97,13 +97,13 @@ func readPart(v dialect.Raw) dialect.Part {
 	info, isCall := callOf(kind)
 	switch {
 	case isCall:
-		p.Kind, p.Tool, p.Server, p.ID, p.Name, p.Host = dialect.CallPart, info.Kind, info.RunByProvider, v.Get("id").Text(), info.Name, v.Get("server_name").Text()
+		p.Kind, p.ToolKind, p.RunByProvider, p.ID, p.Name, p.MCPServer = dialect.CallPart, info.Kind, info.RunByProvider, v.Get("id").Text(), info.Name, v.Get("server_name").Text()
 		if name := v.Get("name").Text(); name != "" {
 			p.Name = name
 		}
 		p.SetArgs(v.Get("arguments"))
 	case strings.HasSuffix(kind, "_result"):
-		p.Kind, p.ID, p.Name, p.Server = dialect.ResultPart, v.Get("call_id").Text(), v.Get("name").Text(), kind != "function_result"
+		p.Kind, p.ID, p.Name, p.RunByProvider = dialect.ResultPart, v.Get("call_id").Text(), v.Get("name").Text(), kind != "function_result"
 		p.Failed = v.Get("is_error").IsTrue()
 		if result := v.Get("result"); result.Kind() == '{' {
 			text, failed := dialect.ResponseText(result)
@@ -116,7 +116,7 @@ func readPart(v dialect.Raw) dialect.Part {
 		for item := range v.Get("summary").Elements() {
 			p.Text = item.Get("text").Append(p.Text)
 		}
-		p.Hidden = len(p.Text) == 0 && p.Signature != ""
+		p.SignatureOnly = len(p.Text) == 0 && p.Signature != ""
 	case kind == "text":
 		p.Kind, p.Text = dialect.TextPart, v.Get("text").Append(nil)
 	}

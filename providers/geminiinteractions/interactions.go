@@ -16,20 +16,20 @@ import (
 )
 
 // Protocol is the Interactions API.
-func Protocol() dialect.Dialect {
-	return dialect.Dialect{
-		Name:     "gemini-interactions",
-		Title:    "Gemini Interactions",
-		Sniff:    sniffFrame,
-		Findings: findings,
-		New:      newDecoder,
-		Tools:    readTools,
-		Model:    readModel,
-		Reads:    &target,
+func Protocol() dialect.Protocol {
+	return dialect.Protocol{
+		Name:          "gemini-interactions",
+		Title:         "Gemini Interactions",
+		Sniff:         sniffFrame,
+		Findings:      findings,
+		New:           newDecoder,
+		Tools:         readTools,
+		Model:         readModel,
+		HistoryTarget: &target,
 	}
 }
 
-func sniffFrame(e dialect.Evidence) dialect.Score {
+func sniffFrame(e dialect.SniffInput) dialect.SniffScore {
 	var kind, object, status, steps dialect.Raw
 	other := false // version 1 of Cohere's protocol has event types too
 	s := dialect.Scan(e.Data)
@@ -50,25 +50,25 @@ func sniffFrame(e dialect.Evidence) dialect.Score {
 	name, event := kind.Text(), string(e.Event)
 	switch {
 	case strings.HasPrefix(name, "interaction."), strings.HasPrefix(name, "step."), strings.HasPrefix(name, "content."):
-		return dialect.Score{Points: dialect.Sure, Why: "event type " + name}
+		return dialect.SniffScore{Points: dialect.Sure, Why: "event type " + name}
 	case object.Is("interaction"):
-		return dialect.Score{Points: dialect.Sure, Why: "an interaction"}
+		return dialect.SniffScore{Points: dialect.Sure, Why: "an interaction"}
 	case steps.Kind() == '[' && status.IsString():
-		return dialect.Score{Points: dialect.Strong, Why: "steps and a status"}
+		return dialect.SniffScore{Points: dialect.Strong, Why: "steps and a status"}
 	case name == "error":
-		return dialect.Score{Points: dialect.Likely, Why: "event type " + name}
+		return dialect.SniffScore{Points: dialect.Likely, Why: "event type " + name}
 	case strings.HasPrefix(event, "interaction."), strings.HasPrefix(event, "step."):
-		return dialect.Score{Points: dialect.Strong, Why: "event name " + event}
+		return dialect.SniffScore{Points: dialect.Strong, Why: "event name " + event}
 	case strings.HasSuffix(e.Path, "/interactions"), strings.Contains(e.Path, "/interactions/"):
-		return dialect.Score{Points: dialect.Strong, Why: "path " + e.Path}
+		return dialect.SniffScore{Points: dialect.Strong, Why: "path " + e.Path}
 	case name != "" && !other:
-		return dialect.Score{Points: dialect.Weak, Why: "event type " + name}
+		return dialect.SniffScore{Points: dialect.Weak, Why: "event type " + name}
 	}
-	return dialect.Score{}
+	return dialect.SniffScore{}
 }
 
 // endings are the states an interaction can end in.
-var endings = dialect.Endings{
+var endings = dialect.FinishReasons{
 	What: "status", Calls: "requires_action", Done: "completed",
 	Codes: map[string]stream.Code{
 		"completed": stream.FinishDone, "requires_action": stream.FinishDone,

@@ -108,16 +108,16 @@ func TestReadBack(t *testing.T) {
 			t.Errorf("%s: no requests to %s", h.Name, h.Target)
 			continue
 		}
-		d, err := providers.FindProtocol(to.Dialect)
+		d, err := providers.FindProtocol(to.Protocol)
 		if err != nil {
 			t.Fatal(err)
 		}
 		history := append(userSays("Oslo?"),
 			dialect.Message{Role: dialect.Assistant, Parts: []dialect.Part{{
-				Kind: dialect.CallPart, ID: "call12345", Name: "get_weather", Tool: "function", Args: []byte(`{"city":"Oslo"}`), Form: to.Form,
+				Kind: dialect.CallPart, ID: "call12345", Name: "get_weather", ToolKind: "function", Args: []byte(`{"city":"Oslo"}`), Form: to.Form,
 			}}},
 			dialect.Message{Role: dialect.User, Parts: []dialect.Part{{
-				Kind: dialect.ResultPart, ID: "call12345", Name: "get_weather", Tool: "function", Text: []byte("4 C"),
+				Kind: dialect.ResultPart, ID: "call12345", Name: "get_weather", ToolKind: "function", Text: []byte("4 C"),
 			}}})
 		url, body := h.Build(dialect.Request{Model: "m-1", System: "Be brief.", Messages: history, Tools: weather(), MaxTokens: 77}, "http://host.test")
 		if !json.Valid(body) {
@@ -142,7 +142,7 @@ func TestReadBack(t *testing.T) {
 		if got, want := outline(messages), "system:Be brief. user:Oslo? assistant:get_weather{\"city\":\"Oslo\"} user:=4 C "; got != want {
 			t.Errorf("%s: the history is %s\nof %s", h.Name, got, body)
 		}
-		if protocolOf(body) != to.Dialect && to.Dialect != "ollama" && to.Dialect != "cohere" { // whose bodies have nothing of their own
+		if protocolOf(body) != to.Protocol && to.Protocol != "ollama" && to.Protocol != "cohere" { // whose bodies have nothing of their own
 			t.Errorf("%s: recognised as %q: %s", h.Name, protocolOf(body), body)
 		}
 	}
@@ -188,9 +188,9 @@ func TestQuirks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, body := h.Build(dialect.Request{Model: "gpt-5.4", Messages: userSays("x"), MaxTokens: 50, Session: "s", Keep: true}, "http://host.test")
+		_, body := h.Build(dialect.Request{Model: "gpt-5.4", Messages: userSays("x"), MaxTokens: 50, Session: "s", LongCache: true}, "http://host.test")
 		for _, member := range strings.Fields(want.in) {
-			if !dialect.Raw(body).Get(member).Given() {
+			if !dialect.Raw(body).Get(member).IsPresent() {
 				t.Errorf("%s: no %s in %s", name, member, body)
 			}
 		}
@@ -228,7 +228,7 @@ func TestTable(t *testing.T) {
 			continue
 		}
 		address, _, _ := strings.Cut(strings.TrimPrefix(h.Address, "https://"), "/")
-		if p := prices.Lookup(h.HistoryTarget().Dialect, strings.ReplaceAll(address, regionMark, "eu-west-1"), h.Model); p.Why != "" {
+		if p := prices.Lookup(h.HistoryTarget().Protocol, strings.ReplaceAll(address, regionMark, "eu-west-1"), h.Model); p.Why != "" {
 			t.Errorf("%s: %s", h.Name, p.Why)
 		}
 	}

@@ -20,8 +20,8 @@ func Capture(x *providers.Exchange) (CapturedRequest, error) {
 		return CapturedRequest{}, errors.New("the request holds no conversation that can be read")
 	}
 	c := CapturedRequest{Protocol: x.Protocol, Path: x.Path(), Body: x.RequestBody(), History: history, From: from}
-	if c.Protocol == nil || c.Protocol.Name != from.Dialect { // the request tells more than the answer does
-		d, err := providers.FindProtocol(from.Dialect)
+	if c.Protocol == nil || c.Protocol.Name != from.Protocol { // the request tells more than the answer does
+		d, err := providers.FindProtocol(from.Protocol)
 		if err != nil {
 			return CapturedRequest{}, err
 		}
@@ -47,7 +47,7 @@ func (c *CapturedRequest) ContinueFrom(turn dialect.Message, results []Result) {
 	m := dialect.Message{Role: dialect.User}
 	for _, r := range results {
 		m.Parts = append(m.Parts, dialect.Part{
-			Kind: dialect.ResultPart, ID: r.Call.ID, Name: r.Call.Name, Tool: r.Call.Kind, Text: []byte(r.Text), Failed: r.Failed,
+			Kind: dialect.ResultPart, ID: r.Call.ID, Name: r.Call.Name, ToolKind: r.Call.Kind, Text: []byte(r.Text), Failed: r.Failed,
 		})
 	}
 	if len(m.Parts) > 0 {
@@ -59,7 +59,7 @@ func (c *CapturedRequest) ContinueFrom(turn dialect.Message, results []Result) {
 // the body is one request.
 func (h *Host) AsItIs(c CapturedRequest) bool {
 	to := h.HistoryTarget()
-	return to != nil && c.Protocol != nil && to.Dialect == c.Protocol.Name && c.single
+	return to != nil && c.Protocol != nil && to.Protocol == c.Protocol.Name && c.single
 }
 
 // Origin is the host that a request was sent to: the one with the address, or else the one its
@@ -71,7 +71,7 @@ func Origin(c CapturedRequest, address string) *Host {
 	if u, err := url.Parse(address); err == nil && u.Host != "" {
 		for i := range All {
 			h := &All[i]
-			if h.isAt(u) && h.HistoryTarget().Dialect == c.Protocol.Name {
+			if h.isAt(u) && h.HistoryTarget().Protocol == c.Protocol.Name {
 				return h
 			}
 		}

@@ -26,7 +26,7 @@ func TestCapture(t *testing.T) {
 	const chat = "https://api.openai.com/v1/chat/completions"
 	answer := `{"id":"1","object":"chat.completion","model":"gpt-4.1","choices":[{"index":0,"message":{"role":"assistant","content":"Hi"},"finish_reason":"stop"}]}`
 	c, err := Capture(seen(t, chat, chatRequest, answer))
-	if err != nil || c.Protocol.Name != "openai-chat" || c.From.Dialect != "openai-chat" || c.Path != "/v1/chat/completions" || string(c.Body) != chatRequest ||
+	if err != nil || c.Protocol.Name != "openai-chat" || c.From.Protocol != "openai-chat" || c.Path != "/v1/chat/completions" || string(c.Body) != chatRequest ||
 		len(c.History) == 0 || c.Model() != "gpt-4.1" {
 		t.Errorf("%+v, %v", c, err)
 	}
@@ -54,7 +54,7 @@ func TestAsItIs(t *testing.T) {
 	}
 	for i := range All {
 		h := &All[i]
-		if got, want := h.AsItIs(c), h.HistoryTarget().Dialect == "openai-chat"; got != want {
+		if got, want := h.AsItIs(c), h.HistoryTarget().Protocol == "openai-chat"; got != want {
 			t.Errorf("%s: %t", h.Name, got)
 		}
 	}
@@ -107,7 +107,7 @@ func TestAnswer(t *testing.T) {
 	before := len(c.History)
 	again := c
 	turn := dialect.Message{Role: dialect.Assistant, Parts: []dialect.Part{
-		{Kind: dialect.CallPart, ID: "call_9", Name: "get_weather", Tool: "function", Args: []byte(`{"city":"Lima"}`)},
+		{Kind: dialect.CallPart, ID: "call_9", Name: "get_weather", ToolKind: "function", Args: []byte(`{"city":"Lima"}`)},
 	}}
 	c.ContinueFrom(turn, []Result{{Call: &stream.Call{ID: "call_9", Name: "get_weather"}, Text: "no \"such\" city", Failed: true}})
 	if len(c.History) != before+2 || len(again.History) != before {

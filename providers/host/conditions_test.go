@@ -17,7 +17,7 @@ func TestCacheConditions(t *testing.T) {
 		return body
 	}
 	for _, h := range []*Host{openai, anthropic} {
-		if body := build(h, dialect.Request{Model: "m", Keep: true}); strings.Contains(string(body), "cache") {
+		if body := build(h, dialect.Request{Model: "m", LongCache: true}); strings.Contains(string(body), "cache") {
 			t.Errorf("without a session: %s", body)
 		}
 	}
@@ -29,14 +29,14 @@ func TestCacheConditions(t *testing.T) {
 		"gpt-4.1": "prompt_cache_retention", "gpt-6": "prompt_cache_options", "gpt-5.10": "prompt_cache_options",
 		"o3": "prompt_cache_retention", "gpt-oss-120b": "prompt_cache_retention", "gpt-99999999999": "prompt_cache_retention",
 	} {
-		body := build(openai, dialect.Request{Model: model, Session: "s", Keep: true})
+		body := build(openai, dialect.Request{Model: model, Session: "s", LongCache: true})
 		for _, name := range []string{"prompt_cache_retention", "prompt_cache_options"} {
 			if got := body.Get(name) != nil; got != (name == member) {
 				t.Errorf("%s: %s is there: %v", model, name, got)
 			}
 		}
 	}
-	if ttl := build(anthropic, dialect.Request{Model: "m", Session: "s", Keep: true}).Get("cache_control").Get("ttl"); !ttl.Is("1h") {
+	if ttl := build(anthropic, dialect.Request{Model: "m", Session: "s", LongCache: true}).Get("cache_control").Get("ttl"); !ttl.Is("1h") {
 		t.Errorf("Anthropic's cache is kept for %s", ttl)
 	}
 }
@@ -60,7 +60,7 @@ func TestFreeText(t *testing.T) {
 	for name, kind := range map[string]string{"openai": "custom", "openai-chat": "custom", "groq": "function", "anthropic": "function", "gemini": "function"} {
 		h, _ := Find(name)
 		_, body := h.Build(dialect.Request{Model: "m", Messages: userSays("x"), Tools: tools}, "http://host.test")
-		d, _ := providers.FindProtocol(h.HistoryTarget().Dialect)
+		d, _ := providers.FindProtocol(h.HistoryTarget().Protocol)
 		got := d.Tools(body)
 		if len(got) != 1 || got[0].Name != "patch" || got[0].Kind != kind || got[0].Description != "D" {
 			t.Errorf("%s: %v", name, got)

@@ -16,7 +16,7 @@ func Recognise(body []byte) *Host {
 	}
 	model := r.Get("model").Text()
 	for i := range All {
-		if t := All[i].HistoryTarget(); t != nil && t.Dialect == name && All[i].Has(model) {
+		if t := All[i].HistoryTarget(); t != nil && t.Protocol == name && All[i].Has(model) {
 			return &All[i]
 		}
 	}
@@ -44,7 +44,7 @@ func protocolOf(body dialect.Raw) string {
 	}
 	for _, s := range signs {
 		for _, member := range s.members {
-			if body.Get(member).Given() {
+			if body.Get(member).IsPresent() {
 				return s.dialect
 			}
 		}
@@ -80,7 +80,7 @@ func blocksOfAnthropic(body dialect.Raw) bool {
 }
 
 // modelOf is the model a request asks for, "" if it does not say.
-func modelOf(d *dialect.Dialect, path string, body []byte) string {
+func modelOf(d *dialect.Protocol, path string, body []byte) string {
 	if d != nil && d.Model != nil {
 		if name := d.Model(path, body); name != "" {
 			return name
@@ -98,6 +98,6 @@ func (h *Host) RawRequest(body []byte, model, address string) (url, asked string
 	if asked == "" {
 		asked = h.Model
 	}
-	path, _ := h.HistoryTarget().Ask(dialect.Request{Model: asked}, h.Quirks)
+	path, _ := h.HistoryTarget().BuildRequest(dialect.Request{Model: asked}, h.Quirks)
 	return Join(address, path), asked
 }

@@ -24,7 +24,7 @@ import (
 type Host struct {
 	Name, Title string
 	Target      string // name of the dialect.Target
-	Quirks      dialect.Quirks
+	Quirks      dialect.HostFeatures
 
 	Address    string // https://api.example.com/v1, as its own clients have it; {region} stands for a region; "" when it has to be given
 	Variable   string // of the environment, which names another address; "" for none
@@ -67,14 +67,14 @@ func Find(name string) (*Host, error) {
 		//lint:ignore ST1005 it begins with a name
 		return nil, fmt.Errorf("Google AI Studio is read from captures, never asked; gemini is Google's public API")
 	}
-	return dialect.Named("provider", name, All, func(h *Host) string { return h.Name })
+	return dialect.FindNamed("provider", name, All, func(h *Host) string { return h.Name })
 }
 
 // For is the host that a dialect is named after, the first of the table that speaks it; nil if it
 // has none.
 func For(dialectName string) *Host {
 	for i := range All {
-		if t := All[i].HistoryTarget(); t != nil && t.Dialect == dialectName {
+		if t := All[i].HistoryTarget(); t != nil && t.Protocol == dialectName {
 			return &All[i]
 		}
 	}
@@ -102,7 +102,7 @@ func (h *Host) Has(model string) bool {
 
 // Build is the request as it is sent to the host at an address.
 func (h *Host) Build(r dialect.Request, address string) (url string, body []byte) {
-	path, body := h.HistoryTarget().Ask(r, h.Quirks)
+	path, body := h.HistoryTarget().BuildRequest(r, h.Quirks)
 	return Join(address, path), body
 }
 

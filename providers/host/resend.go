@@ -10,8 +10,8 @@ import (
 
 // CapturedRequest is a request that was seen, to be sent again.
 type CapturedRequest struct {
-	Protocol *dialect.Dialect // of the request
-	Path     string           // of its URL, which may name the model
+	Protocol *dialect.Protocol // of the request
+	Path     string            // of its URL, which may name the model
 	Body     []byte
 
 	// History is the conversation it carries, and what was added to it since: a turn, results. From
@@ -58,7 +58,7 @@ func (h *Host) Resend(c CapturedRequest, model string, policy *replay.Policy) (R
 	if out.Preview.Refused != "" && len(out.Preview.Body) == 0 {
 		return out, fmt.Errorf("%s: the policy %s sends nothing: %s", h.Name, policy.Name, out.Preview.Refused)
 	}
-	r.Encoded = append(out.Preview.Body, out.Preview.Results...)
+	r.EncodedMessages = append(out.Preview.Body, out.Preview.Results...)
 	if c.Protocol != nil && c.Protocol.Tools != nil {
 		tools := Tools{Protocol: c.Protocol.Name, List: c.Protocol.Tools(c.Body), Declared: declaredIn(c.Protocol.Name, c.Body)}
 		out.Undeclared = tools.Declare(r, to)
@@ -78,7 +78,7 @@ func (h *Host) ModelOf(c CapturedRequest, model string) string {
 	switch {
 	case own != "" && h.Has(own):
 		return own
-	case h.Model == "" && len(h.Models) == 0 && c.Protocol != nil && to.Dialect == c.Protocol.Name:
+	case h.Model == "" && len(h.Models) == 0 && c.Protocol != nil && to.Protocol == c.Protocol.Name:
 		return own // a host that has any name, as a server of one's own
 	}
 	return h.Model

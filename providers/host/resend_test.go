@@ -73,7 +73,7 @@ func TestResend(t *testing.T) {
 		if got := limitOf(body); got != 300 {
 			t.Errorf("%s: the limit is %d", h.Name, got)
 		}
-		d, _ := providers.FindProtocol(to.Dialect)
+		d, _ := providers.FindProtocol(to.Protocol)
 		tools := d.Tools(body)
 		if len(tools) == 0 || tools[0].Name != "get_weather" || tools[0].Description != "W" {
 			t.Errorf("%s: tools %v", h.Name, tools)
@@ -148,7 +148,7 @@ func TestResendPolicy(t *testing.T) {
 func TestResendMore(t *testing.T) {
 	c := captured(t, "openai-chat", "", `{"model":"gpt-4.1","messages":[{"role":"user","content":"Weather?"}]}`)
 	c.History = append(c.History,
-		dialect.Message{Role: dialect.Assistant, Parts: []dialect.Part{{Kind: dialect.CallPart, ID: "c1", Name: "f", Tool: "function", Args: []byte(`{}`)}}},
+		dialect.Message{Role: dialect.Assistant, Parts: []dialect.Part{{Kind: dialect.CallPart, ID: "c1", Name: "f", ToolKind: "function", Args: []byte(`{}`)}}},
 		dialect.Message{Role: dialect.User, Parts: []dialect.Part{{Kind: dialect.ResultPart, ID: "c1", Name: "f", Text: []byte("typed in")}}})
 	for _, h := range []*Host{&All[0], &All[1], &All[2], &All[3]} {
 		out, err := h.Resend(c, "", &replay.Policies[0])

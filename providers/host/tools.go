@@ -141,9 +141,9 @@ func asForm(form string, list dialect.Raw) (t Tools) {
 // and else those that can be translated. It returns the names of the others: other providers do not
 // have the tools that a provider runs itself.
 func (t *Tools) Declare(r *dialect.Request, to *dialect.Target) (left []string) {
-	r.Tools, r.Declared = t.List, nil
-	if t.Declared != nil && t.Protocol == to.Dialect && to.Name == to.Dialect {
-		r.Declared = t.Declared
+	r.Tools, r.NativeTools = t.List, nil
+	if t.Declared != nil && t.Protocol == to.Protocol && to.Name == to.Protocol {
+		r.NativeTools = t.Declared
 		return nil
 	}
 	for i := range t.List {

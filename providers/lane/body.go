@@ -63,14 +63,14 @@ func (b *Body) member(name string, s *dialect.Scanner) {
 func (b *Body) schema(v dialect.Raw) {
 	of := v.Get("format")
 	b.first(&b.Schema, of.Get("schema"), v.Get("json_schema").Get("schema"), v.Get("schema"))
-	if b.Schema == nil && v.Get("properties").Given() {
+	if b.Schema == nil && v.Get("properties").IsPresent() {
 		b.Schema = v
 	}
 }
 
 func (*Body) first(to *dialect.Raw, values ...dialect.Raw) {
 	for _, v := range values {
-		if *to == nil && v.Given() {
+		if *to == nil && v.IsPresent() {
 			*to = v
 		}
 	}

@@ -59,7 +59,7 @@ func hashMessage(seed maphash.Seed, m *dialect.Message) uint64 {
 
 // hashRaw is the hash of a value, 0 of none.
 func hashRaw(seed maphash.Seed, v dialect.Raw) uint64 {
-	if !v.Given() {
+	if !v.IsPresent() {
 		return 0
 	}
 	var h maphash.Hash

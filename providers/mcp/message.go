@@ -46,13 +46,13 @@ func (t *talk) one(data dialect.Raw, fromServer bool, at time.Duration, cut bool
 	}
 	t.server.Messages++
 	switch method := m.method.Text(); {
-	case m.method.Given() && m.id.Given():
+	case m.method.IsPresent() && m.id.IsPresent():
 		t.request(&m, method, fromServer, at)
-	case m.method.Given():
+	case m.method.IsPresent():
 		t.notification(&m, method, fromServer, at)
-	case m.id.Given() && (m.result != nil || m.fault.Given()):
+	case m.id.IsPresent() && (m.result != nil || m.fault.IsPresent()):
 		t.response(&m, fromServer, at)
-	case m.fault.Given(): // of a request that could not be read
+	case m.fault.IsPresent(): // of a request that could not be read
 		t.server.note(at, serverError, "an error came that answers no request: %s", words(m.fault.Get("message").Text()))
 	}
 }
@@ -95,7 +95,7 @@ func (t *talk) request(m *message, method string, fromServer bool, at time.Durat
 			r.Call = id.Text()
 		}
 	}
-	if m.params.Get("inputResponses").Given() || m.params.Get("requestState").Given() {
+	if m.params.Get("inputResponses").IsPresent() || m.params.Get("requestState").IsPresent() {
 		if first := t.asking(r); first != nil {
 			first.ID, first.Exchange, first.State, first.waits = r.ID, r.Exchange, Open, false
 			first.Rounds++
@@ -176,7 +176,7 @@ func (t *talk) response(m *message, fromServer bool, at time.Duration) {
 	}
 	t.log.close(r)
 	r.Answered, r.KnownAnswered = at, t.known
-	if m.fault.Given() {
+	if m.fault.IsPresent() {
 		r.State, r.Error = Refused, m.fault.Get("message").Text()
 		r.Code, _ = m.fault.Get("code").Int()
 		return
@@ -205,7 +205,7 @@ func (r *Request) take(result dialect.Raw) {
 		}
 	}
 	r.Text = text.String()
-	if shape := result.Get("structuredContent"); shape.Given() {
+	if shape := result.Get("structuredContent"); shape.IsPresent() {
 		r.Shape, r.ShapeSize = clipped(shape), len(shape)
 	}
 }

@@ -3,7 +3,7 @@ package ollama
 import "toolscope/providers/dialect"
 
 // writeRequest writes a request of Ollama's chat. The counts come with the last line unasked.
-func writeRequest(r dialect.Request, _ dialect.Quirks) (path string, body []byte) {
+func writeRequest(r dialect.Request, _ dialect.HostFeatures) (path string, body []byte) {
 	var w dialect.Writer
 	w.Open('{').Member("model", r.Model).Flag("stream", true)
 	if r.MaxTokens > 0 {

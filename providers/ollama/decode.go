@@ -35,7 +35,7 @@ func (d *decoder) Frame(f stream.Frame) error {
 	d.readTimestamp(l.created)
 	done := l.done.IsTrue()
 	switch {
-	case l.err.Given():
+	case l.err.IsPresent():
 		d.reportError(d.ensureTurn(), l.err)
 	case l.message.Kind() != '{' && !l.response.IsString() && l.calls.Kind() != '[' && !done:
 		d.Unknown("a line without an answer")
@@ -55,7 +55,7 @@ func (d *decoder) Close() { d.turn.Cut(`the lines ended without "done":true`) }
 // readTimestamp takes when the line was made.
 func (d *decoder) readTimestamp(created dialect.Raw) {
 	var made time.Time
-	if made.UnmarshalText(created.Or(nil)) != nil {
+	if made.UnmarshalText(created.OrDefault(nil)) != nil {
 		return
 	}
 	if d.first.IsZero() {
@@ -79,16 +79,16 @@ func (d *decoder) countLine(line []byte) {
 func (d *decoder) ensureTurn() *dialect.Turn {
 	if !d.turn.IsOpen() {
 		d.turn = d.Open(stream.Opening{Model: d.line.model.Text()})
-		d.turn.FindLeaks()
+		d.turn.WatchText()
 	}
 	return d.turn
 }
 
 func (d *decoder) readContent(t *dialect.Turn) {
 	l := d.line
-	t.Think(0, l.thinking)
-	t.Text(l.content)
-	t.Text(l.response)
+	t.AppendReasoning(0, l.thinking)
+	t.AppendText(l.content)
+	t.AppendText(l.response)
 	for call := range l.calls.Elements() {
 		var w dialect.FunctionCall
 		w.Read(call)
@@ -106,7 +106,7 @@ func reportCall(t *dialect.Turn, w *dialect.FunctionCall) {
 	switch {
 	case w.Args == nil:
 		c.Find(dialect.ArgsMissing, "no arguments field came at all: meant as {}")
-	case !w.Args.Given():
+	case !w.Args.IsPresent():
 		c.Find(dialect.ArgsNull, "the arguments are null: meant as {}")
 	default:
 		if w.Args.IsString() {

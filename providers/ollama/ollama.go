@@ -17,8 +17,8 @@ import (
 )
 
 // Protocol is Ollama's protocol.
-func Protocol() dialect.Dialect {
-	return dialect.Dialect{
+func Protocol() dialect.Protocol {
+	return dialect.Protocol{
 		Name:  "ollama",
 		Title: "Ollama",
 		Sniff: sniffFrame,
@@ -29,7 +29,7 @@ func Protocol() dialect.Dialect {
 	}
 }
 
-func sniffFrame(e dialect.Evidence) dialect.Score {
+func sniffFrame(e dialect.SniffInput) dialect.SniffScore {
 	var model, created, response, done, err dialect.Raw
 	message := false
 	s := dialect.Scan(e.Data)
@@ -57,24 +57,24 @@ func sniffFrame(e dialect.Evidence) dialect.Score {
 	}
 	switch {
 	case isAnswer && whole && done != nil && created.IsString():
-		return dialect.Score{Points: dialect.Sure, Why: "a line with model, created_at and done"}
+		return dialect.SniffScore{Points: dialect.Sure, Why: "a line with model, created_at and done"}
 	case isAnswer && whole && done != nil:
-		return dialect.Score{Points: dialect.Strong, Why: "a line with model and done"}
+		return dialect.SniffScore{Points: dialect.Strong, Why: "a line with model and done"}
 	case isAnswer && !whole && created.IsString():
-		return dialect.Score{Points: dialect.Likely, Why: "the beginning of a line with model, created_at and an answer"}
+		return dialect.SniffScore{Points: dialect.Likely, Why: "the beginning of a line with model, created_at and an answer"}
 	case path != "" && err.IsString():
-		return dialect.Score{Points: dialect.Strong, Why: "an error on path " + path}
+		return dialect.SniffScore{Points: dialect.Strong, Why: "an error on path " + path}
 	case path != "":
 		// Weak with a frame of another shape: web frameworks use the same path.
 		points := dialect.Weak
 		if len(e.Data) == 0 {
 			points = dialect.Likely
 		}
-		return dialect.Score{Points: points, Why: "path " + path}
+		return dialect.SniffScore{Points: points, Why: "path " + path}
 	case len(e.Header["Content-Type"]) > 0 && strings.HasPrefix(e.Header["Content-Type"][0], "application/x-ndjson"):
-		return dialect.Score{Points: dialect.Weak, Why: "content type application/x-ndjson"}
+		return dialect.SniffScore{Points: dialect.Weak, Why: "content type application/x-ndjson"}
 	}
-	return dialect.Score{}
+	return dialect.SniffScore{}
 }
 
 // finishCodes are the done reasons; load and unload answer requests that only move a model in or

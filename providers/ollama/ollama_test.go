@@ -27,7 +27,7 @@ func TestNow(t *testing.T) {
 		{`{"created_at":"2026-01-01T00:00:01Z","done":`, stream.NoTime},
 	} {
 		_ = d.Frame(stream.Frame{Data: []byte(test.line)})
-		if got := out.Now(); got != test.want {
+		if got := out.LastStamp(); got != test.want {
 			t.Errorf("%s: %v, want %v", test.line, got, test.want)
 		}
 	}
@@ -36,22 +36,22 @@ func TestNow(t *testing.T) {
 func TestSniff(t *testing.T) {
 	ndjson := map[string][]string{"Content-Type": {"application/x-ndjson; charset=utf-8"}}
 	for _, test := range []struct {
-		evidence dialect.Evidence
+		evidence dialect.SniffInput
 		points   int
 	}{
-		{dialect.Evidence{Data: []byte(`{"model":"m","created_at":"2026-01-01T00:00:00Z","response":"","done":true}`)}, dialect.Sure},
-		{dialect.Evidence{Data: []byte(`{"model":"m","message":{},"done":false}`)}, dialect.Strong},
-		{dialect.Evidence{Data: []byte(`{"model":"m","message":{}}`)}, 0},
-		{dialect.Evidence{Path: "/api/chat"}, dialect.Likely},
-		{dialect.Evidence{Path: "/ollama/api/generate"}, dialect.Likely},
-		{dialect.Evidence{Path: "/api/chat", Data: []byte(`{"error":"model not found"}`)}, dialect.Strong},
-		{dialect.Evidence{Path: "/api/chat", Data: []byte(`{"type":"text-delta"}`)}, dialect.Weak},
-		{dialect.Evidence{Path: "/api/chats"}, 0},
-		{dialect.Evidence{Header: ndjson, Data: []byte(`{"error":"no"}`)}, dialect.Weak},
-		{dialect.Evidence{Data: []byte(`{"error":"no"}`)}, 0},
-		{dialect.Evidence{Data: []byte(`{"model":"m","created_at":"2026-01-01T00:00:00Z","message":{"tool_ca`)}, dialect.Likely},
-		{dialect.Evidence{Data: []byte(`{"model":"m","created_at":"2026-01-01T00:00:00Z","mess`)}, 0},
-		{dialect.Evidence{Data: []byte(`{"model":"m","message":{},"done":false`)}, 0},
+		{dialect.SniffInput{Data: []byte(`{"model":"m","created_at":"2026-01-01T00:00:00Z","response":"","done":true}`)}, dialect.Sure},
+		{dialect.SniffInput{Data: []byte(`{"model":"m","message":{},"done":false}`)}, dialect.Strong},
+		{dialect.SniffInput{Data: []byte(`{"model":"m","message":{}}`)}, 0},
+		{dialect.SniffInput{Path: "/api/chat"}, dialect.Likely},
+		{dialect.SniffInput{Path: "/ollama/api/generate"}, dialect.Likely},
+		{dialect.SniffInput{Path: "/api/chat", Data: []byte(`{"error":"model not found"}`)}, dialect.Strong},
+		{dialect.SniffInput{Path: "/api/chat", Data: []byte(`{"type":"text-delta"}`)}, dialect.Weak},
+		{dialect.SniffInput{Path: "/api/chats"}, 0},
+		{dialect.SniffInput{Header: ndjson, Data: []byte(`{"error":"no"}`)}, dialect.Weak},
+		{dialect.SniffInput{Data: []byte(`{"error":"no"}`)}, 0},
+		{dialect.SniffInput{Data: []byte(`{"model":"m","created_at":"2026-01-01T00:00:00Z","message":{"tool_ca`)}, dialect.Likely},
+		{dialect.SniffInput{Data: []byte(`{"model":"m","created_at":"2026-01-01T00:00:00Z","mess`)}, 0},
+		{dialect.SniffInput{Data: []byte(`{"model":"m","message":{},"done":false`)}, 0},
 	} {
 		if got := sniffFrame(test.evidence); got.Points != test.points || (got.Why == "") != (test.points == 0) {
 			t.Errorf("%+v: %+v, want %d", test.evidence, got, test.points)

@@ -7,11 +7,11 @@ import "toolscope/providers/dialect"
 // together is up to the model's template, so nothing is refused. The refusal is that of
 // neuron-core/neuron-ai#219 and aliasrobotics/cai#76.
 var target = dialect.Target{
-	Name: "ollama", Title: "Ollama", Dialect: "ollama",
-	Form:      dialect.ObjectForm,
-	Doubles:   true,
-	Reasoning: dialect.PlainReasoning,
-	Unpaired:  true,
+	Name: "ollama", Title: "Ollama", Protocol: "ollama",
+	Form:          dialect.ObjectForm,
+	Doubles:       true,
+	Reasoning:     dialect.PlainReasoning,
+	TakesUnpaired: true,
 	Refusal: dialect.Refusal{
 		Args: "json: cannot unmarshal string into Go struct field ChatRequest.messages.tool_calls.function.arguments of type api.ToolCallFunctionArguments",
 	},
@@ -53,10 +53,10 @@ func encodeMessage(m *dialect.Message, parts []dialect.Part) []byte {
 	if len(thinking) > 0 {
 		thought.Bytes(thinking)
 	}
-	return dialect.Rewrite(m.Raw, m.RoleMember(), content,
-		dialect.Update(m.Raw, "thinking", thought.Text),
-		dialect.Update(m.Raw, "images", dialect.List(&images)),
-		dialect.Update(m.Raw, "tool_calls", dialect.List(&calls)))
+	return dialect.ReplaceMembers(m.Raw, m.RoleMember(), content,
+		dialect.UpdatedMember(m.Raw, "thinking", thought.Text),
+		dialect.UpdatedMember(m.Raw, "images", dialect.List(&images)),
+		dialect.UpdatedMember(m.Raw, "tool_calls", dialect.List(&calls)))
 }
 
 func writeCall(w *dialect.Writer, p *dialect.Part, index int) {
@@ -64,8 +64,8 @@ func writeCall(w *dialect.Writer, p *dialect.Part, index int) {
 		w.Raw(p.Raw)
 		return
 	}
-	w.Open('{').Some("id", p.ID).Key("function").Open('{').Key("index").Int(index)
-	w.Member("name", p.Name).Key("arguments").Args(p).Close('}').Close('}')
+	w.Open('{').MemberIfSet("id", p.ID).Key("function").Open('{').Key("index").Int(index)
+	w.Member("name", p.Name).Key("arguments").WriteArgs(p).Close('}').Close('}')
 }
 
 // encodeResult writes a result, which is found by its tool's name, or by the id where the template
@@ -73,7 +73,7 @@ func writeCall(w *dialect.Writer, p *dialect.Part, index int) {
 func encodeResult(p *dialect.Part) []byte {
 	var w dialect.Writer
 	w.Open('{').Member("role", "tool").Key("content").Bytes(p.Text)
-	return w.Some("tool_name", p.Name).Some("tool_call_id", p.ID).Close('}').Text
+	return w.MemberIfSet("tool_name", p.Name).MemberIfSet("tool_call_id", p.ID).Close('}').Text
 }
 
 func decodeHistory(request []byte) ([]dialect.Message, error) {
@@ -100,7 +100,7 @@ func readParts(v dialect.Raw) (parts []dialect.Part) {
 func readCall(v dialect.Raw) dialect.Part {
 	var call dialect.FunctionCall
 	call.Read(v)
-	p := dialect.Part{Kind: dialect.CallPart, ID: call.ID.Text(), Name: call.Name.Text(), Tool: "function", Raw: v}
+	p := dialect.Part{Kind: dialect.CallPart, ID: call.ID.Text(), Name: call.Name.Text(), ToolKind: "function", Raw: v}
 	p.SetArgs(call.Args)
 	return p
 }

@@ -5,9 +5,9 @@ import "toolscope/providers/dialect"
 // writeRequest writes a request of Chat Completions, as its many hosts take it: members that some of them
 // refuse are there only where the host's quirks say so. The instructions have the role system,
 // which every host knows; OpenAI itself takes them for those of a developer.
-func writeRequest(r dialect.Request, q dialect.Quirks) (path string, body []byte) {
+func writeRequest(r dialect.Request, q dialect.HostFeatures) (path string, body []byte) {
 	var w dialect.Writer
-	w.Open('{').Some("model", r.Model).Flag("stream", true)
+	w.Open('{').MemberIfSet("model", r.Model).Flag("stream", true)
 	if !q.TellsUsage {
 		w.Key("stream_options").Open('{').Flag("include_usage", true).Close('}')
 	}

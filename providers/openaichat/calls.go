@@ -72,7 +72,7 @@ func (d *decoder) findCall(st *choiceState, w *wireCall, id string) *call {
 		}
 		d.reportReused(index)
 		return nil
-	case id == "" && name != "" && k.Last == '}' && startsObject(w.args):
+	case id == "" && name != "" && k.LastByte == '}' && startsObject(w.args):
 		d.reportReused(index)
 		return nil
 	}
@@ -87,7 +87,7 @@ func (d *decoder) reportReused(index int64) {
 // isContinuedBy reports whether w continues call k although it has another id: k's arguments are inside an
 // object, and w does not begin one.
 func (k *call) isContinuedBy(w *wireCall, name string) bool {
-	if k.Last == 0 || k.Last == '}' || k.custom {
+	if k.LastByte == 0 || k.LastByte == '}' || k.custom {
 		return false
 	}
 	return name == "" || name == k.Name && w.args != nil && !w.args.Empty() && !startsObject(w.args)
@@ -199,7 +199,7 @@ func (d *decoder) continueCall(st *choiceState, k *call, w *wireCall, id string)
 }
 
 func (k *call) reportLate(what string) {
-	if k.Last != 0 {
+	if k.LastByte != 0 {
 		k.Once(idLate, "the %s came after the first argument bytes: they had to wait for it", what)
 	}
 }
@@ -207,7 +207,7 @@ func (k *call) reportLate(what string) {
 // appendArguments takes the arguments field of a fragment: normally a string.
 func (k *call) appendArguments(args dialect.Raw) {
 	k.sawArgs = true
-	if !args.Given() {
+	if !args.IsPresent() {
 		k.sawNull = true
 		return
 	}

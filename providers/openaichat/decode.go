@@ -53,15 +53,15 @@ func (d *decoder) Frame(f stream.Frame) error {
 		return err
 	}
 	failure := c.err
-	if c.object.Is("error") && !failure.Given() {
+	if c.object.Is("error") && !failure.IsPresent() {
 		failure = dialect.Raw(f.Data) // Mistral and vLLM: the error is the whole body
 	}
 	choices := c.choices.Len()
 	switch {
-	case failure.Given() && choices == 0:
+	case failure.IsPresent() && choices == 0:
 		d.reportError(failure)
 		return nil
-	case !c.choices.Given() && !c.usage.Given() && !c.groqUsage.Given():
+	case !c.choices.IsPresent() && !c.usage.IsPresent() && !c.groqUsage.IsPresent():
 		d.Unknown("a chunk without choices")
 		return nil
 	}
@@ -72,7 +72,7 @@ func (d *decoder) Frame(f stream.Frame) error {
 		whole = whole || body && !c.object.Is("chat.completion.chunk")
 	}
 	d.reportUsage()
-	if failure.Given() {
+	if failure.IsPresent() {
 		d.reportError(failure)
 	}
 	if whole && !d.failed {
@@ -98,7 +98,7 @@ func (d *decoder) ensureTurn() {
 		d.endTurn()
 	}
 	if d.turn.IsOpen() {
-		d.turn.Learn(d.chunk.id, d.chunk.model)
+		d.turn.UpdateIDs(d.chunk.id, d.chunk.model)
 	} else {
 		d.openTurn()
 	}
@@ -113,18 +113,18 @@ func (d *decoder) isNext() bool {
 	}
 	first := c.choices.At(0)
 	says, _ := first.content()
-	return says.role.Given() && !first.finish.Given()
+	return says.role.IsPresent() && !first.finish.IsPresent()
 }
 
 func (d *decoder) openTurn() {
 	d.response = response{byIndex: map[int32]*choiceState{}}
 	d.turn = d.Open(stream.Opening{ID: d.chunk.id.Text(), Model: d.chunk.model.Text()})
-	d.turn.FindLeaks()
+	d.turn.WatchText()
 }
 
 // readChoice takes a choice. It reports whether that came whole, in a body.
 func (d *decoder) readChoice(c *choice) (whole bool) {
-	st := d.ensureChoice(c.index.Slot())
+	st := d.ensureChoice(c.index.AsSlot())
 	says, whole := c.content()
 	st.isBody = whole
 	d.readContent(says)
@@ -199,7 +199,7 @@ func (d *decoder) reportError(err dialect.Raw) {
 		message = string(err)
 	}
 	id := err.Get("type").Text()
-	if code := err.Get("code"); code.Given() && (id == "" || code.IsString()) {
+	if code := err.Get("code"); code.IsPresent() && (id == "" || code.IsString()) {
 		id = string(code.Append(nil))
 	}
 	d.turn.Fail(id, message)

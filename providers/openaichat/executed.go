@@ -31,16 +31,16 @@ func (d *decoder) readExecuted(st *choiceState, list dialect.Raw) {
 			st.ran[index] = x
 		}
 		args := entry.Get("arguments")
-		ran := entry.Get("output").Given()
-		if !x.Sealed && (args.Given() || ran) {
-			if args.Given() {
+		ran := entry.Get("output").IsPresent()
+		if !x.Sealed && (args.IsPresent() || ran) {
+			if args.IsPresent() {
 				x.Args(args)
 			}
 			x.Seal()
 		}
 		if ran && !x.answered {
 			x.answered = true
-			x.Answer(false)
+			x.AddResult(false)
 		}
 	}
 }

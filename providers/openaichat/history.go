@@ -43,7 +43,7 @@ func (w *wireMessage) parse(v dialect.Raw) {
 				w.calls = append(w.calls, readCall(s.Value()))
 			}
 		case "function_call":
-			if call := s.Value(); call.Given() {
+			if call := s.Value(); call.IsPresent() {
 				w.calls = append(w.calls, readFunctionCall(call))
 			}
 		default:
@@ -114,7 +114,7 @@ func readDetail(v dialect.Raw) dialect.Part {
 		}
 	}
 	if data := v.Get("data").Text(); data != "" {
-		p.Signature, p.Hidden = data, true
+		p.Signature, p.SignatureOnly = data, true
 	}
 	return p
 }
@@ -128,7 +128,7 @@ func readCall(v dialect.Raw) dialect.Part {
 	}
 	p := readFunctionCall(function)
 	if isCustom || v.Get("type").Is("custom") {
-		p.Tool = "custom"
+		p.ToolKind = "custom"
 	}
 	p.Raw, p.ID, p.Signature = v, v.Get("id").Text(), thoughtSignature(v.Get("extra_content")).Text()
 	return p
@@ -136,12 +136,12 @@ func readCall(v dialect.Raw) dialect.Part {
 
 // readFunctionCall reads the call of a history from before there were tools.
 func readFunctionCall(v dialect.Raw) dialect.Part {
-	p := dialect.Part{Kind: dialect.CallPart, Name: v.Get("name").Text(), Tool: "function", Raw: v}
+	p := dialect.Part{Kind: dialect.CallPart, Name: v.Get("name").Text(), ToolKind: "function", Raw: v}
 	args := v.Get("arguments")
 	if args == nil {
 		args = v.Get("input")
 	}
-	if args.Given() { // as an object too: Mistral takes both
+	if args.IsPresent() { // as an object too: Mistral takes both
 		p.SetArgs(args)
 	}
 	return p

@@ -16,8 +16,8 @@ import (
 )
 
 // Protocol is the Chat Completions protocol.
-func Protocol() dialect.Dialect {
-	return dialect.Dialect{
+func Protocol() dialect.Protocol {
+	return dialect.Protocol{
 		Name:     "openai-chat",
 		Title:    "OpenAI Chat Completions",
 		Sniff:    sniffFrame,
@@ -29,7 +29,7 @@ func Protocol() dialect.Dialect {
 	}
 }
 
-func sniffFrame(e dialect.Evidence) dialect.Score {
+func sniffFrame(e dialect.SniffInput) dialect.SniffScore {
 	var object, errs dialect.Raw
 	choices := false
 	s := dialect.Scan(e.Data)
@@ -45,19 +45,19 @@ func sniffFrame(e dialect.Evidence) dialect.Score {
 	}
 	switch {
 	case strings.HasPrefix(object.Text(), "chat.completion"):
-		return dialect.Score{Points: dialect.Sure, Why: "object " + object.Text()}
+		return dialect.SniffScore{Points: dialect.Sure, Why: "object " + object.Text()}
 	case choices:
-		return dialect.Score{Points: dialect.Strong, Why: "a list of choices"}
+		return dialect.SniffScore{Points: dialect.Strong, Why: "a list of choices"}
 	case strings.HasSuffix(e.Path, "/chat/completions"):
-		return dialect.Score{Points: dialect.Strong, Why: "path " + e.Path}
+		return dialect.SniffScore{Points: dialect.Strong, Why: "path " + e.Path}
 	case e.HeaderIs("Openai-Processing-Ms"), e.HeaderIs("X-Generation-Id"), e.HeaderIs("Mistral-Correlation-Id"):
-		return dialect.Score{Points: dialect.Likely, Why: "a header of an OpenAI-like host"}
+		return dialect.SniffScore{Points: dialect.Likely, Why: "a header of an OpenAI-like host"}
 	case errs.Get("message").IsString():
-		return dialect.Score{Points: dialect.Weak, Why: "an error object"}
+		return dialect.SniffScore{Points: dialect.Weak, Why: "an error object"}
 	case object.Is("error"):
-		return dialect.Score{Points: dialect.Weak, Why: "an error object"}
+		return dialect.SniffScore{Points: dialect.Weak, Why: "an error object"}
 	}
-	return dialect.Score{}
+	return dialect.SniffScore{}
 }
 
 // choiceKeys are members of a choice: it has one of them at least.

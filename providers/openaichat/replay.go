@@ -25,7 +25,7 @@ func encodeMessage(m *dialect.Message, parts []dialect.Part, mistral bool) []byt
 	if m.Role == dialect.Assistant {
 		return encodeAssistant(m, parts, mistral)
 	}
-	return dialect.Rewrite(m.Raw, m.RoleMember(), contentMember(m, parts, `""`))
+	return dialect.ReplaceMembers(m.Raw, m.RoleMember(), contentMember(m, parts, `""`))
 }
 
 // contentMember is that of a message. Pieces of text of the model are joined. none stands for content of
@@ -63,7 +63,7 @@ func encodeAssistant(m *dialect.Message, parts []dialect.Part, mistral bool) []b
 		writeSignature(&w, said[n-1].Signature)
 		members = append(members, dialect.Member{Name: "extra_content", Value: w.Text})
 	}
-	return dialect.Rewrite(m.Raw, members...)
+	return dialect.ReplaceMembers(m.Raw, members...)
 }
 
 // thinkChunk is reasoning as a part of content.
@@ -82,7 +82,7 @@ func thinkChunk(text []byte) dialect.Raw {
 func reasoningMembers(before dialect.Raw, parts []dialect.Part) []dialect.Member {
 	detailed := false
 	for _, p := range parts {
-		detailed = detailed || p.Raw.Kind() == '{' || p.Raw == nil && (p.Signature != "" || p.Hidden || p.ID != "")
+		detailed = detailed || p.Raw.Kind() == '{' || p.Raw == nil && (p.Signature != "" || p.SignatureOnly || p.ID != "")
 	}
 	var texts [][]byte
 	var details dialect.Writer
@@ -94,7 +94,7 @@ func reasoningMembers(before dialect.Raw, parts []dialect.Part) []dialect.Member
 			writeDetail(&details, &p)
 		}
 	}
-	list := dialect.Update(before, "reasoning_details", dialect.List(&details))
+	list := dialect.UpdatedMember(before, "reasoning_details", dialect.List(&details))
 	return append(reasoningTexts(before, texts, detailed), list)
 }
 
@@ -133,9 +133,9 @@ func writeDetail(w *dialect.Writer, p *dialect.Part) {
 	switch {
 	case p.Raw != nil:
 		w.Raw(p.Raw)
-	case p.Hidden:
-		w.Open('{').Member("type", "reasoning.encrypted").Member("data", p.Signature).Some("id", p.ID).Close('}')
+	case p.SignatureOnly:
+		w.Open('{').Member("type", "reasoning.encrypted").Member("data", p.Signature).MemberIfSet("id", p.ID).Close('}')
 	default:
-		w.Open('{').Member("type", "reasoning.text").Key("text").Bytes(p.Text).Some("signature", p.Signature).Some("id", p.ID).Close('}')
+		w.Open('{').Member("type", "reasoning.text").Key("text").Bytes(p.Text).MemberIfSet("signature", p.Signature).MemberIfSet("id", p.ID).Close('}')
 	}
 }

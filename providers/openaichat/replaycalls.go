@@ -14,7 +14,7 @@ func callMembers(before dialect.Raw, calls []dialect.Part) []dialect.Member {
 		}
 	}
 	return []dialect.Member{
-		dialect.Update(before, "tool_calls", dialect.List(&list)), dialect.Update(before, "function_call", single.Text),
+		dialect.UpdatedMember(before, "tool_calls", dialect.List(&list)), dialect.UpdatedMember(before, "function_call", single.Text),
 	}
 }
 
@@ -26,11 +26,11 @@ func writeCall(w *dialect.Writer, p *dialect.Part) {
 		w.Raw(p.Raw)
 		return
 	}
-	w.Open('{').Some("id", p.ID)
-	if p.Tool == "custom" {
+	w.Open('{').MemberIfSet("id", p.ID)
+	if p.ToolKind == "custom" {
 		w.Member("type", "custom").Key("custom").Open('{').Member("name", p.Name).Key("input").Bytes(p.Args).Close('}')
 	} else {
-		w.Member("type", "function").Key("function").Open('{').Member("name", p.Name).Key("arguments").Args(p).Close('}')
+		w.Member("type", "function").Key("function").Open('{').Member("name", p.Name).Key("arguments").WriteArgs(p).Close('}')
 	}
 	if p.Signature != "" {
 		w.Key("extra_content")
@@ -47,9 +47,9 @@ func writeSignature(w *dialect.Writer, signature string) {
 // encodeResult writes a result. Without an id only the name says what of.
 func encodeResult(p *dialect.Part, named bool) []byte {
 	var w dialect.Writer
-	w.Open('{').Member("role", "tool").Some("tool_call_id", p.ID)
+	w.Open('{').Member("role", "tool").MemberIfSet("tool_call_id", p.ID)
 	if named || p.ID == "" {
-		w.Some("name", p.Name)
+		w.MemberIfSet("name", p.Name)
 	}
 	return w.Key("content").Bytes(p.Text).Close('}').Text
 }

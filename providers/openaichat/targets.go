@@ -6,13 +6,13 @@ import "toolscope/providers/dialect"
 // whole JSON or not. Rules are OpenAI's published API description's (FunctionObject) and its own
 // error messages'.
 var openAI = dialect.Target{
-	Name: "openai-chat", Title: "OpenAI Chat Completions", Dialect: "openai-chat",
-	Form:      dialect.TextForm,
-	IDs:       dialect.IDRule{Most: 40, Required: true},
-	Names:     dialect.NameRule{Class: "a-zA-Z0-9_-", Most: 64},
-	Freeform:  true,
-	Reasoning: dialect.NoReasoning,
-	Together:  true,
+	Name: "openai-chat", Title: "OpenAI Chat Completions", Protocol: "openai-chat",
+	Form:          dialect.TextForm,
+	IDs:           dialect.IDRule{Max: 40, Required: true},
+	Names:         dialect.NameRule{Class: "a-zA-Z0-9_-", Max: 64},
+	Freeform:      true,
+	Reasoning:     dialect.NoReasoning,
+	ResultsFollow: true,
 	Refusal: dialect.Refusal{
 		LongID:     "Invalid 'messages[N].tool_calls[M].id': string too long. Expected a string with maximum length 40, but got a string with length {n} instead.",
 		Name:       "Invalid 'messages[N].tool_calls[M].function.name': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.",
@@ -27,12 +27,12 @@ var openAI = dialect.Target{
 // mistral is Mistral's own host, which wants ids of nine letters and digits (error 3280) and as
 // many results as calls (error 3230), and takes reasoning as a part of the content.
 var mistral = dialect.Target{
-	Name: "mistral", Title: "Mistral", Dialect: "openai-chat",
-	Form:      dialect.TextForm,
-	IDs:       dialect.IDRule{Class: "a-zA-Z0-9", Least: 9, Most: 9, Required: true},
-	Names:     dialect.NameRule{Class: "a-zA-Z0-9_-", Most: 64},
-	Reasoning: dialect.PlainReasoning,
-	Together:  true,
+	Name: "mistral", Title: "Mistral", Protocol: "openai-chat",
+	Form:          dialect.TextForm,
+	IDs:           dialect.IDRule{Class: "a-zA-Z0-9", Min: 9, Max: 9, Required: true},
+	Names:         dialect.NameRule{Class: "a-zA-Z0-9_-", Max: 64},
+	Reasoning:     dialect.PlainReasoning,
+	ResultsFollow: true,
 	Refusal: dialect.Refusal{
 		ID:         "Tool call id was {id} but must be a-z, A-Z, 0-9, with a length of 9.",
 		LoneCall:   "Not the same number of function calls and responses",
@@ -46,11 +46,11 @@ var mistral = dialect.Target{
 // llamaCPP is llama.cpp's server: its chat templates parse the arguments, so a text that is no JSON
 // is refused with status 500.
 var llamaCPP = dialect.Target{
-	Name: "llama.cpp", Title: "llama.cpp", Dialect: "openai-chat",
-	Form:      dialect.TextForm,
-	JSONOnly:  true,
-	Reasoning: dialect.PlainReasoning,
-	Unpaired:  true,
+	Name: "llama.cpp", Title: "llama.cpp", Protocol: "openai-chat",
+	Form:          dialect.TextForm,
+	JSONOnly:      true,
+	Reasoning:     dialect.PlainReasoning,
+	TakesUnpaired: true,
 	Refusal: dialect.Refusal{
 		Args: "Failed to parse tool call arguments as JSON: [json.exception.parse_error.101] ...",
 	},

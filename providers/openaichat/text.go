@@ -12,12 +12,12 @@ func (d *decoder) readContent(says *choiceContent) {
 	appendText(d.turn, says.content)
 	appendText(d.turn, says.refusal)
 	d.readReasoning(says)
-	d.turn.Signed(thoughtSignature(says.extra), "", stream.SignedShown)
+	d.turn.SignLast(thoughtSignature(says.extra), "", stream.SignedShown)
 }
 
 // appendText takes a string, or a list of parts.
 func appendText(t *dialect.Turn, v dialect.Raw) {
-	t.Text(v)
+	t.AppendText(v)
 	for part := range v.Elements() {
 		appendText(t, part.Get("text"))
 		appendReasoning(t, part.Get("thinking"))
@@ -26,7 +26,7 @@ func appendText(t *dialect.Turn, v dialect.Raw) {
 
 // appendReasoning takes reasoning: a string, or a list of parts.
 func appendReasoning(t *dialect.Turn, v dialect.Raw) {
-	t.Think(0, v)
+	t.AppendReasoning(0, v)
 	for part := range v.Elements() {
 		appendReasoning(t, part.Get("text"))
 		appendReasoning(t, part.Get("thinking"))
@@ -38,7 +38,7 @@ func (d *decoder) readReasoning(says *choiceContent) {
 	told := 0
 	inPieces := false // the list says the same as the field, and each piece is signed by itself
 	for _, field := range [...]dialect.Raw{says.reasoningContent, says.reasoning, says.reasoningText} {
-		if !field.Given() || field.Empty() {
+		if !field.IsPresent() || field.Empty() {
 			continue
 		}
 		if told++; told == 1 {
@@ -55,7 +55,7 @@ func (d *decoder) readReasoning(says *choiceContent) {
 			appendReasoning(d.turn, item.Get("text"))
 			appendReasoning(d.turn, item.Get("summary"))
 		}
-		if item.Get("data").Given() || item.Get("signature").Given() {
+		if item.Get("data").IsPresent() || item.Get("signature").IsPresent() {
 			d.turn.Once(reasoningDetails, "encrypted or signed reasoning came: it must be sent back unmodified")
 		}
 		d.signDetail(item)
@@ -84,9 +84,9 @@ func repeatsField(details, field dialect.Raw) bool {
 func (d *decoder) signDetail(item dialect.Raw) {
 	id := item.Get("id").Text()
 	if data := item.Get("data"); data.HasText() {
-		d.turn.Signed(data, id, stream.SignedHidden)
+		d.turn.SignLast(data, id, stream.SignedHidden)
 	} else if signature := item.Get("signature"); signature.HasText() {
 		d.turn.BeginThinking(0)
-		d.turn.Signed(signature, id, stream.SignedShown)
+		d.turn.SignLast(signature, id, stream.SignedShown)
 	}
 }

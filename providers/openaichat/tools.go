@@ -27,11 +27,11 @@ func readTools(request []byte) (all []dialect.Tool) {
 func readTool(t dialect.Raw) dialect.Tool {
 	kind, inner := t.Get("type").Text(), t.Get("function")
 	switch custom := t.Get("custom"); {
-	case kind == "custom", kind == "" && custom.Given():
+	case kind == "custom", kind == "" && custom.IsPresent():
 		return dialect.Tool{Name: custom.Get("name").Text(), Kind: "custom", Description: custom.Get("description").Text()}
-	case kind == "" && !inner.Given():
+	case kind == "" && !inner.IsPresent():
 		return dialect.Tool{}
-	case !inner.Given():
+	case !inner.IsPresent():
 		inner = t // flat, as the Responses protocol has it
 	}
 	f := dialect.FunctionTool(inner, "parameters")

@@ -16,11 +16,11 @@ func (d *decoder) reportUsage() {
 		d.tier = c.tier.Text()
 	}
 	told := c.usage
-	if !told.Given() {
+	if !told.IsPresent() {
 		told = c.groqUsage
 	}
 	for i := range c.choices.Len() {
-		if u := c.choices.At(i).usage; u.Given() && !told.Given() {
+		if u := c.choices.At(i).usage; u.IsPresent() && !told.IsPresent() {
 			told = u
 			d.turn.Once(usageInChoice, "usage is inside a choice instead of the chunk")
 		}

@@ -116,7 +116,7 @@ func (w *wireCall) isLegacy() bool { return w.object != nil }
 
 // isNews reports whether the element carries anything but metadata.
 func (w *wireCall) isNews() bool {
-	return w.id.Given() || w.name.Given() || w.args != nil || w.kind.Given()
+	return w.id.IsPresent() || w.name.IsPresent() || w.args != nil || w.kind.IsPresent()
 }
 
 // thoughtSignature is the signature in an extra_content, where Gemini's compatible endpoint has it:

@@ -14,7 +14,7 @@ const deltasCopy = "the deltas"
 // readArgsDelta takes a delta of a call's arguments.
 func (d *decoder) readArgsDelta(it *item) {
 	came := len(it.args)
-	if d.ev.delta.Given() {
+	if d.ev.delta.IsPresent() {
 		it.args = d.ev.delta.Append(it.args)
 	}
 	it.call.ArgsText(it.args[came:], nil)
@@ -23,13 +23,13 @@ func (d *decoder) readArgsDelta(it *item) {
 
 // readArgsDone takes the event that repeats the deltas.
 func (d *decoder) readArgsDone(it *item) {
-	if d.ev.whole.Given() {
+	if d.ev.whole.IsPresent() {
 		it.addCopy(d.ev.whole, "", d.eventName())
 	}
 }
 
 func (d *decoder) readCodeDone(it *item) {
-	if d.ev.code.Given() {
+	if d.ev.code.IsPresent() {
 		it.addCopy(d.ev.code, "", d.eventName())
 	}
 }
@@ -73,7 +73,7 @@ func (it *item) compareCopy(text []byte, from string, source []byte) {
 			it.from = from
 		}
 		return
-	case bytes.Equal(text, it.args), bytes.Equal(text, dialect.JoinHalves(it.args)):
+	case bytes.Equal(text, it.args), bytes.Equal(text, dialect.JoinSurrogates(it.args)):
 		if len(text) > 0 {
 			it.same++
 			it.call.Meta(stream.CallInfo{Copies: it.same + 1})
@@ -87,7 +87,7 @@ func (it *item) compareCopy(text []byte, from string, source []byte) {
 	if growing {
 		came = it.grow.closeText(came)
 	}
-	equal := !it.callKind.freeform && dialect.Same(dialect.JoinHalves(came), text)
+	equal := !it.callKind.freeform && dialect.Same(dialect.JoinSurrogates(came), text)
 	if !equal || !it.grow.begun && it.callKind.word != "server" {
 		it.reportMismatch(text, from, equal)
 	}
@@ -112,7 +112,7 @@ func (it *item) reportMismatch(text []byte, from string, equal bool) {
 	switch c := it.call; {
 	case equal:
 		c.FindAt(at, odd, "the arguments in %s are those in %s, spelled differently from byte %d on", from, before, at)
-	case c.Server:
+	case c.RunByProvider:
 		c.FindAt(at, odd, "the arguments in %s differ from those in %s at byte %d: what the provider ran is not sure", from, before, at)
 	case len(text) == 0:
 		c.FindAt(at, bad, "the arguments in %s are empty, those in %s are not: which a client runs depends on where it reads them", from, before)

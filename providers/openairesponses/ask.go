@@ -8,9 +8,9 @@ import (
 
 // writeRequest writes a request of Responses. Nothing is stored, so that reasoning has to come encrypted to
 // be sent back; the history is in the input.
-func writeRequest(r dialect.Request, q dialect.Quirks) (path string, body []byte) {
+func writeRequest(r dialect.Request, q dialect.HostFeatures) (path string, body []byte) {
 	var w dialect.Writer
-	w.Open('{').Some("model", r.Model).Flag("stream", true).Flag("store", false)
+	w.Open('{').MemberIfSet("model", r.Model).Flag("stream", true).Flag("store", false)
 	if r.MaxTokens > 0 {
 		w.Key("max_output_tokens").Int(max(r.MaxTokens, minOutputTokens))
 	}
@@ -18,7 +18,7 @@ func writeRequest(r dialect.Request, q dialect.Quirks) (path string, body []byte
 		w.Key("include").Open('[').String("reasoning.encrypted_content").Close(']')
 	}
 	r.WriteCacheKey(&w, q)
-	w.Some("instructions", r.System).WriteList("input", r.Encoded)
+	w.MemberIfSet("instructions", r.System).WriteList("input", r.EncodedMessages)
 	r.WriteTools(&w, "tools", "[", "]", func(w *dialect.Writer, t *dialect.Tool) { writeTool(w, t, q.Custom) })
 	return "/responses", w.Close('}').Text
 }

@@ -36,7 +36,7 @@ func (d *decoder) Frame(f stream.Frame) error {
 	if err := ev.shape.Read(f.Data); err != nil {
 		return err
 	}
-	d.kind = ev.kind.Or(f.Event)
+	d.kind = ev.kind.OrDefault(f.Event)
 	switch string(d.kind) {
 	case "response.created":
 		d.startResponse()
@@ -95,7 +95,7 @@ func (d *decoder) readNonEvent(data dialect.Raw) {
 	switch ev := &d.ev; {
 	case ev.object.Is("response"), ev.output.Kind() == '[':
 		d.readResponse(data)
-	case ev.err.Given(), ev.message.IsString():
+	case ev.err.IsPresent(), ev.message.IsString():
 		d.reportError(data)
 	default:
 		d.Unknown("")
@@ -206,9 +206,9 @@ func (d *decoder) readResponse(raw dialect.Raw) {
 // object, as seen on wires. response.failed may follow and repeat it, or have come before.
 func (d *decoder) reportError(data dialect.Raw) {
 	err, message, code := data, d.ev.message, d.ev.code
-	if d.ev.err.Given() {
+	if d.ev.err.IsPresent() {
 		err, message, code = d.ev.err, d.ev.err.Get("message"), d.ev.err.Get("code")
-		if !code.Given() {
+		if !code.IsPresent() {
 			code = d.ev.err.Get("type")
 		}
 	}

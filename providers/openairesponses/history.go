@@ -94,7 +94,7 @@ func (h *history) readItem(v dialect.Raw) {
 	case strings.HasSuffix(kind, "_output"), kind == "mcp_approval_response":
 		p := h.readResult(w)
 		role := dialect.User
-		if p.Server {
+		if p.RunByProvider {
 			role = dialect.Assistant
 		}
 		h.addParts(role, true, p)
@@ -153,15 +153,15 @@ func readReasoning(w *wireItem) dialect.Part {
 			p.Text = v.Get("text").Append(p.Text)
 		}
 	}
-	p.Hidden = len(p.Text) == 0 && p.Signature != ""
+	p.SignatureOnly = len(p.Text) == 0 && p.Signature != ""
 	return p
 }
 
 // readCall reads the item of a call as the decoder does.
 func readCall(w *wireItem, c callKind) dialect.Part {
 	p := dialect.Part{
-		Kind: dialect.CallPart, Tool: c.word, ID: w.callID.Text(), Item: w.id.Text(), Name: w.name.Text(),
-		Space: w.space.Text(), Host: w.host.Text(), Parent: w.caller.Text(), Signature: w.fingerprint.Text(), Server: c.byProvider(w), Raw: w.raw,
+		Kind: dialect.CallPart, ToolKind: c.word, ID: w.callID.Text(), Item: w.id.Text(), Name: w.name.Text(),
+		Namespace: w.space.Text(), MCPServer: w.host.Text(), Parent: w.caller.Text(), Signature: w.fingerprint.Text(), RunByProvider: c.byProvider(w), Raw: w.raw,
 	}
 	if p.ID == "" || p.ID == p.Item {
 		p.ID, p.Item = w.id.Text(), ""
@@ -170,7 +170,7 @@ func readCall(w *wireItem, c callKind) dialect.Part {
 		p.Name = w.kind.Text()
 	}
 	value, wrap := w.callArguments()
-	if !value.Given() {
+	if !value.IsPresent() {
 		return p
 	}
 	p.SetArgs(value)

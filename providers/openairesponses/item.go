@@ -175,7 +175,7 @@ func (it *item) updateItem(w *wireItem, from string) {
 		return
 	}
 	it.updateCall(w, from)
-	if value, wrap := w.callArguments(); value.Given() {
+	if value, wrap := w.callArguments(); value.IsPresent() {
 		it.addCopy(value, wrap, from)
 	}
 }
@@ -234,10 +234,10 @@ func (it *item) endCall(w *wireItem) {
 	if len(it.args) == 0 && kind.member == "arguments" && w.args[0].Kind() == 'n' {
 		it.call.Find(dialect.ArgsNull, "the arguments are null: meant as {}")
 	}
-	if kind.runner == byProvider && (w.hasFailed() || w.status.Is("completed") || w.output.Given()) {
-		it.turn.Answer(it.resultID(), "", w.hasFailed())
+	if kind.runner == byProvider && (w.hasFailed() || w.status.Is("completed") || w.output.IsPresent()) {
+		it.turn.AddResult(it.resultID(), "", w.hasFailed())
 	}
 }
 
 // hasFailed reports whether the item says that its call failed.
-func (w *wireItem) hasFailed() bool { return w.err.Given() || w.status.Is("failed") }
+func (w *wireItem) hasFailed() bool { return w.err.IsPresent() || w.status.Is("failed") }

@@ -59,7 +59,7 @@ func latestWhere(list []*item, is func(*item) bool) *item {
 func (t *turn) findItem(ev *event, kind string) *item {
 	may := func(it *item) bool { return it.kind == "" || it.kind == kind }
 	n, indexed := ev.index.Int()
-	id := ev.itemID.Or(nil)
+	id := ev.itemID.OrDefault(nil)
 	named := t.items.byID[string(id)]
 	if it := latestWhere(named, func(it *item) bool { return it.index == n && may(it) }); indexed && it != nil {
 		return it

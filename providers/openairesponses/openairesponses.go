@@ -17,8 +17,8 @@ import (
 )
 
 // Protocol is the Responses protocol.
-func Protocol() dialect.Dialect {
-	return dialect.Dialect{
+func Protocol() dialect.Protocol {
+	return dialect.Protocol{
 		Name:     "openai-responses",
 		Title:    "OpenAI Responses",
 		Sniff:    sniffFrame,
@@ -30,7 +30,7 @@ func Protocol() dialect.Dialect {
 	}
 }
 
-func sniffFrame(e dialect.Evidence) dialect.Score {
+func sniffFrame(e dialect.SniffInput) dialect.SniffScore {
 	var kind, object, err, number, lane, status, message, id, output dialect.Raw
 	_ = dialect.Read(e.Data, // data that breaks off has the members before
 		dialect.Value("type", &kind), dialect.Value("object", &object), dialect.Value("error", &err),
@@ -41,21 +41,21 @@ func sniffFrame(e dialect.Evidence) dialect.Score {
 	word := kind.Text()
 	switch {
 	case strings.HasPrefix(word, "response."):
-		return dialect.Score{Points: dialect.Sure, Why: "event type " + word}
+		return dialect.SniffScore{Points: dialect.Sure, Why: "event type " + word}
 	case object.Is("response"):
-		return dialect.Score{Points: dialect.Sure, Why: "a response body"}
+		return dialect.SniffScore{Points: dialect.Sure, Why: "a response body"}
 	case output.Kind() == '[' && strings.HasPrefix(id.Text(), "resp_"):
-		return dialect.Score{Points: dialect.Strong, Why: "the output of a response"}
+		return dialect.SniffScore{Points: dialect.Strong, Why: "the output of a response"}
 	case connectionEvents[word] && (numbered || word != "keepalive"):
-		return dialect.Score{Points: dialect.Strong, Why: "event type " + word}
+		return dialect.SniffScore{Points: dialect.Strong, Why: "event type " + word}
 	case word == "error" && (numbered || coded || lane.IsString() || message.IsString() || err.Get("code").IsString() || err.Get("param") != nil):
-		return dialect.Score{Points: dialect.Strong, Why: "an error event"}
+		return dialect.SniffScore{Points: dialect.Strong, Why: "an error event"}
 	case bytes.HasPrefix(e.Event, []byte("response.")):
-		return dialect.Score{Points: dialect.Strong, Why: "event name " + string(e.Event)}
+		return dialect.SniffScore{Points: dialect.Strong, Why: "event name " + string(e.Event)}
 	case strings.HasSuffix(e.Path, "/responses"), strings.Contains(e.Path, "/responses/"):
-		return dialect.Score{Points: dialect.Strong, Why: "path " + e.Path}
+		return dialect.SniffScore{Points: dialect.Strong, Why: "path " + e.Path}
 	}
-	return dialect.Score{}
+	return dialect.SniffScore{}
 }
 
 // connectionEvents are about the connection, not about a response.
@@ -90,7 +90,7 @@ const (
 func (c callKind) byProvider(w *wireItem) bool {
 	switch c.runner {
 	case byEnvironment:
-		return w.environment.Given() && !w.environment.Is("local")
+		return w.environment.IsPresent() && !w.environment.Is("local")
 	case byExecution:
 		return !w.execution.Is("client")
 	}
@@ -124,7 +124,7 @@ func callOf(kind string, w *wireItem) (c callKind, ok bool) {
 		return c, ok
 	}
 	c = callKind{"server", "action", false, byProvider}
-	if w != nil && w.callID.Given() {
+	if w != nil && w.callID.IsPresent() {
 		c.runner = byClient
 	}
 	return c, true

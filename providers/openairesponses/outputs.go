@@ -5,7 +5,7 @@ import "toolscope/providers/dialect"
 // readResult reads the item of a result. It is the provider's if its call is.
 func (h *history) readResult(w *wireItem) dialect.Part {
 	p := dialect.Part{Kind: dialect.ResultPart, ID: w.callID.Text(), Item: w.id.Text(), Raw: w.raw}
-	p.Failed = w.status.Is("failed") || w.err.Given()
+	p.Failed = w.status.Is("failed") || w.err.IsPresent()
 	switch kind := w.kind.Text(); kind {
 	case "shell_call_output":
 		readShell(&p, w.output)
@@ -15,9 +15,9 @@ func (h *history) readResult(w *wireItem) dialect.Part {
 		}
 		p.Text = w.output.Append(nil)
 	case "tool_search_output":
-		p.Text, p.Server = w.raw.Get("tools").Append(nil), !w.execution.Is("client")
+		p.Text, p.RunByProvider = w.raw.Get("tools").Append(nil), !w.execution.Is("client")
 	case "program_output":
-		p.Text, p.Server = w.raw.Get("result").Append(nil), true
+		p.Text, p.RunByProvider = w.raw.Get("result").Append(nil), true
 		p.Failed = p.Failed || w.status.Is("incomplete")
 	case "mcp_approval_response":
 		p.ID = w.raw.Get("approval_request_id").Text()
@@ -28,7 +28,7 @@ func (h *history) readResult(w *wireItem) dialect.Part {
 		}
 	}
 	if call := h.callOf(&p, w); call != nil {
-		p.ID, p.Server = call.ID, call.Server
+		p.ID, p.RunByProvider = call.ID, call.RunByProvider
 	}
 	return p
 }

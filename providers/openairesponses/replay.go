@@ -12,14 +12,14 @@ import (
 // continuedev/continue#10092 and #10018, openai/codex#9447); underscores at the end of an id are
 // what clients cut (badlogic/pi-mono).
 var target = dialect.Target{
-	Name: "openai-responses", Title: "OpenAI Responses", Dialect: "openai-responses",
-	Form:      dialect.TextForm,
-	IDs:       dialect.IDRule{Least: 1, Most: 64, Required: true, Trim: "_"},
-	Names:     dialect.NameRule{Class: "a-zA-Z0-9_-", Most: 128},
-	Freeform:  true,
-	Answers:   true,
-	Reasoning: dialect.SignedReasoning,
-	Media:     true,
+	Name: "openai-responses", Title: "OpenAI Responses", Protocol: "openai-responses",
+	Form:          dialect.TextForm,
+	IDs:           dialect.IDRule{Min: 1, Max: 64, Required: true, Trim: "_"},
+	Names:         dialect.NameRule{Class: "a-zA-Z0-9_-", Max: 128},
+	Freeform:      true,
+	HasPreviousID: true,
+	Reasoning:     dialect.SignedReasoning,
+	Media:         true,
 	Refusal: dialect.Refusal{
 		ID:          "Invalid 'input[N].call_id': empty string. Expected a string with minimum length 1, but got an empty string instead.",
 		LongID:      "Invalid 'input[N].call_id': string too long. Expected a string with maximum length 64, but got a string with length {n} instead.",
@@ -131,11 +131,11 @@ func encodeReasoning(p *dialect.Part) []byte {
 		id = p.ID
 	}
 	var w dialect.Writer
-	w.Open('{').Member("type", "reasoning").Some("id", itemID("reasoning", id)).Key("summary").Open('[')
+	w.Open('{').Member("type", "reasoning").MemberIfSet("id", itemID("reasoning", id)).Key("summary").Open('[')
 	if len(p.Text) > 0 {
 		w.Open('{').Member("type", "summary_text").Key("text").Bytes(p.Text).Close('}')
 	}
-	return w.Close(']').Some("encrypted_content", p.Signature).Close('}').Text
+	return w.Close(']').MemberIfSet("encrypted_content", p.Signature).Close('}').Text
 }
 
 // idPrefixes are what the ids of items begin with. One that begins otherwise is refused: "Invalid

@@ -87,17 +87,17 @@ func TestEncode(t *testing.T) {
 		in   dialect.Part
 		want string
 	}{
-		{"an item id of another host", dialect.Part{Kind: dialect.CallPart, ID: "c", Item: "rot_1", Name: "f", Tool: "function", Args: []byte(`{}`)},
+		{"an item id of another host", dialect.Part{Kind: dialect.CallPart, ID: "c", Item: "rot_1", Name: "f", ToolKind: "function", Args: []byte(`{}`)},
 			`{"type":"function_call","call_id":"c","name":"f","arguments":"{}"}`},
-		{"one that is too long", dialect.Part{Kind: dialect.CallPart, ID: "c", Item: "fc_" + strings.Repeat("a", 62), Name: "f", Tool: "function"},
+		{"one that is too long", dialect.Part{Kind: dialect.CallPart, ID: "c", Item: "fc_" + strings.Repeat("a", 62), Name: "f", ToolKind: "function"},
 			`{"type":"function_call","call_id":"c","name":"f","arguments":""}`},
-		{"one that fits", dialect.Part{Kind: dialect.CallPart, ID: "c", Item: "fc_1", Name: "f", Space: "n", Tool: "function", Args: []byte("\x01{")},
+		{"one that fits", dialect.Part{Kind: dialect.CallPart, ID: "c", Item: "fc_1", Name: "f", Namespace: "n", ToolKind: "function", Args: []byte("\x01{")},
 			`{"type":"function_call","id":"fc_1","call_id":"c","name":"f","arguments":"\u0001{","namespace":"n"}`},
-		{"reasoning as a turn has it", dialect.Part{Kind: dialect.ReasoningPart, ID: "rs_1", Signature: "gA", Hidden: true},
+		{"reasoning as a turn has it", dialect.Part{Kind: dialect.ReasoningPart, ID: "rs_1", Signature: "gA", SignatureOnly: true},
 			`{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"gA"}`},
-		{"a patch that breaks off", dialect.Part{Kind: dialect.CallPart, ID: "c", Name: "apply_patch_call", Tool: "server", Args: []byte(`{"type":`)},
+		{"a patch that breaks off", dialect.Part{Kind: dialect.CallPart, ID: "c", Name: "apply_patch_call", ToolKind: "server", Args: []byte(`{"type":`)},
 			`{"type":"apply_patch_call","call_id":"c","operation":"{\"type\":","status":"completed"}`},
-		{"a tool of another provider", dialect.Part{Kind: dialect.CallPart, ID: "c", Name: "web_search", Tool: "server", Server: true, Args: []byte(`{}`)},
+		{"a tool of another provider", dialect.Part{Kind: dialect.CallPart, ID: "c", Name: "web_search", ToolKind: "server", RunByProvider: true, Args: []byte(`{}`)},
 			`{"type":"function_call","call_id":"c","name":"web_search","arguments":"{}"}`},
 		{"a result without its call", dialect.Part{Kind: dialect.ResultPart, ID: "c", Text: []byte("x")},
 			`{"type":"function_call_output","call_id":"c","output":"x"}`},

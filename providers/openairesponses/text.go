@@ -50,9 +50,9 @@ func (it *item) appendText(p part, text dialect.Raw) {
 	}
 	it.turn.last = it
 	if p.in == contentText {
-		it.turn.Text(text)
+		it.turn.AppendText(text)
 	} else {
-		it.turn.Think(it.slot, text)
+		it.turn.AppendReasoning(it.slot, text)
 	}
 }
 
@@ -98,5 +98,5 @@ func (it *item) signReasoning(w *wireItem) {
 	if it.turn.last != it {
 		code = stream.SignedHidden
 	}
-	it.turn.Signed(w.encrypted, it.idOf(w), code)
+	it.turn.SignLast(w.encrypted, it.idOf(w), code)
 }

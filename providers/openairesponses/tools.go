@@ -49,10 +49,10 @@ func appendTools(all []dialect.Tool, list dialect.Raw, space string) []dialect.T
 				tool = nested
 			}
 			t := dialect.FunctionTool(tool, "parameters")
-			t.Space = space
+			t.Namespace = space
 			all = append(all, t)
 		case kind == "custom":
-			all = append(all, dialect.Tool{Name: tool.Get("name").Text(), Space: space, Kind: "custom", Description: tool.Get("description").Text()})
+			all = append(all, dialect.Tool{Name: tool.Get("name").Text(), Namespace: space, Kind: "custom", Description: tool.Get("description").Text()})
 		case kind == "namespace":
 			all = appendTools(all, tool.Get("tools"), tool.Get("name").Text())
 		case builtIn[kind] != "":

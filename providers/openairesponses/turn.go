@@ -50,7 +50,7 @@ func updateString(known *string, said dialect.Raw) string {
 func (t *turn) updateTurn(r *wireResponse) {
 	news := stream.Opening{ID: updateString(&t.ID, r.id), Model: updateString(&t.Model, r.model)}
 	if news != (stream.Opening{}) {
-		t.Meta(news)
+		t.Update(news)
 	}
 }
 
@@ -70,7 +70,7 @@ func (d *decoder) finishTurn(t *turn, r *wireResponse, from, word string) {
 		t.sealRest(from)
 	}
 	t.reportUsage(r)
-	if r.err.Given() && !t.failed {
+	if r.err.IsPresent() && !t.failed {
 		t.reportError(r.err, r.err.Get("message"), r.err.Get("code"))
 	}
 	if reason := r.reason.Text(); reason != "" {
@@ -153,7 +153,7 @@ func (t *turn) reportUsage(r *wireResponse) {
 func (t *turn) reportError(err, message, code dialect.Raw) {
 	t.failed, t.failure = true, errorText(err, message)
 	id := ""
-	if code.Given() {
+	if code.IsPresent() {
 		id = string(code.Append(nil))
 	}
 	t.Fail(id, t.failure)
@@ -174,7 +174,7 @@ func (t *turn) reportResult(w *wireItem) {
 	if id == "" && w.kind.Is("tool_search_output") && t.search != nil {
 		id = t.search.resultID()
 	}
-	t.Answer(id, "", w.hasFailed())
+	t.AddResult(id, "", w.hasFailed())
 }
 
 // addItem begins an item, and a call if it proposes one.

@@ -98,9 +98,9 @@ func (w *wireItem) callArguments() (value dialect.Raw, wrap string) {
 	switch {
 	case value.Kind() == '[' && call.member == "queries":
 		return value, "queries"
-	case value.Given():
+	case value.IsPresent():
 		return value, ""
-	case w.actions.Given():
+	case w.actions.IsPresent():
 		return w.actions, "actions"
 	}
 	return w.args[0], "" // xAI has them so in every kind of item

@@ -16,7 +16,7 @@ var nameless = map[string]bool{
 
 // itemType is the type of the item a call stands in.
 func itemType(p *dialect.Part) string {
-	switch p.Tool {
+	switch p.ToolKind {
 	case "custom":
 		return "custom_tool_call"
 	case "mcp":
@@ -39,9 +39,9 @@ func encodeCall(p *dialect.Part) []byte {
 	var w dialect.Writer
 	w.Open('{').Member("type", kind)
 	if nameless[kind] || isProviderSearch(p) {
-		w.Some("id", p.ID)
+		w.MemberIfSet("id", p.ID)
 	} else {
-		w.Some("id", itemID(kind, p.Item)).Member("call_id", p.ID)
+		w.MemberIfSet("id", itemID(kind, p.Item)).Member("call_id", p.ID)
 	}
 	if c.word != "server" {
 		w.Member("name", p.Name)
@@ -49,9 +49,9 @@ func encodeCall(p *dialect.Part) []byte {
 	writeArgs(&w, kind, c, p)
 	switch {
 	case c.word == "mcp", c.word == "mcp_approval":
-		w.Member("server_label", p.Host)
+		w.Member("server_label", p.MCPServer)
 	default:
-		w.Some("namespace", p.Space)
+		w.MemberIfSet("namespace", p.Namespace)
 	}
 	if p.Parent != "" {
 		w.Key("caller").Open('{').Member("type", "program").Member("caller_id", p.Parent).Close('}')
@@ -73,11 +73,11 @@ func encodeCall(p *dialect.Part) []byte {
 // isProviderSearch reports whether a call is a tool search of the provider's, whose id is the item's:
 // it has no other.
 func isProviderSearch(p *dialect.Part) bool {
-	return p.Name == "tool_search_call" && p.Server && p.Item == ""
+	return p.Name == "tool_search_call" && p.RunByProvider && p.Item == ""
 }
 
 func executionOf(p *dialect.Part) string {
-	if p.Server {
+	if p.RunByProvider {
 		return "server"
 	}
 	return "client"
@@ -127,7 +127,7 @@ func encodeResult(p, call *dialect.Part) []byte {
 	case "tool_search_call":
 		writeFound(&w, p, call)
 	case "program":
-		w.Member("type", "program_output").Some("id", p.Item).Member("call_id", p.ID).Key("result").Bytes(p.Text).
+		w.Member("type", "program_output").MemberIfSet("id", p.Item).Member("call_id", p.ID).Key("result").Bytes(p.Text).
 			Member("status", statusOf(p, "incomplete"))
 	case "mcp_approval_request":
 		approve := "true"
@@ -135,7 +135,7 @@ func encodeResult(p, call *dialect.Part) []byte {
 			approve = "false"
 		}
 		w.Member("type", "mcp_approval_response").Member("approval_request_id", p.ID).Key("approve").Raw([]byte(approve)).
-			Some("reason", string(p.Text))
+			MemberIfSet("reason", string(p.Text))
 	default:
 		w.Member("type", kind+"_output").Member("call_id", p.ID).Key("output").Bytes(p.Text)
 	}

@@ -39,7 +39,7 @@ func TestAcceptance(t *testing.T) {
 		{`{"a":1`, "strict", "anthropic", "throws", unknown}, // nothing is asked of the provider
 	} {
 		history := append(calls(from, test.args), dialect.Message{Role: dialect.User, Parts: []dialect.Part{
-			{Kind: dialect.ResultPart, ID: "call_1", Name: "f", Tool: "function", Text: []byte("done")},
+			{Kind: dialect.ResultPart, ID: "call_1", Name: "f", ToolKind: "function", Text: []byte("done")},
 		}})
 		p := replay.Conversation(history, from).Preview(target(t, test.to), policy(t, test.policy))
 		got := p.Acceptance.Verdict.String() + " " + p.Acceptance.By.String()

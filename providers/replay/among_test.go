@@ -81,7 +81,7 @@ func TestBehindOthers(t *testing.T) {
 // TestHistoryNames: of a history the ids of the client's calls are taken.
 func TestHistoryNames(t *testing.T) {
 	m := calls(target(t, "openai-chat"), `{}`, `{}`, `{}`)
-	m[0].Parts[1].ID, m[0].Parts[2].Server = "", true
+	m[0].Parts[1].ID, m[0].Parts[2].RunByProvider = "", true
 	m = append(m, dialect.Message{Role: dialect.User, Parts: []dialect.Part{{Kind: dialect.ResultPart, ID: "call_1"}}})
 	if names := replay.Names(m); len(names) != 1 || names[0].ID != "call_1" {
 		t.Errorf("%+v", names)

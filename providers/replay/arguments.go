@@ -18,12 +18,12 @@ func (c *coercion) arguments(p *dialect.Part, f *facts, sent *Sent) []byte {
 	}
 	own := c.own(p)
 	switch {
-	case f.freeform && (p.Tool == "custom" && c.To.Freeform || p.Tool != "custom" && c.same):
+	case f.freeform && (p.ToolKind == "custom" && c.To.Freeform || p.ToolKind != "custom" && c.same):
 		sent.Form = dialect.TextForm
 		return f.raw
 	case f.freeform:
 		c.loseAt(span{0, len(f.raw)}, FreeformToJSON.loss(`free text has no place here: it is sent as {"input": …}`))
-		p.Tool, sent.Outcome = "function", Wrapped
+		p.ToolKind, sent.Outcome = "function", Wrapped
 		return objectOf("input", c.quoted(f))
 	case own && (f.syntax == stream.SyntaxObject || f.syntax == stream.SyntaxEmpty && c.To.Form == dialect.TextForm):
 		return f.raw // an item of the protocol's own: no client takes its arguments apart
@@ -43,7 +43,7 @@ func (c *coercion) arguments(p *dialect.Part, f *facts, sent *Sent) []byte {
 
 // own reports whether a call is an item of the protocol's own, going back where it came from.
 func (c *coercion) own(p *dialect.Part) bool {
-	return c.same && p.Tool != "function" && p.Tool != "custom"
+	return c.same && p.ToolKind != "function" && p.ToolKind != "custom"
 }
 
 // loseAt tells a loss of bytes of the arguments, as the source has them or as they were cleaned.
@@ -57,7 +57,7 @@ func (c *coercion) loseAt(at span, l Loss) {
 }
 
 // encoder is who encoded arguments that are a JSON string holding JSON.
-func encoder(a dialect.Author) string {
+func encoder(a dialect.ArgsAuthor) string {
 	switch a {
 	case dialect.ModelAuthor:
 		return "the model"

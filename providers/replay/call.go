@@ -14,7 +14,7 @@ import (
 func (c *coercion) makeCall(p *dialect.Part, f *facts, role dialect.Role, first bool) bool {
 	sent := Sent{Call: c.call, ID: p.ID, Name: p.Name, Original: f.raw, Form: c.To.Form}
 	switch {
-	case p.Server && (!c.same || c.Policy.asText):
+	case p.RunByProvider && (!c.same || c.Policy.asText):
 		return c.leaveOut(sent, ServerToolDropped.loss("a tool that the provider runs has no equivalent: the call is left out"))
 	case role != dialect.Assistant:
 		return c.leaveOut(sent, CallDropped.loss("a call that the model did not make has no place: it is left out"))
@@ -37,7 +37,7 @@ func (c *coercion) makeCall(p *dialect.Part, f *facts, role dialect.Role, first 
 		return c.leaveOut(sent, CallDropped.loss("the call is not in the history: the model sees that it never asked"))
 	}
 	p.Args, p.Form, sent.Args = args, sent.Form, args
-	if !c.own(p) && !p.Server {
+	if !c.own(p) && !p.RunByProvider {
 		c.weigh(f, &sent)
 	}
 	if f.syntax == stream.SyntaxDouble && !c.Policy.again && dialect.Raw(bytes.TrimSpace(args)).IsString() {
@@ -92,7 +92,7 @@ func (c *coercion) forget(which func(Loss) bool) {
 }
 
 func sameCall(a, b *dialect.Part) bool {
-	return a.ID == b.ID && a.Name == b.Name && a.Item == b.Item && a.Tool == b.Tool && a.Signature == b.Signature && a.Form == b.Form &&
+	return a.ID == b.ID && a.Name == b.Name && a.Item == b.Item && a.ToolKind == b.ToolKind && a.Signature == b.Signature && a.Form == b.Form &&
 		string(a.Args) == string(b.Args)
 }
 
@@ -101,17 +101,17 @@ func (c *coercion) kind(p *dialect.Part) {
 	if c.same {
 		return
 	}
-	if p.Tool != "function" && p.Tool != "custom" {
-		c.lose(KindLost.loss("a call of kind %s is sent as one of a function", p.Tool))
-		p.Tool = "function"
+	if p.ToolKind != "function" && p.ToolKind != "custom" {
+		c.lose(KindLost.loss("a call of kind %s is sent as one of a function", p.ToolKind))
+		p.ToolKind = "function"
 	}
 	if p.Parent != "" {
 		c.lose(CallerDropped.loss("which code made the call is not said"))
 		p.Parent = ""
 	}
-	if p.Space != "" {
-		c.lose(NamespaceDropped.loss("the tool's namespace %s is not said", quote(p.Space)))
-		p.Space = ""
+	if p.Namespace != "" {
+		c.lose(NamespaceDropped.loss("the tool's namespace %s is not said", quote(p.Namespace)))
+		p.Namespace = ""
 	}
 	if p.Item != "" && !c.ids.joins {
 		c.lose(ItemIDDropped.loss("the id of the item, %s, is not said", quote(p.Item)))
@@ -122,7 +122,7 @@ func (c *coercion) kind(p *dialect.Part) {
 // identify gives the call an id that the target takes. An id or a name that it does not take is
 // refused.
 func (c *coercion) identify(p *dialect.Part, sent *Sent) {
-	if p.Server {
+	if p.RunByProvider {
 		return // the provider gave it both, by rules of its own
 	}
 	old := p.ID
@@ -139,7 +139,7 @@ func (c *coercion) identify(p *dialect.Part, sent *Sent) {
 	p.ID = made
 	if !c.To.IDs.Takes(made) {
 		words := c.To.Refusal.ID
-		if most := c.To.IDs.Most; most > 0 && len(made) > most && c.To.Refusal.LongID != "" {
+		if most := c.To.IDs.Max; most > 0 && len(made) > most && c.To.Refusal.LongID != "" {
 			words = c.To.Refusal.LongID
 		}
 		sent.refuse(words, old, p.Name, "the id is not one that is taken here")
@@ -154,10 +154,10 @@ func nameWords(r dialect.NameRule) string {
 	if r.Class == "" {
 		return "it must not be empty"
 	}
-	if r.Most == 0 {
+	if r.Max == 0 {
 		return fmt.Sprintf("it must be of [%s]", r.Class)
 	}
-	return fmt.Sprintf("it must be 1 to %d of [%s]", r.Most, r.Class)
+	return fmt.Sprintf("it must be 1 to %d of [%s]", r.Max, r.Class)
 }
 
 // sign keeps the call's signature where it is good, and puts a sentinel where one is needed and
@@ -168,11 +168,11 @@ func (c *coercion) sign(p *dialect.Part, sent *Sent, first bool) {
 	case c.Policy.unsigned:
 		c.lose(SignatureDropped.loss("%s has no place for the call's signature", c.Policy.Client.Title))
 		p.Signature = ""
-	case !c.same || !c.To.Signed && c.To != c.src.From:
+	case !c.same || !c.To.HasSignatures && c.To != c.src.From:
 		c.lose(SignatureDropped.loss("the call's signature is good with its own provider only"))
 		p.Signature = ""
 	}
-	if !c.To.Signed || p.Signature != "" || !first {
+	if !c.To.HasSignatures || p.Signature != "" || !first {
 		return
 	}
 	switch {
@@ -196,5 +196,5 @@ func refusal(words, id, name, ours string) string {
 	if words == "" {
 		return ours
 	}
-	return dialect.Say(words, id, name)
+	return dialect.FillRefusal(words, id, name)
 }

@@ -20,8 +20,8 @@ func (c *coercion) clean(p *dialect.Part) {
 		word string
 		text *string
 	}{
-		{"id", &p.ID}, {"item's id", &p.Item}, {"tool's name", &p.Name}, {"namespace", &p.Space}, {"kind", &p.Tool},
-		{"caller's id", &p.Parent}, {"server's name", &p.Host}, {"signature", &p.Signature},
+		{"id", &p.ID}, {"item's id", &p.Item}, {"tool's name", &p.Name}, {"namespace", &p.Namespace}, {"kind", &p.ToolKind},
+		{"caller's id", &p.Parent}, {"server's name", &p.MCPServer}, {"signature", &p.Signature},
 	} {
 		if utf8.ValidString(*field.text) {
 			continue

@@ -94,9 +94,9 @@ func checkClient(t *testing.T, how *replay.Policy, tool string, line dialect.Raw
 	}
 	history := []dialect.Message{
 		{Role: dialect.Assistant, Parts: []dialect.Part{{
-			Kind: dialect.CallPart, ID: id, Item: item, Name: tool, Tool: "function", Form: source.Form, Args: args, Author: dialect.ModelAuthor,
+			Kind: dialect.CallPart, ID: id, Item: item, Name: tool, ToolKind: "function", Form: source.Form, Args: args, Author: dialect.ModelAuthor,
 		}}},
-		{Role: dialect.User, Parts: []dialect.Part{{Kind: dialect.ResultPart, ID: id, Name: tool, Tool: "function", Text: []byte("sunny")}}},
+		{Role: dialect.User, Parts: []dialect.Part{{Kind: dialect.ResultPart, ID: id, Name: tool, ToolKind: "function", Text: []byte("sunny")}}},
 	}
 	s := line.Get("to").Scan()
 	for ok := s.Object(); ok; ok = s.Member() {

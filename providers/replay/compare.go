@@ -20,11 +20,11 @@ type verdict struct {
 type judgement struct {
 	verdict
 	text [sha256.Size]byte
-	form dialect.Form
+	form dialect.ArgsForm
 	to   *dialect.Target
 }
 
-func (j *judgement) isAbout(text [sha256.Size]byte, form dialect.Form, to *dialect.Target) bool {
+func (j *judgement) isAbout(text [sha256.Size]byte, form dialect.ArgsForm, to *dialect.Target) bool {
 	return j.text == text && j.form == form && j.to == to
 }
 

@@ -19,7 +19,7 @@ func TestJudgedAgain(t *testing.T) {
 	var by Observer
 	for _, test := range []struct {
 		args string
-		form dialect.Form
+		form dialect.ArgsForm
 		to   *dialect.Target
 		want Fate
 	}{

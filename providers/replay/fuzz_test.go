@@ -102,10 +102,10 @@ func checkCounts(src *replay.Source, p replay.Preview, calls, results int) error
 			wantCalls++
 		}
 	}
-	same := src.From != nil && src.From.Dialect == p.To.Dialect
+	same := src.From != nil && src.From.Protocol == p.To.Protocol
 	for _, m := range src.Messages {
 		for _, part := range m.Parts {
-			if part.Kind == dialect.ResultPart && m.Role != dialect.System && (same || !part.Server) {
+			if part.Kind == dialect.ResultPart && m.Role != dialect.System && (same || !part.RunByProvider) {
 				wantResults++
 			}
 		}
@@ -143,7 +143,7 @@ func printed(messages []dialect.Message) string {
 	for _, m := range messages {
 		fmt.Fprintf(&b, "%s %.300q\n", m.Role, m.Raw)
 		for _, p := range m.Parts {
-			fmt.Fprintf(&b, "  %d id=%.80q name=%.80q tool=%q server=%v %.200q %.200q raw=%.200q\n", p.Kind, p.ID, p.Name, p.Tool, p.Server, p.Text, p.Args, p.Raw)
+			fmt.Fprintf(&b, "  %d id=%.80q name=%.80q tool=%q server=%v %.200q %.200q raw=%.200q\n", p.Kind, p.ID, p.Name, p.ToolKind, p.RunByProvider, p.Text, p.Args, p.Raw)
 		}
 	}
 	return b.String()
@@ -191,12 +191,12 @@ func (g *generator) history(from *dialect.Target) (history []dialect.Message) {
 func (g *generator) part(from *dialect.Target) dialect.Part {
 	switch kind := dialect.PartKind(g.below(5)); kind {
 	case dialect.CallPart:
-		p := dialect.Part{Kind: kind, ID: g.of(someIDs...), Name: g.of(someNames...), Args: []byte(g.of(someArgs...)), Tool: g.of(someTools...)}
-		if p.Server = p.Tool == "server" || p.Tool == "mcp"; from != nil {
+		p := dialect.Part{Kind: kind, ID: g.of(someIDs...), Name: g.of(someNames...), Args: []byte(g.of(someArgs...)), ToolKind: g.of(someTools...)}
+		if p.RunByProvider = p.ToolKind == "server" || p.ToolKind == "mcp"; from != nil {
 			p.Form = from.Form
 		}
 		if g.below(4) == 0 {
-			p.Signature, p.Item, p.Parent, p.Space, p.Host = g.of(someIDs...), g.of(someIDs...), g.of(someIDs...), g.of(someNames...), g.of(someNames...)
+			p.Signature, p.Item, p.Parent, p.Namespace, p.MCPServer = g.of(someIDs...), g.of(someIDs...), g.of(someIDs...), g.of(someNames...), g.of(someNames...)
 		}
 		if p.Form != dialect.TextForm && !json.Valid(p.Args) { // an object is always JSON
 			p.Form = dialect.TextForm
@@ -206,7 +206,7 @@ func (g *generator) part(from *dialect.Target) dialect.Part {
 		return dialect.Part{Kind: kind, ID: g.of(someIDs...), Name: g.of(someNames...), Text: []byte(g.of(someTexts...)), Failed: g.below(3) == 0, Media: g.below(2)}
 	case dialect.ReasoningPart:
 		p := dialect.Part{Kind: kind, Text: []byte(g.of(someTexts...)), Signature: g.of(someIDs...)}
-		p.Hidden = len(p.Text) == 0 && p.Signature != ""
+		p.SignatureOnly = len(p.Text) == 0 && p.Signature != ""
 		return p
 	default:
 		return dialect.Part{Kind: kind, Text: []byte(g.of(someTexts...)), Signature: g.of("", "", "\xff", "sig")}

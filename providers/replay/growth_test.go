@@ -93,7 +93,7 @@ func many(from *dialect.Target, n int, args string) []dialect.Message {
 	m := dialect.Message{Role: dialect.Assistant}
 	for i := range n {
 		m.Parts = append(m.Parts, dialect.Part{
-			Kind: dialect.CallPart, ID: fmt.Sprintf("call_%d", i+1), Name: "write_file", Tool: "function", Form: from.Form, Args: []byte(args),
+			Kind: dialect.CallPart, ID: fmt.Sprintf("call_%d", i+1), Name: "write_file", ToolKind: "function", Form: from.Form, Args: []byte(args),
 		})
 	}
 	return []dialect.Message{m}

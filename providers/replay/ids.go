@@ -31,9 +31,9 @@ type ids struct {
 type madeCall struct{ id, name, tool string }
 
 func newIDs(to *dialect.Target, p *Policy) ids {
-	joins := slices.Contains(p.joins, to.Dialect)
+	joins := slices.Contains(p.joins, to.Protocol)
 	return ids{
-		rule: to.IDs, first: p.firstOfID, strict: p.refuses, joins: joins, whole: joins, none: slices.Contains(p.idless, to.Dialect),
+		rule: to.IDs, first: p.firstOfID, strict: p.refuses, joins: joins, whole: joins, none: slices.Contains(p.idless, to.Protocol),
 		made: map[string]madeCall{}, taken: map[string]Named{}, next: map[string][]int{},
 	}
 }
@@ -42,7 +42,7 @@ func newIDs(to *dialect.Target, p *Policy) ids {
 func (x *ids) call(n int, p *dialect.Part) (made string, losses []Loss) {
 	id := p.ID
 	made, losses = x.fit(n, x.joined(p))
-	call := madeCall{made, p.Name, p.Tool}
+	call := madeCall{made, p.Name, p.ToolKind}
 	if id != "" {
 		x.made[id] = call
 	}
@@ -111,7 +111,7 @@ func (x *ids) fit(n int, id string) (string, []Loss) {
 		if x.first {
 			made = firstOf(id, x.rule)
 		}
-		return made, []Loss{IDRewritten.loss("%s becomes %s: an id has %d letters and digits here", quote(id), made, x.rule.Most)}
+		return made, []Loss{IDRewritten.loss("%s becomes %s: an id has %d letters and digits here", quote(id), made, x.rule.Max)}
 	}
 	var losses []Loss
 	made := strings.Map(func(r rune) rune {
@@ -126,7 +126,7 @@ func (x *ids) fit(n int, id string) (string, []Loss) {
 	if made != id {
 		losses = append(losses, IDRewritten.loss("%s becomes %s: it has characters that ids must not have here", quote(id), quote(made)))
 	}
-	if most := x.rule.Most; most > 0 && len(made) > most {
+	if most := x.rule.Max; most > 0 && len(made) > most {
 		for !utf8.RuneStart(made[most]) {
 			most-- // half a character is none
 		}
@@ -181,7 +181,7 @@ func digest(id string, rule dialect.IDRule) string {
 	sum := sha256.Sum256([]byte(id))
 	n := new(big.Int).SetBytes(sum[:])
 	base, digit := big.NewInt(int64(len(alphanumerics))), new(big.Int)
-	b := make([]byte, rule.Most)
+	b := make([]byte, rule.Max)
 	for i := range b {
 		n.DivMod(n, base, digit)
 		b[i] = alphanumerics[digit.Int64()]
@@ -193,12 +193,12 @@ func digest(id string, rule dialect.IDRule) string {
 // it takes.
 func firstOf(id string, rule dialect.IDRule) string {
 	var b []byte
-	for i := 0; i < len(id) && len(b) < rule.Most; i++ {
+	for i := 0; i < len(id) && len(b) < rule.Max; i++ {
 		if dialect.InClass(rule.Class, id[i]) {
 			b = append(b, id[i])
 		}
 	}
-	if len(b) < rule.Least {
+	if len(b) < rule.Min {
 		return digest(id, rule)
 	}
 	return string(b)

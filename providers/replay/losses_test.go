@@ -253,11 +253,11 @@ func TestOwnThings(t *testing.T) {
 		want string
 	}{
 		"the fingerprint of a program": {responses,
-			dialect.Part{Kind: dialect.CallPart, Tool: "server", Name: "program", ID: "p1", Item: "cm_1", Args: []byte("print()"), Signature: "fp", Server: true}, `"fingerprint":"fp"`},
+			dialect.Part{Kind: dialect.CallPart, ToolKind: "server", Name: "program", ID: "p1", Item: "cm_1", Args: []byte("print()"), Signature: "fp", RunByProvider: true}, `"fingerprint":"fp"`},
 		"a name with a dot of an MCP server": {responses,
-			dialect.Part{Kind: dialect.CallPart, Tool: "mcp", Name: "repo.search", ID: "mcp_1", Host: "h", Args: []byte("{}"), Server: true}, `"name":"repo.search"`},
+			dialect.Part{Kind: dialect.CallPart, ToolKind: "mcp", Name: "repo.search", ID: "mcp_1", MCPServer: "h", Args: []byte("{}"), RunByProvider: true}, `"name":"repo.search"`},
 		"a signature beside a call": {chat,
-			dialect.Part{Kind: dialect.CallPart, Tool: "function", Name: "f", ID: "a", Args: []byte("{}"), Signature: "c2ln"}, `"thought_signature":"c2ln"`},
+			dialect.Part{Kind: dialect.CallPart, ToolKind: "function", Name: "f", ID: "a", Args: []byte("{}"), Signature: "c2ln"}, `"thought_signature":"c2ln"`},
 	} {
 		p := replay.Conversation([]dialect.Message{{Role: dialect.Assistant, Parts: []dialect.Part{test.part}}}, test.to).Preview(test.to, policy(t, "preserve"))
 		if len(p.Losses) > 0 || p.Refused != "" || !strings.Contains(body(p), test.want) {
@@ -271,7 +271,7 @@ func TestOwnThings(t *testing.T) {
 func TestOwnThingsBroken(t *testing.T) {
 	for _, to := range providers.Targets() {
 		for _, args := range []string{`{"a":1`, `[[`, `x`} {
-			p := dialect.Part{Kind: dialect.CallPart, Tool: "server", Name: "web_search", ID: "srvtoolu_1", Args: []byte(args), Server: true}
+			p := dialect.Part{Kind: dialect.CallPart, ToolKind: "server", Name: "web_search", ID: "srvtoolu_1", Args: []byte(args), RunByProvider: true}
 			src := replay.Conversation([]dialect.Message{{Role: dialect.Assistant, Parts: []dialect.Part{p}}}, to)
 			for i := range replay.Policies {
 				by := &replay.Policies[i]

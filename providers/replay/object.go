@@ -8,7 +8,7 @@ import (
 )
 
 // object is the arguments where they are one object.
-func (c *coercion) object(from dialect.Form, f *facts, sent *Sent) []byte {
+func (c *coercion) object(from dialect.ArgsForm, f *facts, sent *Sent) []byte {
 	if from == dialect.TextForm && c.To.Form != dialect.TextForm {
 		sent.Outcome = max(sent.Outcome, Parsed)
 	}
@@ -82,7 +82,7 @@ func (c *coercion) rewriting() (how rewriting) {
 	// What came out of doubles and maps has no spelling and no order to lose.
 	how.doubles = how.doubles || c.To.Doubles
 	how.spell = how.spell || c.To.Doubles && (from == nil || !from.Doubles)
-	how.sort = c.To.Maps && (from == nil || !from.Maps)
+	how.sort = c.To.UnorderedKeys && (from == nil || !from.UnorderedKeys)
 	how.sanitize = true
 	return how
 }

@@ -137,7 +137,7 @@ func (m *matching) observe(c *earlier) (o Observation, ok bool) {
 	}
 	if h.result != nil {
 		o.answered(h.result)
-		if h.late && m.to.Together {
+		if h.late && m.to.ResultsFollow {
 			o.lose(AdjacencyFix.loss("its result does not follow it at once"))
 			o.worsen(WasMoved)
 		}
@@ -242,7 +242,7 @@ func (m *matching) order(seen []Observation) {
 		case n < last:
 			o.lose(CallsReordered.loss("it stands before a call that the model made first"))
 			o.worsen(WasMoved)
-		case last >= 0 && m.to.Together && m.apart(m.held[last].message, m.held[n].message):
+		case last >= 0 && m.to.ResultsFollow && m.apart(m.held[last].message, m.held[n].message):
 			o.lose(ParallelSplit.loss("it was made together with another call, and stands in a message of its own"))
 			o.worsen(WasMoved)
 		}

@@ -22,7 +22,7 @@ func anyHistory(r *rand.Rand) (history []dialect.Message) {
 				Kind: anyOf(r, dialect.TextPart, dialect.CallPart, dialect.CallPart, dialect.ResultPart, dialect.OtherPart),
 				ID:   anyOf(r, "", "call_0", "toolu_01T1x1fJ34q", "toolu_01Hxq7kYp3W"), Name: anyOf(r, "", "f", "g"),
 				Args: []byte(anyOf(r, "", "{}", `{"a":1}`, `{"a": 1}`, `{"a":`, `"{}"`)), Form: anyOf(r, dialect.TextForm, dialect.ObjectForm),
-				Text: []byte(anyOf(r, "", "go", "I look that up for you right away.")), Server: r.IntN(9) == 0,
+				Text: []byte(anyOf(r, "", "go", "I look that up for you right away.")), RunByProvider: r.IntN(9) == 0,
 				Signature: anyOf(r, "", "s1"), Raw: dialect.Raw(anyOf(r, "", `{"id":"fc_1"}`)),
 			})
 		}

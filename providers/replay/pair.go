@@ -49,10 +49,10 @@ func (c *coercion) pair(messages []dialect.Message) []dialect.Message {
 	for _, l := range p.unanswered {
 		p.mend(l)
 	}
-	return dialect.OneAnswer(p.write())
+	return dialect.MergeResults(p.write())
 }
 
-func isResult(p *dialect.Part) bool { return p.Kind == dialect.ResultPart && !p.Server }
+func isResult(p *dialect.Part) bool { return p.Kind == dialect.ResultPart && !p.RunByProvider }
 
 // collect finds all results that the user brings, and the numbers of the calls.
 func (p *pairing) collect() {
@@ -124,7 +124,7 @@ func (p *pairing) mend(l unanswered) {
 	}
 	c.lose(AdjacencyFix.loss("call %s has no result: one is made up that says so", what))
 	p.made[l.message] = append(p.made[l.message], &dialect.Part{
-		Kind: dialect.ResultPart, ID: call.ID, Name: call.Name, Tool: call.Tool, Text: []byte(noResult), Failed: c.To.ErrorFlag,
+		Kind: dialect.ResultPart, ID: call.ID, Name: call.Name, ToolKind: call.ToolKind, Text: []byte(noResult), Failed: c.To.ErrorFlag,
 	})
 }
 
@@ -178,14 +178,14 @@ func title(p *dialect.Part) string {
 
 // refuse notes that the provider would not take the history.
 func (c *coercion) refuse(words string, p *dialect.Part, ours string) {
-	if c.doubt = true; !c.To.Unpaired && c.Refused == "" {
+	if c.doubt = true; !c.To.TakesUnpaired && c.Refused == "" {
 		c.Refused = refusal(words, p.ID, p.Name, ours)
 	}
 }
 
 // tellSplit says what comes of the calls of one turn in several messages.
 func (c *coercion) tellSplit() {
-	if c.To.Together {
+	if c.To.ResultsFollow {
 		c.lose(ParallelSplit.loss("calls the model made together are sent as if it had made them one after another"))
 	}
 }

@@ -113,7 +113,7 @@ func TestOtherParts(t *testing.T) {
 func TestReasoning(t *testing.T) {
 	from := target(t, "anthropic")
 	thought := dialect.Part{Kind: dialect.ReasoningPart, Text: []byte("hm"), Signature: "sig"}
-	hidden := dialect.Part{Kind: dialect.ReasoningPart, Signature: "blob", Hidden: true}
+	hidden := dialect.Part{Kind: dialect.ReasoningPart, Signature: "blob", SignatureOnly: true}
 	unsigned := dialect.Part{Kind: dialect.ReasoningPart, Text: []byte("hm")}
 	for _, test := range []struct {
 		name, to, policy string

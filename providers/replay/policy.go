@@ -46,19 +46,19 @@ var (
 
 // FindPolicy is the policy of that name; the error lists the names there are.
 func FindPolicy(name string) (*Policy, error) {
-	return dialect.Named("policy", name, Policies, func(p *Policy) string { return p.Name })
+	return dialect.FindNamed("policy", name, Policies, func(p *Policy) string { return p.Name })
 }
 
 // Speaks reports whether requests to a target are known of the policy: a behaviour has one for each,
 // a client for the protocols that it speaks.
 func (p *Policy) Speaks(to *dialect.Target) bool {
-	return p.targets == nil || slices.Contains(p.targets, to.Dialect)
+	return p.targets == nil || slices.Contains(p.targets, to.Protocol)
 }
 
 // Knows reports whether it is known what the policy makes of calls that came by a protocol on their
 // way to a target. from is nil where the protocol is not known.
 func (p *Policy) Knows(from, to *dialect.Target) bool {
-	return p.Speaks(to) && (!p.own || from != nil && from.Dialect == to.Dialect)
+	return p.Speaks(to) && (!p.own || from != nil && from.Protocol == to.Protocol)
 }
 
 // Targets are the dialects that a client speaks; nil for all.

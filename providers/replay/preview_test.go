@@ -36,7 +36,7 @@ func calls(from *dialect.Target, args ...string) []dialect.Message {
 	m := dialect.Message{Role: dialect.Assistant}
 	for i, a := range args {
 		m.Parts = append(m.Parts, dialect.Part{
-			Kind: dialect.CallPart, ID: fmt.Sprintf("call_%d", i+1), Name: "write_file", Tool: "function", Form: from.Form, Args: []byte(a),
+			Kind: dialect.CallPart, ID: fmt.Sprintf("call_%d", i+1), Name: "write_file", ToolKind: "function", Form: from.Form, Args: []byte(a),
 		})
 	}
 	return []dialect.Message{m}

@@ -62,7 +62,7 @@ type Preview struct {
 type Sent struct {
 	Call     int // in the Source, from 1
 	ID, Name string
-	Form     dialect.Form
+	Form     dialect.ArgsForm
 	Original []byte // the arguments as the model wrote them
 	Args     []byte // as they would be sent: the text, or the object; nil when the call is not sent
 	Outcome  Outcome
@@ -84,7 +84,7 @@ func (s *Source) Preview(to *dialect.Target, p *Policy) Preview {
 		}
 		return c.Preview
 	}
-	c.same = s.From != nil && s.From.Dialect == to.Dialect
+	c.same = s.From != nil && s.From.Protocol == to.Protocol
 	messages := c.messages()
 	if c.unseen {
 		c.Outcome = Unknown
@@ -230,7 +230,7 @@ func (c *coercion) makeReasoning(p *dialect.Part) bool {
 		return false
 	case c.same && (rule != dialect.SignedReasoning || p.Signature != ""):
 		return true
-	case p.Hidden, len(p.Text) == 0:
+	case p.SignatureOnly, len(p.Text) == 0:
 		c.unthought = c.same
 		c.lose(ReasoningDropped.loss("reasoning that only its own provider can read is left out"))
 		return false
@@ -257,7 +257,7 @@ func (c *coercion) makeResult(p *dialect.Part, role dialect.Role) bool {
 	case role == dialect.System:
 		c.lose(OrphanResult.loss("a result among the instructions has no place: it is left out"))
 		return false
-	case p.Server:
+	case p.RunByProvider:
 		keep := c.same && !c.Policy.asText
 		if !keep {
 			c.lose(ServerToolDropped.loss("the result of a tool that the provider ran has no equivalent"))
@@ -274,7 +274,7 @@ func (c *coercion) makeResult(p *dialect.Part, role dialect.Role) bool {
 		p.Name = call.name
 	}
 	if call.tool != "" || !c.same {
-		p.Tool = call.tool
+		p.ToolKind = call.tool
 	}
 	if p.ID != old {
 		p.Raw = nil

@@ -24,13 +24,13 @@ func (s shapes) of(from, to string) string {
 func (c *coercion) shaped(p *dialect.Part) dialect.Raw {
 	from := ""
 	if c.src.From != nil {
-		from = c.src.From.Dialect
+		from = c.src.From.Protocol
 	}
 	shape := c.shape
 	if shape == "" {
-		shape = c.Policy.shapes.of(from, c.To.Dialect)
+		shape = c.Policy.shapes.of(from, c.To.Protocol)
 	}
-	if shape == "" || p.Server || p.Tool != "function" {
+	if shape == "" || p.RunByProvider || p.ToolKind != "function" {
 		return nil
 	}
 	args := string(p.Args)

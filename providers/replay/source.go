@@ -34,7 +34,7 @@ func Conversation(messages []dialect.Message, from *dialect.Target) *Source {
 }
 
 // isFreeform reports whether the arguments of a part of a history are no JSON by design.
-func isFreeform(p *dialect.Part) bool { return p.Tool == "custom" && p.Form == dialect.TextForm }
+func isFreeform(p *dialect.Part) bool { return p.ToolKind == "custom" && p.Form == dialect.TextForm }
 
 // Pending is the text of results that have not come yet.
 const Pending = "(the tool's result)"
@@ -75,7 +75,7 @@ func Message(t *stream.Turn, from *dialect.Target) dialect.Message {
 			text = p.End
 		case stream.PartThinking:
 			model.Parts = append(model.Parts, dialect.Part{
-				Kind: dialect.ReasoningPart, Text: t.Thinking[thinking:p.End:p.End], Signature: p.Signature, ID: p.ID, Hidden: p.SignatureOnly,
+				Kind: dialect.ReasoningPart, Text: t.Thinking[thinking:p.End:p.End], Signature: p.Signature, ID: p.ID, SignatureOnly: p.SignatureOnly,
 			})
 			thinking = p.End
 		}
@@ -86,12 +86,12 @@ func Message(t *stream.Turn, from *dialect.Target) dialect.Message {
 func part(c *stream.Call, from *dialect.Target) dialect.Part {
 	n := len(c.Args())
 	p := dialect.Part{
-		Kind: dialect.CallPart, ID: c.ID, Item: c.Item, Name: c.Name, Space: c.Namespace, Tool: c.Kind, Parent: c.Parent, Host: c.MCPServer,
-		Args: c.Args()[:n:n], Server: c.RunByProvider, Signature: c.Signature,
+		Kind: dialect.CallPart, ID: c.ID, Item: c.Item, Name: c.Name, Namespace: c.Namespace, ToolKind: c.Kind, Parent: c.Parent, MCPServer: c.MCPServer,
+		Args: c.Args()[:n:n], RunByProvider: c.RunByProvider, Signature: c.Signature,
 		Author: dialect.ModelAuthor, Unseen: c.Phase() == stream.PhaseUnseen,
 	}
-	if p.Tool == "" {
-		p.Tool = "function"
+	if p.ToolKind == "" {
+		p.ToolKind = "function"
 	}
 	if from != nil {
 		p.Form = from.Form
@@ -113,7 +113,7 @@ func fromModel(model dialect.Message, from *dialect.Target, calls []*stream.Call
 		s.facts = append(s.facts, factsOf(c.Args(), c.Freeform()))
 		if !c.RunByProvider {
 			results.Parts = append(results.Parts, dialect.Part{
-				Kind: dialect.ResultPart, ID: c.ID, Name: c.Name, Tool: c.Kind, Text: []byte(Pending), Failed: c.ResultCode == stream.ResultFailed,
+				Kind: dialect.ResultPart, ID: c.ID, Name: c.Name, ToolKind: c.Kind, Text: []byte(Pending), Failed: c.ResultCode == stream.ResultFailed,
 			})
 		}
 	}

@@ -10,7 +10,7 @@ import (
 // TestSpellings: an id comes back as it is, joined with that of its item, or either as a digest or
 // as its first characters; nobody has to look at all of these.
 func TestSpellings(t *testing.T) {
-	rule := dialect.IDRule{Least: 9, Most: 9, Class: "a-zA-Z0-9"}
+	rule := dialect.IDRule{Min: 9, Max: 9, Class: "a-zA-Z0-9"}
 	both := "toolu_ABC|fc_1"
 	want := []string{"toolu_ABC", both, digest("toolu_ABC", rule), digest("toolu_ABC", rule), digest(both, rule), "tooluABCf"}
 	for n := range want {

@@ -46,7 +46,7 @@ func countCalls(m dialect.Message) (n int) {
 	return n
 }
 
-func isClientCall(p *dialect.Part) bool { return p.Kind == dialect.CallPart && !p.Server }
+func isClientCall(p *dialect.Part) bool { return p.Kind == dialect.CallPart && !p.RunByProvider }
 
 // behindSigned says of each call of a message whether it has its proof from a signed one before it.
 func behindSigned(m dialect.Message) (behind []bool) {

@@ -46,7 +46,7 @@ func TestValueTells(t *testing.T) {
 	var by Observer
 	same, others, shared := 0, 0, 0
 	for _, to := range []*dialect.Target{{Form: dialect.ObjectForm}, {Form: dialect.TextForm}} {
-		for _, form := range []dialect.Form{dialect.ObjectForm, dialect.TextForm} {
+		for _, form := range []dialect.ArgsForm{dialect.ObjectForm, dialect.TextForm} {
 			for _, sent := range all {
 				p := &dialect.Part{Kind: dialect.CallPart, Args: []byte(sent), Form: form}
 				values := heldIn(p, to)

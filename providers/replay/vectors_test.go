@@ -91,7 +91,7 @@ func turnOf(t *testing.T, wire string) *stream.Turn {
 
 // sentArguments is the value of the arguments that a preview's own protocol reads back from its
 // body.
-func sentArguments(t *testing.T, p replay.Preview) (args []byte, form dialect.Form) {
+func sentArguments(t *testing.T, p replay.Preview) (args []byte, form dialect.ArgsForm) {
 	t.Helper()
 	request := historytest.Request(p.To, p.Body)
 	messages, err := p.To.Decode(request)
@@ -146,7 +146,7 @@ func TestNestedFunction(t *testing.T) {
 	broken := turnOf(t, strings.Replace(wire, `metric\"}`, `metric`, 1))
 	for _, to := range providers.Targets() {
 		p := replay.Calls(broken, target(t, "openai-chat")).Preview(to, policy(t, "drop"))
-		if args, _ := sentArguments(t, p); args != nil || codes(p.Losses) != "CALL_DROPPED ORPHAN_RESULT" || (p.Refused == "") != to.Unpaired {
+		if args, _ := sentArguments(t, p); args != nil || codes(p.Losses) != "CALL_DROPPED ORPHAN_RESULT" || (p.Refused == "") != to.TakesUnpaired {
 			t.Errorf("%s: %s, refused %q: %s", to.Name, codes(p.Losses), p.Refused, body(p))
 		}
 	}

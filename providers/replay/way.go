@@ -43,9 +43,9 @@ var leftOut = sending{gone: true}
 func (c *coercion) byClient(p *dialect.Part, f *facts, sent *Sent) []byte {
 	from := ""
 	if c.src.From != nil {
-		from = c.src.From.Dialect
+		from = c.src.From.Protocol
 	}
-	s := c.Policy.way(received{from, p.Name, string(f.raw), from == gemini || from == ollama}, c.To.Dialect)
+	s := c.Policy.way(received{from, p.Name, string(f.raw), from == gemini || from == ollama}, c.To.Protocol)
 	c.shape = s.shape
 	switch {
 	case s.unknown:

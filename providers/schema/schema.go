@@ -53,8 +53,8 @@ func Compile(tools []dialect.Tool, more bool) *Set {
 	for _, t := range tools {
 		s.open = s.open || t.Name == "" || t.Kind != "function" && t.Kind != "custom" && t.Kind != "server"
 		s.add(toolKey{"", t.Name}, t.Schema)
-		if t.Space != "" {
-			s.add(toolKey{t.Space, t.Name}, t.Schema)
+		if t.Namespace != "" {
+			s.add(toolKey{t.Namespace, t.Name}, t.Schema)
 		}
 	}
 	return s
@@ -79,7 +79,7 @@ func (s *Set) find(space, name string) *tool {
 // Is reports whether the Set was made from the same.
 func (s *Set) Is(tools []dialect.Tool, more bool) bool {
 	return s.more == more && slices.EqualFunc(s.declared, tools, func(a, b dialect.Tool) bool {
-		return a.Name == b.Name && a.Space == b.Space && a.Kind == b.Kind && bytes.Equal(a.Schema, b.Schema)
+		return a.Name == b.Name && a.Namespace == b.Namespace && a.Kind == b.Kind && bytes.Equal(a.Schema, b.Schema)
 	})
 }
 

@@ -110,7 +110,7 @@ func (w *Watch) name() {
 	switch {
 	case t == nil && !w.set.open:
 		w.found = append(w.found, w.set.missing(w.call.Name))
-	case t != nil && t.schema.Given() && !w.call.Freeform():
+	case t != nil && t.schema.IsPresent() && !w.call.Freeform():
 		if t.check == nil {
 			t.check = compile(t.schema)
 		}

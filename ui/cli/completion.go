@@ -191,7 +191,7 @@ func plainOffers(words []string) []offer {
 }
 
 func dialectOffers() []offer {
-	return each(providers.All, func(d dialect.Dialect) offer { return offer{d.Name, d.Title} })
+	return each(providers.All, func(d dialect.Protocol) offer { return offer{d.Name, d.Title} })
 }
 
 func formatOffers() []offer {

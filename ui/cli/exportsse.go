@@ -134,7 +134,7 @@ type finds struct {
 
 // findsOf reads a response once more, with nothing known but its bytes, and as dialect d if it is not
 // nil.
-func findsOf(body []byte, d *dialect.Dialect) finds {
+func findsOf(body []byte, d *dialect.Protocol) finds {
 	in := new(providers.Inspector)
 	in.ForceProtocol(d)
 	in.Write(stream.Record{Exchange: 1, At: stream.NoTime, Data: bytes.Clone(body), Head: &stream.Head{File: "repro"}})

@@ -223,7 +223,7 @@ func targetsHelp(l lines) {
 
 // rules are what a target wants, each with what it is about.
 func rules(t *dialect.Target) [][2]string {
-	form := map[dialect.Form]string{dialect.TextForm: "a string", dialect.ObjectForm: "an object", dialect.PositionalForm: "arrays"}
+	form := map[dialect.ArgsForm]string{dialect.TextForm: "a string", dialect.ObjectForm: "an object", dialect.PositionalForm: "arrays"}
 	depth := ""
 	if t.Depth.Limit > 0 {
 		depth = fmt.Sprintf("at most %d objects in one another", t.Depth.Objects())
@@ -237,13 +237,13 @@ func rules(t *dialect.Target) [][2]string {
 	}
 	return [][2]string{
 		{"arguments", list(form[t.Form], when(t.JSONOnly, "which must hold JSON"), when(t.Freeform, "or free text of custom tools"),
-			when(t.Maps, "members in no order"), depth)},
-		{"ids", list(either(t.IDs.Required, "required", "optional"), sizeRule(t.IDs.Least, t.IDs.Most, t.IDs.Class), when(t.IDs.Unique, "unique"))},
-		{"names", list(sizeRule(1, t.Names.Most, t.Names.Class), first)},
+			when(t.UnorderedKeys, "members in no order"), depth)},
+		{"ids", list(either(t.IDs.Required, "required", "optional"), sizeRule(t.IDs.Min, t.IDs.Max, t.IDs.Class), when(t.IDs.Unique, "unique"))},
+		{"names", list(sizeRule(1, t.Names.Max, t.Names.Class), first)},
 		{"numbers", either(t.Doubles, "IEEE 754 doubles", "as they are written")},
 		{"reasoning", reasoning[t.Reasoning]},
-		{"signatures", when(t.Signed, "calls carry them"+when(t.Sentinel != "", "; a fixed word may stand in for one"))},
-		{"results", list(either(t.Unpaired, "may be missing", "one for each call"), when(t.Together, "those of a turn together, right after it"),
+		{"signatures", when(t.HasSignatures, "calls carry them"+when(t.Sentinel != "", "; a fixed word may stand in for one"))},
+		{"results", list(either(t.TakesUnpaired, "may be missing", "one for each call"), when(t.ResultsFollow, "those of a turn together, right after it"),
 			when(t.ErrorFlag, "marked when they are errors"), when(t.Media, "with images"))},
 	}
 }

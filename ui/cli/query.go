@@ -38,7 +38,7 @@ func (a *app) queries(args []string, f *connectFlags) ([]query, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := dialect.Request{MaxTokens: f.maxTokens, Session: f.session, Keep: f.keep}
+	r := dialect.Request{MaxTokens: f.maxTokens, Session: f.session, LongCache: f.keep}
 	if r.System, err = textOrFile(f.system); err != nil {
 		return nil, fmt.Errorf("--system: %w", err)
 	}

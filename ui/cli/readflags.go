@@ -49,7 +49,7 @@ func (r *readFlags) addAs(f *pflag.FlagSet, as string) {
 
 // prepare returns what sets an inspector up to read so.
 func (r *readFlags) prepare() (func(*providers.Inspector), error) {
-	var forced *dialect.Dialect
+	var forced *dialect.Protocol
 	if r.dialect != "" && r.dialect != "auto" {
 		d, err := providers.FindProtocol(r.dialect)
 		if err != nil {

@@ -60,7 +60,7 @@ func TestReplayMalformed(t *testing.T) {
 		same(t, 0, what+"outcome", p.Outcome, want.outcome)
 		taken := "accepted"
 		switch {
-		case want.outcome == "dropped" && !to.Unpaired, want.outcome == "verbatim" && to.JSONOnly, want == encoded && to.Form != dialect.TextForm:
+		case want.outcome == "dropped" && !to.TakesUnpaired, want.outcome == "verbatim" && to.JSONOnly, want == encoded && to.Form != dialect.TextForm:
 			taken = "refused"
 		case want == throws, want == dropped, want == kept, want == encoded:
 			taken = "unknown"

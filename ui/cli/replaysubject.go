@@ -33,7 +33,7 @@ func (s *subject) number(n int) int {
 // from is the dialect that the subject came by.
 func (s *subject) from() string {
 	if s.src.From != nil {
-		return s.src.From.Dialect
+		return s.src.From.Protocol
 	}
 	return s.turn.Dialect
 }

@@ -13,11 +13,11 @@ type protocolPicker struct {
 	screen.Window
 	host     Host
 	exchange *providers.Exchange
-	reread   func(exchange int, as *dialect.Dialect)
+	reread   func(exchange int, as *dialect.Protocol)
 }
 
 // Protocols is the entry; reread has an exchange read as a dialect, or as its bytes tell with nil.
-func Protocols(reread func(exchange int, as *dialect.Dialect)) Entry {
+func Protocols(reread func(exchange int, as *dialect.Protocol)) Entry {
 	key := screen.Binding{Keys: []string{"D"}, Does: display.Lit("read as another dialect")}
 	return Entry{key, func(h Host) (Mode, display.Text) {
 		t, _ := h.View().Find(h.Chosen())
@@ -44,7 +44,7 @@ func (d *protocolPicker) Keys() []screen.Binding {
 
 // rereadSelected has the exchange read as the selected row says.
 func (d *protocolPicker) rereadSelected() {
-	var as *dialect.Dialect
+	var as *dialect.Protocol
 	if d.At > 0 {
 		as = &providers.All[d.At-1]
 	}

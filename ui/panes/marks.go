@@ -32,7 +32,7 @@ func RemovedSpans(c *replay.Sent) (gone []Span) {
 
 // DiffSpans are the bytes of what the model wrote that have no place in what was sent instead, and
 // of that those that the model did not write.
-func DiffSpans(wrote, sent []byte, form dialect.Form) (gone, added []Span) {
+func DiffSpans(wrote, sent []byte, form dialect.ArgsForm) (gone, added []Span) {
 	c := &replay.Sent{Original: wrote, Args: sent, Form: form}
 	return RemovedSpans(c), addedSpans(c)
 }

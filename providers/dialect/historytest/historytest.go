@@ -71,7 +71,7 @@ func readWritten(t *testing.T, to *dialect.Target, written [][]byte) []dialect.M
 // Request is a request to a target that has these messages for its history.
 func Request(to *dialect.Target, messages [][]byte) []byte {
 	before, after := `{"messages":[`, `]}`
-	switch to.Dialect {
+	switch to.Protocol {
 	case "openai-responses":
 		before = `{"input":[`
 	case "gemini":
@@ -127,7 +127,7 @@ func Lines(messages []dialect.Message) string {
 func partLine(p *dialect.Part) string {
 	s := [...]string{"text", "reasoning", "call", "result", "other"}[p.Kind]
 	for _, f := range [...]struct{ name, value string }{
-		{"id", p.ID}, {"item", p.Item}, {"name", p.Name}, {"space", p.Space}, {"tool", p.Tool}, {"parent", p.Parent}, {"host", p.Host},
+		{"id", p.ID}, {"item", p.Item}, {"name", p.Name}, {"space", p.Namespace}, {"tool", p.ToolKind}, {"parent", p.Parent}, {"host", p.MCPServer},
 	} {
 		if f.value != "" {
 			s += fmt.Sprintf(" %s=%s", f.name, f.value)
@@ -136,7 +136,7 @@ func partLine(p *dialect.Part) string {
 	for _, f := range [...]struct {
 		name string
 		is   bool
-	}{{"server", p.Server}, {"failed", p.Failed}, {"hidden", p.Hidden}} {
+	}{{"server", p.RunByProvider}, {"failed", p.Failed}, {"hidden", p.SignatureOnly}} {
 		if f.is {
 			s += " " + f.name
 		}
