@@ -91,7 +91,7 @@ func (x *Exchange) matchResult(o *replay.Observation, event int) {
 	if len(in.executed.log.Servers) == 0 || o.Result == 0 {
 		return
 	}
-	given := executed.Given{Size: o.Gave().Bytes, Media: o.Gave().Media, Failed: o.Result == stream.ResultFailed}
+	given := executed.SentResult{Size: o.Gave().Bytes, Media: o.Gave().Media, Failed: o.Result == stream.ResultFailed}
 	if p := o.Given(); p != nil {
 		given.Text, given.Size = p.Text, len(p.Text)
 	}
@@ -125,23 +125,23 @@ func (in *Inspector) endedTwice(r stream.Ref) bool {
 }
 
 // reportToolRun adds to the timeline what was seen of who ran a call.
-func (in *Inspector) reportToolRun(n executed.News) (event int) {
-	t, _ := in.Session().Find(n.Of)
+func (in *Inspector) reportToolRun(n executed.Match) (event int) {
+	t, _ := in.Session().Find(n.Call)
 	if t == nil {
 		return event
 	}
 	if n.Finding.Diagnosis != nil {
 		n.Finding = unlessFaulted(t, n.Finding)
 	}
-	in.Timeline.Append(stream.Event{Kind: stream.Ran, At: n.At, Turn: n.Of.Turn, Slot: n.Of.Call, Frame: t.LastFrame, Text: n.Text, What: &n.ToolExecution})
+	in.Timeline.Append(stream.Event{Kind: stream.Ran, At: n.At, Turn: n.Call.Turn, Slot: n.Call.Call, Frame: t.LastFrame, Text: n.Text, What: &n.ToolExecution})
 	return in.Timeline.Len() - 1
 }
 
 // NotRun are the calls that the model was given a result of, while nobody asked their tools.
-func (in *Inspector) NotRun() []executed.NotRun { return in.executed.join.NotRun() }
+func (in *Inspector) NotRun() []executed.CallWithoutRun { return in.executed.join.NotRun() }
 
 // ToolRun is what is known of a request to run a tool, and of the call that it is of; nil where it is none.
-func (in *Inspector) ToolRun(r *mcp.Request) *executed.Ask { return in.executed.join.Ask(r) }
+func (in *Inspector) ToolRun(r *mcp.Request) *executed.ToolRequest { return in.executed.join.Ask(r) }
 
 // ToolRun is what a tool got of a call, and what came of that, as far as it was known at the moment of a view.
 type ToolRun struct {
@@ -182,8 +182,8 @@ func (v *View) ToolRuns(c *stream.Call) (all []ToolRun) {
 			continue
 		}
 		got := ToolRun{
-			ToolRun: g, How: a.How(), Server: r.Server.Name, Tool: r.Tool, Args: r.Args, ArgsSize: r.ArgsSize, Altered: a.Args == "altered",
-			IsPrefix: a.Begins, PrefixBytes: a.Begun, Path: a.Path, At: r.Asked, Took: r.Took(), State: r.State.String(), Failed: r.Failed, Text: r.Text, Size: r.TextSize, Shape: r.ShapeSize,
+			ToolRun: g, How: a.Explain(), Server: r.Server.Name, Tool: r.Tool, Args: r.Args, ArgsSize: r.ArgsSize, Altered: a.Args == "altered",
+			IsPrefix: a.IsPrefix, PrefixBytes: a.PrefixBytes, Path: a.Path, At: r.Asked, Took: r.Took(), State: r.State.String(), Failed: r.Failed, Text: r.Text, Size: r.TextSize, Shape: r.ShapeSize,
 		}
 		if v.past != nil && r.State == mcp.Open {
 			got.State = "no answer yet"
@@ -191,8 +191,8 @@ func (v *View) ToolRuns(c *stream.Call) (all []ToolRun) {
 		if r.Error != "" {
 			got.Text, got.Size = r.Error, len(r.Error)
 		}
-		if a.Told && a.ToldAt < v.ArrivedEvents() {
-			got.ResultSent, got.SentSize, got.Verdict = true, a.Got, string(a.Result)
+		if a.ModelHasResult && a.ResultEvent < v.ArrivedEvents() {
+			got.ResultSent, got.SentSize, got.Verdict = true, a.ResultBytes, string(a.Result)
 		}
 		all = append(all, got)
 	}
@@ -208,5 +208,5 @@ func (g *ToolRun) SinceMoment(at time.Duration, of string) string {
 	if g.At < at {
 		word = "before"
 	}
-	return fmt.Sprintf("%s %s %s", executed.Span((g.At - at).Abs()), word, of)
+	return fmt.Sprintf("%s %s %s", executed.DurationText((g.At - at).Abs()), word, of)
 }

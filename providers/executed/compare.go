@@ -17,7 +17,7 @@ import (
 // that may stand for the same.
 var tags = regexp.MustCompile(`\[redacted:([^:\]\s]+):[0-9a-f]{4}\]`)
 
-func untagged(text []byte) []byte {
+func withoutTags(text []byte) []byte {
 	if !bytes.Contains(text, []byte("[redacted:")) {
 		return text
 	}
@@ -26,34 +26,34 @@ func untagged(text []byte) []byte {
 
 // sameArgs reports whether two arguments are the same value. None at all are those of an empty object.
 func sameArgs(a, b []byte) bool {
-	a, b = untagged(bytes.TrimSpace(a)), untagged(bytes.TrimSpace(b))
-	return dialect.Same(orEmpty(a), orEmpty(b)) || alike(a, b)
+	a, b = withoutTags(bytes.TrimSpace(a)), withoutTags(bytes.TrimSpace(b))
+	return dialect.Same(orEmpty(a), orEmpty(b)) || maybeSame(a, b)
 }
 
-// alike reports whether two values may be the same, of one of which something was left out that the
+// maybeSame reports whether two values may be the same, of one of which something was left out that the
 // other has: what one recording knows for a secret another may not.
-func alike(a, b dialect.Raw) bool {
+func maybeSame(a, b dialect.Raw) bool {
 	switch {
 	case !bytes.Contains(a, []byte("[redacted:")) && !bytes.Contains(b, []byte("[redacted:")):
 		return a != nil && b != nil && dialect.Same(a, b)
 	case a.Kind() == '{' && b.Kind() == '{':
 		x, y := membersOf(a), membersOf(b)
-		for name := range joined(x, y) {
-			if !alike(x[name], y[name]) {
+		for name := range unionKeys(x, y) {
+			if !maybeSame(x[name], y[name]) {
 				return false
 			}
 		}
 		return true
 	case a.Kind() == '[' && b.Kind() == '[':
-		return slices.EqualFunc(slices.Collect(a.Elements()), slices.Collect(b.Elements()), alike)
+		return slices.EqualFunc(slices.Collect(a.Elements()), slices.Collect(b.Elements()), maybeSame)
 	}
-	return a.IsString() && b.IsString() && (stands(a, b) || stands(b, a))
+	return a.IsString() && b.IsString() && (matchesTagged(a, b) || matchesTagged(b, a))
 }
 
 var anyTag = regexp.MustCompile(`\[redacted:[^\]]*\]`)
 
-// stands reports whether a text is another of which something was left out.
-func stands(text, tagged []byte) bool {
+// matchesTagged reports whether a text is another of which something was left out.
+func matchesTagged(text, tagged []byte) bool {
 	parts := anyTag.Split(string(tagged), -1)
 	rest, is := strings.CutPrefix(string(text), parts[0])
 	for _, part := range parts[1:] {
@@ -73,18 +73,18 @@ func orEmpty(v []byte) []byte {
 	return v
 }
 
-// wrote are the arguments that a model wrote, as far as its tool gets them: of a command of a shell that
+// writtenArgs are the arguments that a model wrote, as far as its tool gets them: of a command of a shell that
 // is the command, and what the model says of it stays with the client.
-func (of *Call) wrote(a *Ask) []byte {
+func (of *Call) writtenArgs(a *ToolRequest) []byte {
 	if !a.Shell() {
 		return of.Args
 	}
 	return slices.Concat([]byte(`{"command":`), []byte(cmp.Or(string(dialect.Raw(of.Args).Get("command")), "null")), []byte("}"))
 }
 
-// begun is how many bytes of what a model wrote a JSON string holds that begins as that does, and is
+// prefixLen is how many bytes of what a model wrote a JSON string holds that begins as that does, and is
 // not all of it.
-func begun(wrote []byte, got dialect.Raw) (size int, ok bool) {
+func prefixLen(wrote []byte, got dialect.Raw) (size int, ok bool) {
 	if !got.IsString() {
 		return 0, false
 	}
@@ -95,21 +95,21 @@ func begun(wrote []byte, got dialect.Raw) (size int, ok bool) {
 	return len(text), true
 }
 
-// difference is the path of the first value that differs, "" where it is all of it.
-func difference(a, b dialect.Raw) string {
+// firstDifference is the path of the first value that differs, "" where it is all of it.
+func firstDifference(a, b dialect.Raw) string {
 	switch {
 	case a.Kind() == '{' && b.Kind() == '{':
 		x, y := membersOf(a), membersOf(b)
-		for _, name := range slices.Sorted(maps.Keys(joined(x, y))) {
+		for _, name := range slices.Sorted(maps.Keys(unionKeys(x, y))) {
 			if !dialect.Same(x[name], y[name]) {
-				return "/" + pointer.Replace(name) + difference(x[name], y[name])
+				return "/" + pointer.Replace(name) + firstDifference(x[name], y[name])
 			}
 		}
 	case a.Kind() == '[' && b.Kind() == '[':
 		x, y := slices.Collect(a.Elements()), slices.Collect(b.Elements())
 		for i := range min(len(x), len(y)) {
 			if !dialect.Same(x[i], y[i]) {
-				return "/" + strconv.Itoa(i) + difference(x[i], y[i])
+				return "/" + strconv.Itoa(i) + firstDifference(x[i], y[i])
 			}
 		}
 	}
@@ -128,33 +128,33 @@ func membersOf(v dialect.Raw) map[string]dialect.Raw {
 	return all
 }
 
-func joined[V any](a, b map[string]V) map[string]V {
+func unionKeys[V any](a, b map[string]V) map[string]V {
 	all := maps.Clone(a)
 	maps.Copy(all, b)
 	return all
 }
 
-// Verdict is what the model was told of what a tool answered.
-type Verdict string
+// ResultRelation is what the model was told of what a tool answered.
+type ResultRelation string
 
 // The verdicts.
 const (
-	Unknown Verdict = ""
-	Same    Verdict = "same"
-	Wrapped Verdict = "wrapped" // all of it, in words of the client's
-	Cut     Verdict = "cut"     // less
-	Half    Verdict = "half"    // the text or the structured content, which differ
-	Altered Verdict = "altered"
-	None    Verdict = "none"
+	Unknown ResultRelation = ""
+	Same    ResultRelation = "same"
+	Wrapped ResultRelation = "wrapped" // all of it, in words of the client's
+	Cut     ResultRelation = "cut"     // less
+	Half    ResultRelation = "half"    // the text or the structured content, which differ
+	Altered ResultRelation = "altered"
+	None    ResultRelation = "none"
 )
 
-// sample is how much of a text is looked for to find the rest of it.
-const sample = 48
+// sampleBytes is how much of a text is looked for to find the rest of it.
+const sampleBytes = 48
 
-// told compares what a tool answered with what the model was told.
-func told(r *mcp.Request, got []byte, media int) Verdict {
-	text, shape := untagged(bytes.TrimSpace([]byte(r.Text))), untagged(bytes.TrimSpace(r.Shape))
-	got = untagged(bytes.TrimSpace(got))
+// compareResult compares what a tool answered with what the model was told.
+func compareResult(r *mcp.Request, got []byte, media int) ResultRelation {
+	text, shape := withoutTags(bytes.TrimSpace([]byte(r.Text))), withoutTags(bytes.TrimSpace(r.Shape))
+	got = withoutTags(bytes.TrimSpace(got))
 	wholeText, wholeShape := len(r.Text) == r.TextSize, len(r.Shape) == r.ShapeSize
 	differ := len(text) > 0 && len(shape) > 0 && !(wholeText && wholeShape && saysSame(text, shape))
 	switch {
@@ -180,7 +180,7 @@ func told(r *mcp.Request, got []byte, media int) Verdict {
 	switch {
 	case isText && saysSame(got, text), isShape && saysSame(got, shape):
 		return same
-	case isText && contains(said, text), isShape && (contains(said, shape) || containsAll(said, shape)):
+	case isText && containsText(said, text), isShape && (containsText(said, shape) || containsAll(said, shape)):
 		return wrapped
 	case len(got) < size && (bytes.Contains(text, got) || bytes.Contains(shape, got) || hasSome(said, text) || hasSome(said, stringsIn(shape)) || hasSome(said, shape)):
 		return Cut
@@ -192,23 +192,23 @@ func told(r *mcp.Request, got []byte, media int) Verdict {
 	return Altered
 }
 
-// contains reports whether a text stands in another, as it is or as a string in JSON, whatever spaces
+// containsText reports whether a text stands in another, as it is or as a string in JSON, whatever spaces
 // are in it.
-func contains(in, text []byte) bool {
-	if bytes.Contains(in, text) || bytes.Contains(in, escaped(text)) {
+func containsText(in, text []byte) bool {
+	if bytes.Contains(in, text) || bytes.Contains(in, escapeJSON(text)) {
 		return true
 	}
-	squeezed := squeeze(text)
-	return len(squeezed) >= 8 && bytes.Contains(squeeze(in), squeezed)
+	squeezed := withoutSpaces(text)
+	return len(squeezed) >= 8 && bytes.Contains(withoutSpaces(in), squeezed)
 }
 
-// escaped is a text as it stands in a string in JSON.
-func escaped(text []byte) []byte {
+// escapeJSON is a text as it stands in a string in JSON.
+func escapeJSON(text []byte) []byte {
 	quoted := dialect.AppendString(nil, text)
 	return quoted[1 : len(quoted)-1]
 }
 
-func squeeze(text []byte) []byte { return bytes.Join(bytes.Fields(text), nil) }
+func withoutSpaces(text []byte) []byte { return bytes.Join(bytes.Fields(text), nil) }
 
 // saysSame reports whether two texts are the same, or the same value.
 func saysSame(a, b []byte) bool { return bytes.Equal(a, b) || dialect.Same(a, b) }
@@ -221,7 +221,7 @@ func containsAll(text []byte, value dialect.Raw) bool {
 		n++
 		all = all && bytes.Contains(text, v.Append(nil))
 	})
-	return n > 1 && all && len(value) > sample
+	return n > 1 && all && len(value) > sampleBytes
 }
 
 // hasSome reports whether a piece of one text stands in another: its beginning, its middle or its end.
@@ -229,9 +229,9 @@ func hasSome(in, of []byte) bool {
 	if len(of) == 0 {
 		return false
 	}
-	n := min(sample, len(of))
+	n := min(sampleBytes, len(of))
 	for _, at := range []int{0, (len(of) - n) / 2, len(of) - n} {
-		if piece := of[at : at+n]; n >= 8 && (bytes.Contains(in, piece) || bytes.Contains(in, escaped(piece))) {
+		if piece := of[at : at+n]; n >= 8 && (bytes.Contains(in, piece) || bytes.Contains(in, escapeJSON(piece))) {
 			return true
 		}
 	}

@@ -13,20 +13,20 @@ import (
 	"toolscope/stream"
 )
 
-// mostDeclared is how many names of tools are remembered.
-const mostDeclared = 4096
+// maxDeclared is how many names of tools are remembered.
+const maxDeclared = 4096
 
 // A declaration is the name of a tool that models were given in a run.
 type declaration struct{ run, name string }
 
 func (j *Join) declare(d declaration) {
-	if len(j.declared) < mostDeclared && !slices.Contains(j.declared, d) {
+	if len(j.declared) < maxDeclared && !slices.Contains(j.declared, d) {
 		j.declared = append(j.declared, d)
 	}
 }
 
-// A drift is a tool of which the model was given another schema than its server told.
-type drift struct {
+// A driftedTool is a tool of which the model was given another schema than its server told.
+type driftedTool struct {
 	run, server, tool, where string
 	by                       *stream.Diagnosis
 }
@@ -34,7 +34,7 @@ type drift struct {
 // Declared takes the tools that a model was given in a run, and reports those whose schema is not what their
 // server told, once, with who did it: all of a server that are alike in one finding.
 func (j *Join) Declared(run string, tools []dialect.Tool) (found []stream.Finding) {
-	var alike [][]drift
+	var alike [][]driftedTool
 	for _, t := range tools {
 		name := t.Name
 		if t.Namespace != "" {
@@ -42,51 +42,51 @@ func (j *Join) Declared(run string, tools []dialect.Tool) (found []stream.Findin
 		}
 		j.declare(declaration{run, name})
 		d, drifts := j.drift(run, name, t.Schema)
-		if !drifts || slices.Contains(j.drifts, d) || len(j.drifts) == mostDeclared {
+		if !drifts || slices.Contains(j.drifts, d) || len(j.drifts) == maxDeclared {
 			continue
 		}
 		j.drifts = append(j.drifts, d)
-		i := slices.IndexFunc(alike, func(l []drift) bool { return l[0].server == d.server && l[0].by == d.by })
+		i := slices.IndexFunc(alike, func(l []driftedTool) bool { return l[0].server == d.server && l[0].by == d.by })
 		if i < 0 {
 			i, alike = len(alike), append(alike, nil)
 		}
 		alike[i] = append(alike[i], d)
 	}
 	for _, list := range alike {
-		found = append(found, finding(list))
+		found = append(found, driftFinding(list))
 	}
 	return found
 }
 
-// finding tells of tools of one server that drift alike.
-func finding(list []drift) stream.Finding {
+// driftFinding tells of tools of one server that drift alike.
+func driftFinding(list []driftedTool) stream.Finding {
 	d, why, more := list[0], "", ""
 	if d.by == driftOfServer {
 		why = ": its server has changed it since"
 	}
 	if n := len(list) - 1; n > 0 {
-		names := make([]string, 0, mostNamed)
-		for _, other := range list[1:min(len(list), 1+mostNamed)] {
+		names := make([]string, 0, maxNamed)
+		for _, other := range list[1:min(len(list), 1+maxNamed)] {
 			names = append(names, other.tool)
 		}
 		more = fmt.Sprintf("; and so with %d more: %s", n, strings.Join(names, ", "))
-		if n > mostNamed {
+		if n > maxNamed {
 			more += " …"
 		}
 	}
 	return d.by.Finding("the model was given another schema of %s than %s told, %s differs%s%s", d.tool, d.server, d.where, why, more)
 }
 
-// mostNamed is how many tools a finding names beside the first.
-const mostNamed = 5
+// maxNamed is how many tools a finding names beside the first.
+const maxNamed = 5
 
 // drift holds the schema of a tool that a model was given against the one that its server told.
-func (j *Join) drift(run, name string, schema dialect.Raw) (d drift, drifts bool) {
+func (j *Join) drift(run, name string, schema dialect.Raw) (d driftedTool, drifts bool) {
 	var of *mcp.Server
 	var tool *mcp.Tool
 	for _, s := range j.Log.Servers {
 		for i := range s.Tools {
-			if s.Run != run || schema == nil || means(name, s, s.Tools[i].Name) < someServer || s.Tools[i].Schema == nil {
+			if s.Run != run || schema == nil || nameMatch(name, s, s.Tools[i].Name) < someServer || s.Tools[i].Schema == nil {
 				continue
 			}
 			if of != nil && of.Name != s.Name {
@@ -101,7 +101,7 @@ func (j *Join) drift(run, name string, schema dialect.Raw) (d drift, drifts bool
 	if tool == nil {
 		return d, false
 	}
-	d = drift{run, of.Name, strings.TrimSpace(tool.Name), cmp.Or(difference(bare(tool.Schema), bare(schema)), "it"), schemaDrift}
+	d = driftedTool{run, of.Name, strings.TrimSpace(tool.Name), cmp.Or(firstDifference(withoutSchemaKey(tool.Schema), withoutSchemaKey(schema)), "it"), schemaDrift}
 	switch {
 	case slices.ContainsFunc(of.Former, func(t mcp.Tool) bool { return t.Name == tool.Name && sameSchema(schema, t.Schema) }):
 		if of.Changes == 0 {
@@ -109,7 +109,7 @@ func (j *Join) drift(run, name string, schema dialect.Raw) (d drift, drifts bool
 		}
 		d.by = driftOfServer
 	default:
-		where, widens := widened(tool.Schema, schema, false)
+		where, widens := allowsMore(tool.Schema, schema, false)
 		if !widens {
 			d.by = driftOfWords
 		} else if where != "" {
@@ -125,18 +125,18 @@ var (
 	driftOfWords  = schemaDrift.WithSeverity(stream.Info)
 )
 
-// widened reports whether a model may write by the schema that it was given what is not right by the
+// allowsMore reports whether a model may write by the schema that it was given what is not right by the
 // one that was told, and where: not where what differs is words beside it, or that nothing more than
 // told may be there. Within names what is there is called as somebody likes.
-func widened(told, given dialect.Raw, names bool) (where string, widens bool) {
+func allowsMore(told, given dialect.Raw, names bool) (where string, widens bool) {
 	switch {
 	case told.Kind() == '{' && given.Kind() == '{':
 		x, y := membersOf(told), membersOf(given)
-		for _, name := range slices.Sorted(maps.Keys(joined(x, y))) {
+		for _, name := range slices.Sorted(maps.Keys(unionKeys(x, y))) {
 			if !names && (slices.Contains(annotations, name) || name == "additionalProperties" && x[name] == nil && string(y[name]) == "false") {
 				continue
 			}
-			if where, widens := widened(x[name], y[name], !names && slices.Contains(named, name)); widens {
+			if where, widens := allowsMore(x[name], y[name], !names && slices.Contains(named, name)); widens {
 				return "/" + pointer.Replace(name) + where, true
 			}
 		}
@@ -144,7 +144,7 @@ func widened(told, given dialect.Raw, names bool) (where string, widens bool) {
 	case told.Kind() == '[' && given.Kind() == '[':
 		x, y := slices.Collect(told.Elements()), slices.Collect(given.Elements())
 		for i := range min(len(x), len(y)) {
-			if where, widens := widened(x[i], y[i], false); widens {
+			if where, widens := allowsMore(x[i], y[i], false); widens {
 				return "/" + strconv.Itoa(i) + where, true
 			}
 		}
@@ -161,10 +161,10 @@ var (
 
 // sameSchema reports whether two schemas are the same but for the order of their members and what
 // dialect they say they are of.
-func sameSchema(a, b dialect.Raw) bool { return dialect.Same(bare(a), bare(b)) }
+func sameSchema(a, b dialect.Raw) bool { return dialect.Same(withoutSchemaKey(a), withoutSchemaKey(b)) }
 
-// bare is a schema without the name of its dialect.
-func bare(schema dialect.Raw) dialect.Raw {
+// withoutSchemaKey is a schema without the name of its dialect.
+func withoutSchemaKey(schema dialect.Raw) dialect.Raw {
 	all := membersOf(schema)
 	if _, has := all["$schema"]; !has {
 		return schema

@@ -33,25 +33,25 @@ type Join struct {
 	Find  func(stream.Ref) (*stream.Turn, *stream.Call)
 	Apart func(exchange, other int) bool // that their times are of two clocks
 	RunOf func(exchange int) string      // of what run it is
-	Tell  func(News) (event int)
+	Tell  func(Match) (event int)
 
 	Doubled func(stream.Ref) bool // that the end of a call was said twice
 
 	Log *mcp.Log
 
 	calls    []*Call
-	asks     []*Ask
-	byNumber map[int]*Ask
-	not      []NotRun
+	asks     []*ToolRequest
+	byNumber map[int]*ToolRequest
+	not      []CallWithoutRun
 	unrun    []*Call // that the model was given a result of, and no request is known of
 	declared []declaration
-	drifts   []drift // that were told
-	blind    bool    // bytes of a model's answer were not seen
+	drifts   []driftedTool // that were told
+	blind    bool          // bytes of a model's answer were not seen
 }
 
-// News is that a call was joined, or that something was found.
-type News struct {
-	Of   stream.Ref
+// Match is that a call was joined, or that something was found.
+type Match struct {
+	Call stream.Ref
 	At   time.Duration
 	Text string
 	stream.ToolExecution
@@ -69,58 +69,58 @@ type Call struct {
 	OpenedAt, FirstAt, LastAt, SealedAt, ClosedAt time.Duration // or stream.NoTime
 	Phase                                         stream.TurnPhase
 
-	opened    int32
-	syntax    stream.Syntax
-	settled   bool // no more of its arguments comes
-	closed    bool // its turn has ended
-	unseen    bool
-	freeform  bool
-	muted     bool // whoever ended its turn, it was no fault
-	given     bool // the model was told a result
-	givenAt   time.Duration
-	told      *Given // and what, as long as a request may be found to be of it
-	toldAt    int
-	asks      []*Ask
-	finding   map[*stream.Diagnosis]bool
-	exclusive bool // a request may be of another server's tool, too: it waits until all are known
+	opened      int32
+	syntax      stream.Syntax
+	settled     bool // no more of its arguments comes
+	closed      bool // its turn has ended
+	unseen      bool
+	freeform    bool
+	muted       bool // whoever ended its turn, it was no fault
+	given       bool // the model was told a result
+	givenAt     time.Duration
+	result      *SentResult // and what, as long as a request may be found to be of it
+	resultEvent int
+	asks        []*ToolRequest
+	finding     map[*stream.Diagnosis]bool
+	exclusive   bool // a request may be of another server's tool, too: it waits until all are known
 }
 
-// An Ask is one request to run a tool.
-type Ask struct {
+// An ToolRequest is one request to run a tool.
+type ToolRequest struct {
 	*mcp.Request
-	Call *Call // that it is joined to, nil for none
-	By   stream.MatchBasis
-	Of   int     // how many equal calls it may be one of
-	May  []*Call // where it is not joined: calls that it may be, more than one
+	Call       *Call // that it is joined to, nil for none
+	Basis      stream.MatchBasis
+	EqualCalls int     // how many equal calls it may be one of
+	Candidates []*Call // where it is not joined: calls that it may be, more than one
 
-	Args    string // "same" or "altered", "" while that is not known
-	Path    string // of the first value that differs
-	Begins  bool   // they are a JSON string: the beginning of what the model wrote
-	Begun   int    // and how many bytes of that
-	Result  Verdict
-	Told    bool // the model was told a result
-	ToldAt  int  // number of the event that tells
-	Got     int  // bytes that the model was told
-	Unasked bool // no call of a model is there for it
+	Args           string // "same" or "altered", "" while that is not known
+	Path           string // of the first value that differs
+	IsPrefix       bool   // they are a JSON string: the beginning of what the model wrote
+	PrefixBytes    int    // and how many bytes of that
+	Result         ResultRelation
+	ModelHasResult bool // the model was told a result
+	ResultEvent    int  // number of the event that tells
+	ResultBytes    int  // bytes that the model was told
+	Unasked        bool // no call of a model is there for it
 
 	Findings []stream.Finding
 
 	finding map[*stream.Diagnosis]bool
 }
 
-// NotRun is a call that the model was given a result of, while nobody asked its tool.
-type NotRun struct {
+// CallWithoutRun is a call that the model was given a result of, while nobody asked its tool.
+type CallWithoutRun struct {
 	*Call
 	Server, Tool string
 	Finding      stream.Finding
 }
 
 // NotRun are all of these.
-func (j *Join) NotRun() []NotRun { return j.not }
+func (j *Join) NotRun() []CallWithoutRun { return j.not }
 
 // AfterSeal is how long after its call's arguments were final a request was made, negative where that
 // was before; ok is false where it is not known.
-func (a *Ask) AfterSeal() (d time.Duration, ok bool) {
+func (a *ToolRequest) AfterSeal() (d time.Duration, ok bool) {
 	if a.Call == nil || a.Asked < 0 || a.Call.SealedAt < 0 {
 		return 0, false
 	}
@@ -128,7 +128,7 @@ func (a *Ask) AfterSeal() (d time.Duration, ok bool) {
 }
 
 // AfterTurn is AfterSeal of the end of the turn.
-func (a *Ask) AfterTurn() (d time.Duration, ok bool) {
+func (a *ToolRequest) AfterTurn() (d time.Duration, ok bool) {
 	if a.Call == nil || a.Asked < 0 || a.Call.ClosedAt < 0 {
 		return 0, false
 	}
@@ -136,13 +136,13 @@ func (a *Ask) AfterTurn() (d time.Duration, ok bool) {
 }
 
 // The most calls and requests that may still be joined.
-const mostOpen = 4096
+const maxUnmatched = 4096
 
 // skew is how far two clocks may be apart.
 const skew = time.Millisecond
 
 // Ask is what is known of a request, nil where it is none that runs a tool.
-func (j *Join) Ask(r *mcp.Request) *Ask { return j.byNumber[r.Number] }
+func (j *Join) Ask(r *mcp.Request) *ToolRequest { return j.byNumber[r.Number] }
 
 // Opened takes a call that began, or got its name or id.
 func (j *Join) Opened(t *stream.Turn, c *stream.Call) {
@@ -156,8 +156,8 @@ func (j *Join) Opened(t *stream.Turn, c *stream.Call) {
 		}
 	}
 	of := &Call{Ref: c.Ref(), Exchange: t.Exchange, Run: j.RunOf(t.Exchange), opened: c.OpenedBy, ClosedAt: stream.NoTime, givenAt: stream.NoTime}
-	if j.calls = append(j.calls, of); len(j.calls) > mostOpen {
-		j.calls = append(j.calls[:0], j.calls[mostOpen/2:]...)
+	if j.calls = append(j.calls, of); len(j.calls) > maxUnmatched {
+		j.calls = append(j.calls[:0], j.calls[maxUnmatched/2:]...)
 	}
 	j.learn(of)
 	j.tryAgain(of)
@@ -223,20 +223,20 @@ func (j *Join) Asked(r *mcp.Request) {
 	if j.byNumber[r.Number] != nil {
 		return
 	}
-	a := &Ask{Request: r}
+	a := &ToolRequest{Request: r}
 	if j.byNumber == nil {
-		j.byNumber = map[int]*Ask{}
+		j.byNumber = map[int]*ToolRequest{}
 	}
 	j.byNumber[r.Number] = a
-	if j.asks = append(j.asks, a); len(j.asks) > mostOpen {
-		j.asks = append(j.asks[:0], j.asks[mostOpen/2:]...)
+	if j.asks = append(j.asks, a); len(j.asks) > maxUnmatched {
+		j.asks = append(j.asks[:0], j.asks[maxUnmatched/2:]...)
 	}
 	j.find(a)
 }
 
 // Given says that the model was told a result of a call: these bytes, and that the tool failed, where
 // its protocol can say so.
-func (j *Join) Given(ref stream.Ref, at time.Duration, event int, g Given) {
+func (j *Join) Given(ref stream.Ref, at time.Duration, event int, g SentResult) {
 	of := j.call(ref)
 	if of == nil || of.given {
 		return
@@ -250,16 +250,16 @@ func (j *Join) Given(ref stream.Ref, at time.Duration, event int, g Given) {
 	} else if len(of.asks) == 0 {
 		g.Text = nil
 	}
-	of.told, of.toldAt = &g, event
+	of.result, of.resultEvent = &g, event
 	j.resolve(of)
 	for _, a := range of.asks {
 		j.compare(of, a, event, g)
 	}
 	if len(of.asks) == 0 {
-		if j.unrun = append(j.unrun, of); len(j.unrun) > mostOpen {
-			j.unrun = append(j.unrun[:0], j.unrun[mostOpen/2:]...)
+		if j.unrun = append(j.unrun, of); len(j.unrun) > maxUnmatched {
+			j.unrun = append(j.unrun[:0], j.unrun[maxUnmatched/2:]...)
 		}
-	} else if of.told = nil; of.Phase == stream.TurnComplete {
+	} else if of.result = nil; of.Phase == stream.TurnComplete {
 		of.Args = nil
 	}
 }
@@ -276,8 +276,8 @@ func (j *Join) Heard(run string, at time.Duration) {
 	})
 }
 
-// Given is what the model was told as the result of a call.
-type Given struct {
+// SentResult is what the model was told as the result of a call.
+type SentResult struct {
 	Text   []byte // all of it, or its beginning
 	Size   int
 	Media  int
@@ -302,7 +302,7 @@ func (j *Join) End() {
 		models[of.Run] = true
 	}
 	for _, a := range j.asks {
-		if models[a.Server.Run] && a.Call == nil && a.Request.Call == "" && len(a.May) == 0 && a.Server.Gaps == 0 && !a.Unasked {
+		if models[a.Server.Run] && a.Call == nil && a.Request.Call == "" && len(a.Candidates) == 0 && a.Server.Gaps == 0 && !a.Unasked {
 			a.Unasked = true
 			a.Server.Find(a.Asked, unasked, "%s was run, and no call of a model is there that asks for it", a.Tool)
 		}

@@ -33,7 +33,7 @@ func TestMeans(t *testing.T) {
 		{("mcp__every__" + long)[:55] + "_0a1b2c3d", every, long, thisServer},
 		{("mcp__every__" + long)[:55] + "_something", every, long, noName},
 	} {
-		if got := means(test.name, test.s, test.tool); got != test.want {
+		if got := nameMatch(test.name, test.s, test.tool); got != test.want {
 			t.Errorf("%s of %s: %d, want %d", test.name, test.tool, got, test.want)
 		}
 	}
@@ -44,7 +44,7 @@ func TestTold(t *testing.T) {
 	long := strings.Repeat("a line of the answer, and another one\n", 400)
 	for _, test := range []struct {
 		text, shape, got string
-		want             Verdict
+		want             ResultRelation
 	}{
 		{"3", "", "3", Same},
 		{"3\n", "", " 3", Same},
@@ -69,11 +69,11 @@ func TestTold(t *testing.T) {
 		if test.shape != "" {
 			r.Shape = []byte(test.shape)
 		}
-		if got := told(r, []byte(test.got), 0); got != test.want {
+		if got := compareResult(r, []byte(test.got), 0); got != test.want {
 			t.Errorf("%.40q %s told as %.40q: %q, want %q", test.text, test.shape, test.got, got, test.want)
 		}
 	}
-	if cut := (&mcp.Request{Text: long[:100], TextSize: len(long)}); told(cut, []byte("something else"), 0) == Altered {
+	if cut := (&mcp.Request{Text: long[:100], TextSize: len(long)}); compareResult(cut, []byte("something else"), 0) == Altered {
 		t.Error("what was not kept is held against the client")
 	}
 }
@@ -86,7 +86,7 @@ func TestDifference(t *testing.T) {
 		{`{"a":1}`, `"{"`, ""},
 		{`{"a":1}`, `{}`, "/a"},
 	} {
-		if got := difference([]byte(test.a), []byte(test.b)); got != test.want {
+		if got := firstDifference([]byte(test.a), []byte(test.b)); got != test.want {
 			t.Errorf("%s %s: %q, want %q", test.a, test.b, got, test.want)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 
 // found tells of a call, and of what was asked of its tool, what is found, once. It returns that with the
 // event that tells it.
-func (j *Join) found(of *Call, a *Ask, f stream.Finding) stream.Finding {
+func (j *Join) found(of *Call, a *ToolRequest, f stream.Finding) stream.Finding {
 	seen := &of.finding
 	request, at := -1, of.givenAt
 	if a != nil {
@@ -27,16 +27,18 @@ func (j *Join) found(of *Call, a *Ask, f stream.Finding) stream.Finding {
 	if a != nil { // it is known when all is that it is made from
 		at = max(at, of.SealedAt, of.ClosedAt, of.givenAt)
 	}
-	f.Event = j.Tell(News{Of: of.Ref, At: at, Text: f.Code, ToolExecution: stream.ToolExecution{Request: request, Finding: f}})
+	f.Event = j.Tell(Match{Call: of.Ref, At: at, Text: f.Code, ToolExecution: stream.ToolExecution{Request: request, Finding: f}})
 	if a != nil {
 		a.Findings = append(a.Findings, f)
 	}
 	return f
 }
 
-// sure reports whether a request may be held against a call: a name alone is no proof, and of equal
+// isCertain reports whether a request may be held against a call: a name alone is no proof, and of equal
 // calls those of one turn have the same fate.
-func (a *Ask) sure() bool { return a.By == stream.ByID || a.By == stream.ByArgs && a.Of == 1 }
+func (a *ToolRequest) isCertain() bool {
+	return a.Basis == stream.ByID || a.Basis == stream.ByArgs && a.EqualCalls == 1
+}
 
 // judge holds what a tool got, and when, against what the model wrote.
 func (j *Join) judge(of *Call) {
@@ -47,36 +49,36 @@ func (j *Join) judge(of *Call) {
 		if of.settled {
 			j.judgeArgs(of, a)
 		}
-		if a.sure() {
+		if a.isCertain() {
 			j.judgeTime(of, a)
 		}
 	}
 }
 
 // judgeArgs compares the arguments.
-func (j *Join) judgeArgs(of *Call, a *Ask) {
+func (j *Join) judgeArgs(of *Call, a *ToolRequest) {
 	if of.freeform || a.ArgsSize != len(a.Request.Args) || of.Args == nil && of.Size > 0 || a.Args != "" {
 		return
 	}
 	a.Args = "same"
-	a.Begun, a.Begins = begun(of.Args, a.Request.Args)
+	a.PrefixBytes, a.IsPrefix = prefixLen(of.Args, a.Request.Args)
 	whole := of.syntax == stream.SyntaxObject || of.syntax == stream.SyntaxEmpty
-	wrote := of.wrote(a)
+	wrote := of.writtenArgs(a)
 	if sameArgs(wrote, a.Request.Args) {
 		return
 	}
 	a.Args = "altered"
 	if whole {
-		a.Path = difference(orEmpty(untagged(wrote)), orEmpty(untagged(a.Request.Args)))
+		a.Path = firstDifference(orEmpty(withoutTags(wrote)), orEmpty(withoutTags(a.Request.Args)))
 	}
 	switch {
-	case !a.sure():
+	case !a.isCertain():
 	case of.syntax == stream.SyntaxPrefix:
-		j.found(of, a, cut.Finding("%s was run with %s, while those that the model wrote stop after %d", a.Tool, of.part(a), of.Size))
+		j.found(of, a, cut.Finding("%s was run with %s, while those that the model wrote stop after %d", a.Tool, of.partialArgs(a), of.Size))
 	case of.syntax == stream.SyntaxBroken:
-		j.found(of, a, cut.Finding("%s was run with %s, while those that the model wrote are no JSON", a.Tool, of.part(a)))
+		j.found(of, a, cut.Finding("%s was run with %s, while those that the model wrote are no JSON", a.Tool, of.partialArgs(a)))
 	case of.LastAt >= 0 && a.Asked+j.skew(of, a) < of.LastAt:
-		j.found(of, a, cut.Finding("%s was run with %s, %s before the last of %d came", a.Tool, of.part(a), Span(of.LastAt-a.Asked), of.Size))
+		j.found(of, a, cut.Finding("%s was run with %s, %s before the last of %d came", a.Tool, of.partialArgs(a), DurationText(of.LastAt-a.Asked), of.Size))
 	case whole:
 		at := a.Path
 		if at == "" {
@@ -86,26 +88,26 @@ func (j *Join) judgeArgs(of *Call, a *Ask) {
 	}
 }
 
-// part says which arguments a request has that are not all.
-func (of *Call) part(a *Ask) string {
-	if a.Begins {
-		return fmt.Sprintf("the first %d of %s of arguments, as a JSON string", a.Begun, count.Of(of.Size, "byte"))
+// partialArgs says which arguments a request has that are not all.
+func (of *Call) partialArgs(a *ToolRequest) string {
+	if a.IsPrefix {
+		return fmt.Sprintf("the first %d of %s of arguments, as a JSON string", a.PrefixBytes, count.Of(of.Size, "byte"))
 	}
 	return count.Of(a.ArgsSize, "byte") + " of arguments"
 }
 
 // judgeTime compares the times.
-func (j *Join) judgeTime(of *Call, a *Ask) {
+func (j *Join) judgeTime(of *Call, a *ToolRequest) {
 	late := a.Asked + j.skew(of, a)
 	switch {
 	case a.Asked < 0:
 		return
 	case of.SealedAt >= 0 && late < of.SealedAt:
-		j.found(of, a, early.WithSeverity(stream.Error).Finding("%s was run %s before its arguments were final", a.Tool, Span(of.SealedAt-a.Asked)))
+		j.found(of, a, early.WithSeverity(stream.Error).Finding("%s was run %s before its arguments were final", a.Tool, DurationText(of.SealedAt-a.Asked)))
 	case !of.closed:
 		return
 	case of.ClosedAt >= 0 && late < of.ClosedAt && of.Phase == stream.TurnComplete:
-		j.found(of, a, early.Finding("%s was run %s before its turn had ended", a.Tool, Span(of.ClosedAt-a.Asked)))
+		j.found(of, a, early.Finding("%s was run %s before its turn had ended", a.Tool, DurationText(of.ClosedAt-a.Asked)))
 	}
 	if of.closed && !of.muted && of.Phase != stream.TurnComplete && of.Phase != stream.TurnIsOpen {
 		when := "and then its turn was"
@@ -118,14 +120,14 @@ func (j *Join) judgeTime(of *Call, a *Ask) {
 
 // ranTwice tells that the tool of one id was run again. What is asked again with the same id of the
 // protocol is no other request: a connection was lost. What the server refused did not run.
-func (j *Join) ranTwice(of *Call, a *Ask, before []*Ask) {
+func (j *Join) ranTwice(of *Call, a *ToolRequest, before []*ToolRequest) {
 	ran := 1
 	for _, b := range before {
 		if b.State == mcp.Refused {
 			continue
 		}
 		ran++
-		if b.By != stream.ByID || b.ID == a.ID && b.Exchange != a.Exchange && b.Server == a.Server {
+		if b.Basis != stream.ByID || b.ID == a.ID && b.Exchange != a.Exchange && b.Server == a.Server {
 			return
 		}
 	}
@@ -140,8 +142,8 @@ func (j *Join) ranTwice(of *Call, a *Ask, before []*Ask) {
 }
 
 // ranBefore tells that the same was run for a turn that was cut: not by whoever sits at the client.
-func (j *Join) ranBefore(of *Call, a *Ask) {
-	if !a.sure() {
+func (j *Join) ranBefore(of *Call, a *ToolRequest) {
+	if !a.isCertain() {
 		return
 	}
 	for _, other := range j.calls {
@@ -149,7 +151,7 @@ func (j *Join) ranBefore(of *Call, a *Ask) {
 			continue
 		}
 		for _, b := range other.asks {
-			if b != a && b.sure() && b.Server.Name == a.Server.Name && b.Tool == a.Tool && b.Asked <= a.Asked && b.ArgsSize == a.ArgsSize &&
+			if b != a && b.isCertain() && b.Server.Name == a.Server.Name && b.Tool == a.Tool && b.Asked <= a.Asked && b.ArgsSize == a.ArgsSize &&
 				sameArgs(b.Request.Args, a.Request.Args) {
 				j.found(of, a, repeated.Finding("%s was run with these arguments already, for turn %d, which was %s", a.Tool, other.Ref.Turn+1, other.Phase))
 				return
@@ -166,7 +168,7 @@ func (j *Join) notAsked(of *Call) {
 		return
 	}
 	for _, a := range j.asks {
-		if a.Call == nil && a.Request.Call == "" && j.inWindow(of, a) && means(of.Name, a.Server, a.Tool) != noName {
+		if a.Call == nil && a.Request.Call == "" && j.inWindow(of, a) && nameMatch(of.Name, a.Server, a.Tool) != noName {
 			return
 		}
 	}
@@ -176,25 +178,25 @@ func (j *Join) notAsked(of *Call) {
 		}
 	}
 	f := notRun.Finding("the model was given a result, and %s was never asked to run %s", s.Name, tool)
-	j.not = append(j.not, NotRun{of, s.Name, tool, j.found(of, nil, f)})
+	j.not = append(j.not, CallWithoutRun{of, s.Name, tool, j.found(of, nil, f)})
 }
 
 // compare holds what the model was told against what the tool answered.
-func (j *Join) compare(of *Call, a *Ask, event int, g Given) {
-	if a.Told {
+func (j *Join) compare(of *Call, a *ToolRequest, event int, g SentResult) {
+	if a.ModelHasResult {
 		return
 	}
-	a.Told, a.ToldAt, a.Got = true, event, g.Size
+	a.ModelHasResult, a.ResultEvent, a.ResultBytes = true, event, g.Size
 	r := a.Request
 	if r.Shell() || !r.Answer() || len(g.Text) < g.Size || len(of.asks) > 1 && a != of.asks[0] {
 		return
 	}
-	a.Result = told(r, g.Text, g.Media)
-	if !a.sure() || r.Server.Gaps > 0 {
+	a.Result = compareResult(r, g.Text, g.Media)
+	if !a.isCertain() || r.Server.Gaps > 0 {
 		return
 	}
 	tell := func(d *stream.Diagnosis, format string, args ...any) { j.found(of, a, d.Finding(format, args...)) }
-	sizes := fmt.Sprintf("of %s%s the model was told %d", count.Of(r.TextSize, "byte"), structured(r.ShapeSize), g.Size)
+	sizes := fmt.Sprintf("of %s%s the model was told %d", count.Of(r.TextSize, "byte"), structuredText(r.ShapeSize), g.Size)
 	switch a.Result {
 	case Cut, None:
 		tell(resultCut, "%s", sizes)
@@ -212,15 +214,15 @@ func (j *Join) compare(of *Call, a *Ask, event int, g Given) {
 	}
 }
 
-func structured(size int) string {
+func structuredText(size int) string {
 	if size == 0 {
 		return ""
 	}
 	return fmt.Sprintf(" of text and %d structured", size)
 }
 
-// Span is a time in words.
-func Span(d time.Duration) string {
+// DurationText is a time in words.
+func DurationText(d time.Duration) string {
 	if d < time.Second {
 		return fmt.Sprintf("%.1f ms", float64(d.Microseconds())/1000)
 	}

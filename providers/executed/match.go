@@ -10,7 +10,7 @@ import (
 )
 
 // find finds the call of a request that came.
-func (j *Join) find(a *Ask) {
+func (j *Join) find(a *ToolRequest) {
 	if a.Request.Call != "" {
 		j.findByID(a)
 		return
@@ -33,7 +33,7 @@ func (j *Join) find(a *Ask) {
 	}
 	equals := len(free)
 	for _, of := range taken { // it may be theirs, where theirs may be this one's
-		if of.Ref.Turn == free[0].Ref.Turn || of.asks[0].Of > 1 {
+		if of.Ref.Turn == free[0].Ref.Turn || of.asks[0].EqualCalls > 1 {
 			equals++
 		}
 	}
@@ -41,12 +41,12 @@ func (j *Join) find(a *Ask) {
 }
 
 // settledOr reports whether the arguments of a call are those that a request has.
-func (of *Call) settledOr(a *Ask) bool {
-	return !of.unseen && (of.Args != nil || of.Size == 0) && a.ArgsSize == len(a.Request.Args) && (of.syntax == stream.SyntaxObject || of.syntax == stream.SyntaxEmpty) && sameArgs(of.wrote(a), a.Request.Args)
+func (of *Call) settledOr(a *ToolRequest) bool {
+	return !of.unseen && (of.Args != nil || of.Size == 0) && a.ArgsSize == len(a.Request.Args) && (of.syntax == stream.SyntaxObject || of.syntax == stream.SyntaxEmpty) && sameArgs(of.writtenArgs(a), a.Request.Args)
 }
 
 // findByID finds the call of a request that says its id: the latest of that id.
-func (j *Join) findByID(a *Ask) {
+func (j *Join) findByID(a *ToolRequest) {
 	for _, of := range slices.Backward(j.calls) {
 		if of.ID == a.Request.Call && of.Run == a.Server.Run {
 			j.join(a, of, stream.ByID, 1)
@@ -57,7 +57,7 @@ func (j *Join) findByID(a *Ask) {
 
 // within are the calls that a request may be of by their times: they had begun, and the model had not
 // been told a result. The first is first.
-func (j *Join) within(a *Ask) (all []*Call) {
+func (j *Join) within(a *ToolRequest) (all []*Call) {
 	for _, of := range j.calls {
 		if j.inWindow(of, a) {
 			all = append(all, of)
@@ -67,7 +67,7 @@ func (j *Join) within(a *Ask) (all []*Call) {
 	return all
 }
 
-func (j *Join) inWindow(of *Call, a *Ask) bool {
+func (j *Join) inWindow(of *Call, a *ToolRequest) bool {
 	if of.Run != a.Server.Run {
 		return false
 	}
@@ -80,7 +80,7 @@ func (j *Join) inWindow(of *Call, a *Ask) bool {
 }
 
 // skew is how far the clocks of a call and of a request may be apart.
-func (j *Join) skew(of *Call, a *Ask) (d time.Duration) {
+func (j *Join) skew(of *Call, a *ToolRequest) (d time.Duration) {
 	if j.Apart(of.Exchange, a.Exchange) {
 		return skew
 	}
@@ -89,8 +89,8 @@ func (j *Join) skew(of *Call, a *Ask) (d time.Duration) {
 
 // isOf reports whether the name of a call means the tool that was asked for, and none that is meant
 // more surely.
-func (j *Join) isOf(of *Call, a *Ask) bool {
-	sure := means(of.Name, a.Server, a.Tool)
+func (j *Join) isOf(of *Call, a *ToolRequest) bool {
+	sure := nameMatch(of.Name, a.Server, a.Tool)
 	if sure == noName {
 		return false
 	}
@@ -99,7 +99,7 @@ func (j *Join) isOf(of *Call, a *Ask) bool {
 			continue
 		}
 		for _, t := range s.Tools {
-			switch other := means(of.Name, s, t.Name); {
+			switch other := nameMatch(of.Name, s, t.Name); {
 			case other > sure:
 				return false
 			case other == sure:
@@ -108,7 +108,7 @@ func (j *Join) isOf(of *Call, a *Ask) bool {
 		}
 	}
 	return !slices.ContainsFunc(j.declared, func(d declaration) bool {
-		return d.run == of.Run && d.name != of.Name && means(d.name, a.Server, a.Tool) > sure
+		return d.run == of.Run && d.name != of.Name && nameMatch(d.name, a.Server, a.Tool) > sure
 	})
 }
 
@@ -133,7 +133,7 @@ func (j *Join) resolve(of *Call) {
 	if len(of.asks) > 0 || of.Name == "" || of.unseen {
 		return
 	}
-	var equal, named []*Ask
+	var equal, named []*ToolRequest
 	for _, a := range j.asks {
 		if a.Call != nil || a.Request.Call != "" || !j.inWindow(of, a) || !j.isOf(of, a) {
 			continue
@@ -143,10 +143,10 @@ func (j *Join) resolve(of *Call) {
 			equal = append(equal, a)
 		}
 	}
-	may := func(list []*Ask) {
+	may := func(list []*ToolRequest) {
 		for _, a := range list {
-			if !slices.Contains(a.May, of) {
-				a.May = append(a.May, of)
+			if !slices.Contains(a.Candidates, of) {
+				a.Candidates = append(a.Candidates, of)
 			}
 		}
 	}
@@ -163,7 +163,7 @@ func (j *Join) resolve(of *Call) {
 }
 
 // rivals is how many other calls a request may be of.
-func (j *Join) rivals(of *Call, a *Ask) (n int) {
+func (j *Join) rivals(of *Call, a *ToolRequest) (n int) {
 	for _, other := range j.calls {
 		if other != of && len(other.asks) == 0 && j.inWindow(other, a) && j.isOf(other, a) {
 			n++
@@ -173,30 +173,30 @@ func (j *Join) rivals(of *Call, a *Ask) (n int) {
 }
 
 // join joins a request to a call.
-func (j *Join) join(a *Ask, of *Call, by stream.MatchBasis, equals int) {
-	a.Call, a.By, a.Of, a.May = of, by, equals, nil
+func (j *Join) join(a *ToolRequest, of *Call, by stream.MatchBasis, equals int) {
+	a.Call, a.Basis, a.EqualCalls, a.Candidates = of, by, equals, nil
 	before := of.asks
 	of.asks = append(of.asks, a)
 	j.learn(of)
-	j.Tell(News{Of: of.Ref, At: a.Asked, Text: fmt.Sprintf("%s of %s, %s", a.Tool, a.Server.Name, a.How()), ToolExecution: stream.ToolExecution{Request: a.Number, Join: by, Of: equals}})
+	j.Tell(Match{Call: of.Ref, At: a.Asked, Text: fmt.Sprintf("%s of %s, %s", a.Tool, a.Server.Name, a.Explain()), ToolExecution: stream.ToolExecution{Request: a.Number, Join: by, Of: equals}})
 	if len(before) > 0 && by == stream.ByID {
 		j.ranTwice(of, a, before)
 	}
 	j.ranBefore(of, a)
-	if j.judge(of); of.told != nil { // it was asked later than that, or so the recordings have it
-		j.compare(of, a, of.toldAt, *of.told)
+	if j.judge(of); of.result != nil { // it was asked later than that, or so the recordings have it
+		j.compare(of, a, of.resultEvent, *of.result)
 	}
 }
 
-// How says how it is known which call a request is of.
-func (a *Ask) How() string {
+// Explain says how it is known which call a request is of.
+func (a *ToolRequest) Explain() string {
 	switch {
-	case a.By == stream.ByID:
+	case a.Basis == stream.ByID:
 		return "by the call's id"
-	case a.By == stream.ByName:
+	case a.Basis == stream.ByName:
 		return "by its name alone (~)"
-	case a.Of > 1:
-		return fmt.Sprintf("by its arguments, one of %d that are equal", a.Of)
+	case a.EqualCalls > 1:
+		return fmt.Sprintf("by its arguments, one of %d that are equal", a.EqualCalls)
 	}
 	return "by its arguments"
 }
@@ -205,7 +205,7 @@ func (a *Ask) How() string {
 func (j *Join) mayBeServed(of *Call) bool {
 	for _, s := range j.Log.Servers {
 		for _, t := range s.Tools {
-			if s.Run == of.Run && means(of.Name, s, t.Name) != noName {
+			if s.Run == of.Run && nameMatch(of.Name, s, t.Name) != noName {
 				return true
 			}
 		}
@@ -217,7 +217,7 @@ func (j *Join) mayBeServed(of *Call) bool {
 func (j *Join) offered(of *Call) (s *mcp.Server, tool string) {
 	for _, s := range j.Log.Servers {
 		for _, t := range s.Tools {
-			if s.Run == of.Run && means(of.Name, s, t.Name) >= someServer && s.Began <= of.OpenedAt && (s.Over < 0 || s.Over > of.givenAt) {
+			if s.Run == of.Run && nameMatch(of.Name, s, t.Name) >= someServer && s.Began <= of.OpenedAt && (s.Over < 0 || s.Over > of.givenAt) {
 				return s, t.Name
 			}
 		}

@@ -15,14 +15,14 @@ const (
 	thisServer // it has the names of both
 )
 
-// means is how surely a model's name is that of a server's tool. Clients put the server's name before
+// nameMatch is how surely a model's name is that of a server's tool. Clients put the server's name before
 // the tool's, replace characters that providers do not take, and shorten what is too long.
-func means(name string, s *mcp.Server, tool string) int {
+func nameMatch(name string, s *mcp.Server, tool string) int {
 	full := plainName(name)
 	if tool = plainName(tool); tool == "" {
 		return noName
 	}
-	for _, server := range aliases(s) {
+	for _, server := range serverNames(s) {
 		for _, made := range []string{"mcp_" + server + "_" + tool, server + "_" + tool} {
 			if full == made || isShortened(name, made) {
 				return thisServer
@@ -41,9 +41,9 @@ func means(name string, s *mcp.Server, tool string) int {
 	return noName
 }
 
-// aliases are what a client may call a server: as the recording names it, as it calls itself, and what
+// serverNames are what a client may call a server: as the recording names it, as it calls itself, and what
 // stands in its URL.
-func aliases(s *mcp.Server) (all []string) {
+func serverNames(s *mcp.Server) (all []string) {
 	for _, name := range append([]string{s.Name, s.Title}, strings.Split(s.Name, "/")...) {
 		if name = plainName(name); name != "" && name != "mcp" {
 			all = append(all, name)
@@ -71,13 +71,13 @@ func plainName(name string) string {
 	return b.String()
 }
 
-// leastShort is how long a name is that may be what is left of a longer one: providers take 64.
-const leastShort = 56
+// minShortened is how long a name is that may be what is left of a longer one: providers take 64.
+const minShortened = 56
 
 // isShortened reports whether a name is a longer one, which stands for itself in plain, cut in its
 // middle, or at its end with a hash behind it.
 func isShortened(name, plain string) bool {
-	if len(name) < leastShort || len(plain) < len(name) {
+	if len(name) < minShortened || len(plain) < len(name) {
 		return false
 	}
 	if first, last, cut := strings.Cut(name, "..."); cut {
@@ -88,5 +88,5 @@ func isShortened(name, plain string) bool {
 		same++
 	}
 	hash := strings.TrimLeft(short[same:], "_")
-	return same >= leastShort/2 && len(hash) <= 40 && strings.Trim(hash, "0123456789abcdef") == ""
+	return same >= minShortened/2 && len(hash) <= 40 && strings.Trim(hash, "0123456789abcdef") == ""
 }

@@ -285,7 +285,7 @@ func (c *checker) sentBack(calls []returned) {
 }
 
 // executed takes what was found of a tool that was run.
-func (c *checker) executed(_ string, r *mcp.Request, a *executed.Ask) {
+func (c *checker) executed(_ string, r *mcp.Request, a *executed.ToolRequest) {
 	if a == nil {
 		return
 	}
@@ -294,7 +294,7 @@ func (c *checker) executed(_ string, r *mcp.Request, a *executed.Ask) {
 	}
 }
 
-func (c *checker) notRun(_ string, n *executed.NotRun) {
+func (c *checker) notRun(_ string, n *executed.CallWithoutRun) {
 	c.find(report.Finding{Finding: n.Finding, File: c.file(), Turn: int(n.Ref.Turn) + 1, Call: int(n.Ref.Call), Tool: n.Name, ID: n.ID})
 }
 

@@ -16,8 +16,8 @@ import (
 
 // An executedPrinter prints what was asked of MCP servers, beside what models wrote.
 type executedPrinter interface {
-	executed(file string, r *mcp.Request, a *executed.Ask)
-	notRun(file string, n *executed.NotRun)
+	executed(file string, r *mcp.Request, a *executed.ToolRequest)
+	notRun(file string, n *executed.CallWithoutRun)
 	server(file string, s *mcp.Server)
 }
 
@@ -38,7 +38,7 @@ func settled(in *providers.Inspector, r *mcp.Request) bool {
 		return false
 	}
 	a := in.ToolRun(r)
-	return a == nil || a.Told || len(in.Session().Turns) == 0
+	return a == nil || a.ModelHasResult || len(in.Session().Turns) == 0
 }
 
 // print prints the requests that were answered, or all, and at the end the servers.
@@ -71,7 +71,7 @@ func isServed(in *providers.Inspector) bool { return len(in.Executed().Servers) 
 // mostGiven is how much of what a tool gave is printed for scripts.
 const mostGiven = stream.MaxResultBytes
 
-func (p *jsonPrinter) executed(file string, r *mcp.Request, a *executed.Ask) {
+func (p *jsonPrinter) executed(file string, r *mcp.Request, a *executed.ToolRequest) {
 	o := new(object)
 	o.text("type", either(r.IsCall(), "executed", "mcp_request"))
 	o.text("file", file)
@@ -102,8 +102,8 @@ func (p *jsonPrinter) executed(file string, r *mcp.Request, a *executed.Ask) {
 		o.int("rounds", r.Rounds+1)
 	}
 	if a != nil {
-		if a.Told {
-			o.int("model_got_bytes", a.Got)
+		if a.ModelHasResult {
+			o.int("model_got_bytes", a.ResultBytes)
 			o.some("result", string(a.Result))
 		}
 		listOf(o, "findings", a.Findings, (*object).finding)
@@ -118,10 +118,10 @@ func (o *object) ref(r stream.Ref) {
 }
 
 // joined writes how it is known which call a request is of, and what the tool got of it, and when.
-func (o *object) joined(a *executed.Ask) {
+func (o *object) joined(a *executed.ToolRequest) {
 	if a.Call == nil {
-		if len(a.May) > 0 {
-			listOf(o, "may_be", a.May, func(o *object, of *executed.Call) { o.ref(of.Ref) })
+		if len(a.Candidates) > 0 {
+			listOf(o, "may_be", a.Candidates, func(o *object, of *executed.Call) { o.ref(of.Ref) })
 		}
 		o.yes("unasked", a.Unasked)
 		return
@@ -129,8 +129,8 @@ func (o *object) joined(a *executed.Ask) {
 	if a.Request.Call == "" {
 		o.some("id", a.Call.ID)
 	}
-	o.text("joined", a.By.String())
-	o.int("of", a.Of)
+	o.text("joined", a.Basis.String())
+	o.int("of", a.EqualCalls)
 	if d, ok := a.AfterSeal(); ok {
 		o.signed("after_seal_ms", d)
 	}
@@ -147,7 +147,7 @@ func (o *object) signed(name string, d time.Duration) {
 	o.b = strconv.AppendFloat(o.b, float64(d.Microseconds())/1000, 'f', -1, 64)
 }
 
-func (p *jsonPrinter) notRun(file string, n *executed.NotRun) {
+func (p *jsonPrinter) notRun(file string, n *executed.CallWithoutRun) {
 	o := new(object)
 	o.text("type", "executed")
 	o.text("file", file)
@@ -208,7 +208,7 @@ func (p *jsonPrinter) server(file string, s *mcp.Server) {
 	p.object(o)
 }
 
-func (p *textPrinter) executed(file string, r *mcp.Request, a *executed.Ask) {
+func (p *textPrinter) executed(file string, r *mcp.Request, a *executed.ToolRequest) {
 	words := []string{file, "  ", r.Server.Name, "  ", when(r.FromServer, "asks "), r.Method}
 	if r.Tool != "" {
 		words = append(words, " ", r.Tool)
@@ -237,33 +237,33 @@ func (p *textPrinter) executed(file string, r *mcp.Request, a *executed.Ask) {
 	if a == nil {
 		return
 	}
-	if a.Told {
-		p.linef("    told    %s", joined(string(a.Result), fmt.Sprintf("the model got %d B", a.Got)))
+	if a.ModelHasResult {
+		p.linef("    told    %s", joined(string(a.Result), fmt.Sprintf("the model got %d B", a.ResultBytes)))
 	}
 	p.findings(a.Findings)
 }
 
 // joined says which call a request is of, how that is known, and when it was made.
-func (p *textPrinter) joined(a *executed.Ask) {
+func (p *textPrinter) joined(a *executed.ToolRequest) {
 	if a.Call == nil {
 		switch {
-		case len(a.May) > 0:
-			calls := each(a.May, func(of *executed.Call) string { return fmt.Sprintf("turn %d, call %d", of.Ref.Turn+1, of.Ref.Call) })
+		case len(a.Candidates) > 0:
+			calls := each(a.Candidates, func(of *executed.Call) string { return fmt.Sprintf("turn %d, call %d", of.Ref.Turn+1, of.Ref.Call) })
 			p.linef("    of      perhaps %s; nothing tells which of several is meant", strings.Join(calls, ", or "))
 		case a.Unasked:
 			p.linef("    of      no call of a model")
 		}
 		return
 	}
-	words := []string{fmt.Sprintf("turn %d, call %d, %s", a.Call.Ref.Turn+1, a.Call.Ref.Call, a.How())}
+	words := []string{fmt.Sprintf("turn %d, call %d, %s", a.Call.Ref.Turn+1, a.Call.Ref.Call, a.Explain())}
 	if d, ok := a.AfterSeal(); ok {
 		words = append(words, beforeAfter(d)+" its seal")
 	}
 	if d, ok := a.AfterTurn(); ok {
 		words = append(words, beforeAfter(d)+" its turn's end")
 	}
-	if a.Begins {
-		words = append(words, fmt.Sprintf("the first %d B of what the model wrote, as a JSON string", a.Begun))
+	if a.IsPrefix {
+		words = append(words, fmt.Sprintf("the first %d B of what the model wrote, as a JSON string", a.PrefixBytes))
 	} else if a.Args == "altered" {
 		words = append(words, "other arguments"+when(a.Path != "", " at "+a.Path))
 	} else if a.Args != "" {
@@ -277,7 +277,7 @@ func beforeAfter(d time.Duration) string {
 	return fmt.Sprintf("%.1f ms %s", float64(d.Abs().Microseconds())/1000, either(d < 0, "before", "after"))
 }
 
-func (p *textPrinter) notRun(file string, n *executed.NotRun) {
+func (p *textPrinter) notRun(file string, n *executed.CallWithoutRun) {
 	p.linef("%s  %s  %s  not executed, of turn %d, call %d", file, n.Server, n.Tool, n.Ref.Turn+1, n.Ref.Call)
 	p.findings([]stream.Finding{n.Finding})
 }

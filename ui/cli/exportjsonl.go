@@ -49,13 +49,13 @@ func (p *onlyPrinter) sentBack(calls []returned) {
 }
 
 // What was asked of servers is of no turn, where it is not known of which.
-func (p *onlyPrinter) executed(file string, r *mcp.Request, a *executed.Ask) {
+func (p *onlyPrinter) executed(file string, r *mcp.Request, a *executed.ToolRequest) {
 	if p.of.turn == 0 || a != nil && a.Call != nil && p.chosen(a.Call.Ref) {
 		p.jsonPrinter.executed(file, r, a)
 	}
 }
 
-func (p *onlyPrinter) notRun(file string, n *executed.NotRun) {
+func (p *onlyPrinter) notRun(file string, n *executed.CallWithoutRun) {
 	if p.chosen(n.Ref) {
 		p.jsonPrinter.notRun(file, n)
 	}
