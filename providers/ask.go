@@ -12,7 +12,7 @@ import (
 // requestState is what is known of an exchange's requests: of the one that an HTTP exchange has, or of
 // the messages of a WebSocket, each of which a turn answers.
 type requestState struct {
-	header        lane.Facts
+	header        lane.ClientFacts
 	path          string               // what the request is for by its path, "" where that does not tell
 	latest        *stream.RequestInfo  // of the latest request that was read
 	queue         []requestMessage     // messages of a WebSocket that no turn has answered yet
@@ -34,10 +34,10 @@ type requestMessage struct {
 // readRequestHead takes the head of a request.
 func (x *Exchange) readRequestHead(h *stream.Head) {
 	x.RequestHeader = h.Header
-	x.requests.header = lane.OfHeader(h.Header)
+	x.requests.header = lane.ReadHeader(h.Header)
 	x.client = x.requests.header.Client
 	x.requests.upgrades = len(h.Header["Sec-Websocket-Key"]) > 0
-	x.requests.path = lane.OfPath(h.Method, pathOf(h.URL))
+	x.requests.path = lane.PurposeOfPath(h.Method, pathOf(h.URL))
 }
 
 // readClientMessage takes a message that the client sends on a WebSocket. One that waits although the provider
@@ -88,16 +88,16 @@ func (x *Exchange) agentInLog(call string) *stream.RequestInfo {
 // readRequest reads a request, and finds its lane.
 func (x *Exchange) readRequest(body []byte, messages []dialect.Message) *stream.RequestInfo {
 	b, ls := lane.ReadBody(body), &x.in.conversations
-	f := lane.Of(x.requests.header, b)
+	f := lane.ReadFacts(x.requests.header, b)
 	ask := &stream.RequestInfo{Client: f.Client, Purpose: x.requestPurpose(&f, b, messages)}
-	ask.Background = lane.IsSide(ask.Purpose)
+	ask.Background = lane.IsBackground(ask.Purpose)
 	r := &requestKey{exchange: x.Number, messages: messages, side: ask.Background}
 	if len(messages) > 0 {
 		r.shape = lane.ShapeOf(ls.hashSeed(), messages, b)
-		r.way = r.shape.Path()
+		r.way = r.shape.Prefixes()
 	}
 	l := ls.conversationOf(&f, r)
-	ask.ResultsOf, ask.Snippet = lane.LastSaid(messages, l.callName)
+	ask.ResultsOf, ask.Snippet = lane.LatestContent(messages, l.callName)
 	x.requests.conversations = append(x.requests.conversations, l)
 	if l != nil {
 		ask.Conversation, ask.Session, ask.GeneratedSession = l.number, l.session, l.unnamed
@@ -107,7 +107,7 @@ func (x *Exchange) readRequest(body []byte, messages []dialect.Message) *stream.
 	case l == nil, ask.Background:
 	case x.Head.Incremental:
 		x.past.before, l.exchange = l.exchange, x.Number
-	case len(messages) > 0 && f.Before == "" && b.Conversation == "":
+	case len(messages) > 0 && f.PreviousResponse == "" && b.Conversation == "":
 		ask.Change = l.addRequest(x.Number, r.shape)
 	}
 	return ask
@@ -123,7 +123,7 @@ func (x *Exchange) conversationOf(turn int32) *agentConversation {
 }
 
 // requestPurpose is what the request is for, "" where there is nothing to tell it by.
-func (x *Exchange) requestPurpose(f *lane.Facts, b *lane.Body, messages []dialect.Message) string {
+func (x *Exchange) requestPurpose(f *lane.ClientFacts, b *lane.RequestBody, messages []dialect.Message) string {
 	switch {
 	case x.requests.path != "":
 		return x.requests.path
@@ -134,7 +134,7 @@ func (x *Exchange) requestPurpose(f *lane.Facts, b *lane.Body, messages []dialec
 	case x.Request.Size() == 0:
 		return ""
 	}
-	return lane.OfAsked(f, b, lane.FirstSaid(messages))
+	return lane.PurposeOf(f, b, lane.FirstUserText(messages))
 }
 
 // Client is the program that asks, by its name in providers/client, "" where it does not say.

@@ -45,25 +45,25 @@ type agentConversation struct {
 	session, agent, parent, title string
 	by                            stream.Ref
 	sub                           bool
-	unnamed                       bool        // session is our word, and not the client's
-	messageCount                  int         // how many messages the latest request had
-	shape                         *lane.Shape // of the latest request
-	exchange                      int         // that it was in
-	calls                         []namedCall // of the turn that ended last
-	cached                        int64       // tokens that were in the provider's cache behind it, -1 while unknown
+	unnamed                       bool               // session is our word, and not the client's
+	messageCount                  int                // how many messages the latest request had
+	shape                         *lane.RequestShape // of the latest request
+	exchange                      int                // that it was in
+	calls                         []namedCall        // of the turn that ended last
+	cached                        int64              // tokens that were in the provider's cache behind it, -1 while unknown
 }
 
 // requestKey is what lanes are told by.
 type requestKey struct {
 	exchange int
 	messages []dialect.Message
-	shape    lane.Shape
-	way      lane.Path
+	shape    lane.RequestShape
+	way      lane.PrefixHashes
 	side     bool
 }
 
 // conversationOf is the lane of a request, nil where there is nothing to tell it by.
-func (ls *conversations) conversationOf(f *lane.Facts, r *requestKey) *agentConversation {
+func (ls *conversations) conversationOf(f *lane.ClientFacts, r *requestKey) *agentConversation {
 	l := ls.find(f, r)
 	if l != nil && !r.side && len(r.messages) > 0 {
 		ls.paths.set(r.way[len(r.way)-1], l, 2*maxConversations)
@@ -80,12 +80,12 @@ func (ls *conversations) hashSeed() maphash.Seed {
 	return ls.seed
 }
 
-func (ls *conversations) find(f *lane.Facts, r *requestKey) *agentConversation {
-	if l := ls.answered.get(f.Before); l != nil && f.Before != "" && f.Empty() {
+func (ls *conversations) find(f *lane.ClientFacts, r *requestKey) *agentConversation {
+	if l := ls.answered.get(f.PreviousResponse); l != nil && f.PreviousResponse != "" && f.Empty() {
 		return l
 	}
 	switch {
-	case f.Of != "":
+	case f.StartedBy != "":
 		return ls.ownSession(f, r)
 	case f.Agent != "":
 		return ls.subAgent(f, r)
@@ -104,7 +104,7 @@ func (ls *conversations) find(f *lane.Facts, r *requestKey) *agentConversation {
 var saysAgents = map[string]bool{"claude-code": true, "codex": true, "opencode": true}
 
 // mainAgent is the main agent of a session.
-func (ls *conversations) mainAgent(f *lane.Facts) *agentConversation {
+func (ls *conversations) mainAgent(f *lane.ClientFacts) *agentConversation {
 	name := conversationName{f.Client, f.Session, ""}
 	l := ls.named.get(name)
 	if l == nil {
@@ -118,7 +118,7 @@ func (ls *conversations) mainAgent(f *lane.Facts) *agentConversation {
 }
 
 // subAgent is one that the client names.
-func (ls *conversations) subAgent(f *lane.Facts, r *requestKey) *agentConversation {
+func (ls *conversations) subAgent(f *lane.ClientFacts, r *requestKey) *agentConversation {
 	name := conversationName{f.Client, f.Session, f.Agent}
 	l := ls.named.get(name)
 	if l == nil {
@@ -141,18 +141,18 @@ func (ls *conversations) subAgent(f *lane.Facts, r *requestKey) *agentConversati
 }
 
 // ownSession is a sub-agent that has a session of its own.
-func (ls *conversations) ownSession(f *lane.Facts, r *requestKey) *agentConversation {
-	home := conversationName{client: f.Client, agent: f.Of}
+func (ls *conversations) ownSession(f *lane.ClientFacts, r *requestKey) *agentConversation {
+	home := conversationName{client: f.Client, agent: f.StartedBy}
 	as := *f
-	as.Agent, as.Session, as.Of, as.Sub = f.Session, f.Of, "", true
+	as.Agent, as.Session, as.StartedBy, as.IsSubagent = f.Session, f.StartedBy, "", true
 	if of := ls.agents.get(home); of != nil {
-		as.Session, as.Parent = of.session, f.Of
+		as.Session, as.Parent = of.session, f.StartedBy
 	}
 	return ls.subAgent(&as, r)
 }
 
 // inSession is a lane of a session that the client names without saying which agent asks.
-func (ls *conversations) inSession(f *lane.Facts, r *requestKey) *agentConversation {
+func (ls *conversations) inSession(f *lane.ClientFacts, r *requestKey) *agentConversation {
 	if l := ls.continuationOf(r); l != nil && l.session == f.Session && l.sub {
 		return l
 	}
@@ -163,7 +163,7 @@ func (ls *conversations) inSession(f *lane.Facts, r *requestKey) *agentConversat
 }
 
 // byHistory is the lane that a request goes on with, or begins.
-func (ls *conversations) byHistory(f *lane.Facts, r *requestKey) *agentConversation {
+func (ls *conversations) byHistory(f *lane.ClientFacts, r *requestKey) *agentConversation {
 	if l := ls.continuationOf(r); l != nil {
 		return l
 	}
@@ -205,9 +205,9 @@ func (ls *conversations) continuationOf(r *requestKey) *agentConversation {
 }
 
 // addRequest takes the next request of the lane, and tells what it changes.
-func (l *agentConversation) addRequest(exchange int, s lane.Shape) (c stream.RequestChange) {
+func (l *agentConversation) addRequest(exchange int, s lane.RequestShape) (c stream.RequestChange) {
 	if l.shape != nil {
-		c = s.Since(l.shape)
+		c = s.ChangeFrom(l.shape)
 		c.Comparable, c.PreviousExchange = true, l.exchange
 	}
 	l.shape, l.exchange = &s, exchange
@@ -215,7 +215,7 @@ func (l *agentConversation) addRequest(exchange int, s lane.Shape) (c stream.Req
 }
 
 // findAgentCall finds the call that started an agent, as long as none is known.
-func (ls *conversations) findAgentCall(l *agentConversation, r *requestKey, f *lane.Facts) {
+func (ls *conversations) findAgentCall(l *agentConversation, r *requestKey, f *lane.ClientFacts) {
 	if l.by.Call != 0 {
 		return
 	}
@@ -233,7 +233,7 @@ func (ls *conversations) findAgentCall(l *agentConversation, r *requestKey, f *l
 
 // startingCall is the call that told an agent what a conversation begins with.
 func (ls *conversations) startingCall(r *requestKey) (s agentCall, ok bool) {
-	for _, text := range lane.Opening(r.messages) {
+	for _, text := range lane.OpeningTexts(r.messages) {
 		if s, ok = ls.ordered.peek(ls.hashKey("", "", string(text))); ok {
 			return s, true
 		}
@@ -243,10 +243,10 @@ func (ls *conversations) startingCall(r *requestKey) (s agentCall, ok bool) {
 
 // noteAgentCall notes a call whose arguments are final, if it starts an agent.
 func (x *Exchange) noteAgentCall(c *stream.Call) {
-	if c == nil || !lane.Starts(c.Name) || c.RunByProvider {
+	if c == nil || !lane.IsAgentTool(c.Name) || c.RunByProvider {
 		return
 	}
-	ls, o := &x.in.conversations, lane.OrdersOf(c.Args())
+	ls, o := &x.in.conversations, lane.ReadAgentTask(c.Args())
 	s := agentCall{by: c.Ref(), conversation: x.conversationOf(c.Turn), id: c.ID, title: o.Title}
 	if x.requests.latest == nil && c.ID != "" {
 		if x.requests.agentCalls == nil {

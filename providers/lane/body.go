@@ -2,30 +2,30 @@ package lane
 
 import "toolscope/providers/dialect"
 
-// Body is what of a request's body tells who asks and what for. Values are parts of the body.
-type Body struct {
+// RequestBody is what of a request's body tells who asks and what for. Values are parts of the body.
+type RequestBody struct {
 	Model, System, Tools dialect.Raw
 	Schema               dialect.Raw // that the answer has to obey
 	User                 dialect.Raw // Anthropic's metadata.user_id
 	Meta                 dialect.Raw // OpenAI's client_metadata
 	CacheKey, Before     string
 	Conversation         string
-	Most                 int64 // tokens of the answer, 0 where that is not said
+	MaxTokens            int64 // tokens of the answer, 0 where that is not said
 	Warms                bool
 }
 
 // ReadBody reads a body, as far as it is JSON.
-func ReadBody(body []byte) *Body {
-	b := new(Body)
+func ReadBody(body []byte) *RequestBody {
+	b := new(RequestBody)
 	s := dialect.Scan(body)
 	for ok := s.Object(); ok; ok = s.Member() {
-		b.member(string(s.Key()), &s)
+		b.readField(string(s.Key()), &s)
 	}
 	return b
 }
 
-// member takes a member, whatever the protocol: no two use a name for different things.
-func (b *Body) member(name string, s *dialect.Scanner) {
+// readField takes a member, whatever the protocol: no two use a name for different things.
+func (b *RequestBody) readField(name string, s *dialect.Scanner) {
 	switch name {
 	case "model":
 		b.Model = s.Value()
@@ -49,26 +49,26 @@ func (b *Body) member(name string, s *dialect.Scanner) {
 	case "generate":
 		b.Warms = string(s.Value()) == "false"
 	case "max_tokens", "max_output_tokens", "max_completion_tokens":
-		b.Most, _ = s.Value().Int()
+		b.MaxTokens, _ = s.Value().Int()
 	case "output_config", "output_format", "response_format", "text", "format":
-		b.schema(s.Value())
+		b.readSchema(s.Value())
 	case "generationConfig", "generation_config":
 		v := s.Value()
-		b.first(&b.Schema, v.Get("responseJsonSchema"), v.Get("responseSchema"), v.Get("response_schema"))
-		b.Most, _ = v.Get("maxOutputTokens").Int()
+		b.setFirst(&b.Schema, v.Get("responseJsonSchema"), v.Get("responseSchema"), v.Get("response_schema"))
+		b.MaxTokens, _ = v.Get("maxOutputTokens").Int()
 	}
 }
 
-// schema finds the schema in what asks for one.
-func (b *Body) schema(v dialect.Raw) {
+// readSchema finds the schema in what asks for one.
+func (b *RequestBody) readSchema(v dialect.Raw) {
 	of := v.Get("format")
-	b.first(&b.Schema, of.Get("schema"), v.Get("json_schema").Get("schema"), v.Get("schema"))
+	b.setFirst(&b.Schema, of.Get("schema"), v.Get("json_schema").Get("schema"), v.Get("schema"))
 	if b.Schema == nil && v.Get("properties").IsPresent() {
 		b.Schema = v
 	}
 }
 
-func (*Body) first(to *dialect.Raw, values ...dialect.Raw) {
+func (*RequestBody) setFirst(to *dialect.Raw, values ...dialect.Raw) {
 	for _, v := range values {
 		if *to == nil && v.IsPresent() {
 			*to = v
@@ -76,8 +76,8 @@ func (*Body) first(to *dialect.Raw, values ...dialect.Raw) {
 	}
 }
 
-// asksFor reports whether the answer has to be an object with exactly these members.
-func (b *Body) asksFor(names ...string) bool {
+// asksForKeys reports whether the answer has to be an object with exactly these members.
+func (b *RequestBody) asksForKeys(names ...string) bool {
 	n := 0
 	s := b.Schema.Get("properties").Scan()
 	for ok := s.Object(); ok; ok = s.Member() {
@@ -94,7 +94,7 @@ func (b *Body) asksFor(names ...string) bool {
 }
 
 // HasTools reports whether the request declares tools.
-func (b *Body) HasTools() bool {
+func (b *RequestBody) HasTools() bool {
 	s := b.Tools.Scan()
 	return s.Kind() == '[' && s.Array()
 }

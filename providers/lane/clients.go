@@ -38,8 +38,8 @@ var programs = []struct{ agent, client string }{
 	{"aws-sdk-", "aws-sdk"},
 }
 
-// saying is where a client says who asks: names of headers. A client that is not here says nothing.
-var saying = map[string]struct{ session, agent, parent, of, sub string }{
+// clientHeaders is where a client says who asks: names of headers. A client that is not here says nothing.
+var clientHeaders = map[string]struct{ session, agent, parent, of, sub string }{
 	"claude-code": {session: "X-Claude-Code-Session-Id", agent: "X-Claude-Code-Agent-Id", parent: "X-Claude-Code-Parent-Agent-Id"},
 	"codex":       {session: "Session-Id", parent: "X-Codex-Parent-Thread-Id", sub: "X-Openai-Subagent"},
 	"opencode":    {session: "X-Session-Id", of: "X-Parent-Session-Id"},
@@ -58,21 +58,21 @@ func (h header) get(name string) string {
 	return ""
 }
 
-// OfHeader is what the headers of a request say. Names are canonical.
-func OfHeader(fields map[string][]string) (f Facts) {
+// ReadHeader is what the headers of a request say. Names are canonical.
+func ReadHeader(fields map[string][]string) (f ClientFacts) {
 	h := header(fields)
 	f.Client = clientOf(h)
-	at := saying[f.Client]
-	f.Session, f.Agent, f.Parent, f.Of = h.get(at.session), h.get(at.agent), h.get(at.parent), h.get(at.of)
+	at := clientHeaders[f.Client]
+	f.Session, f.Agent, f.Parent, f.StartedBy = h.get(at.session), h.get(at.agent), h.get(at.parent), h.get(at.of)
 	switch f.Client {
 	case "codex":
 		f.codexTurn(dialect.Raw(h.get("X-Codex-Turn-Metadata")))
-		f.subagent(h.get(at.sub))
-		f.thread(h.get("Thread-Id"))
+		f.addSubagent(h.get(at.sub))
+		f.addThread(h.get("Thread-Id"))
 	case "opencode":
-		f.add(Facts{Session: h.get("Session-Id")})
+		f.add(ClientFacts{Session: h.get("Session-Id")})
 	}
-	f.Sub = f.Sub || f.Agent != "" && f.Client == "claude-code" || f.Of != ""
+	f.IsSubagent = f.IsSubagent || f.Agent != "" && f.Client == "claude-code" || f.StartedBy != ""
 	return f
 }
 
@@ -102,34 +102,34 @@ func clientOf(h header) string {
 
 // ofCodex takes what Codex says in the body, which over a WebSocket is news of each request where
 // the headers are those of the first.
-func ofCodex(f *Facts, b *Body) {
-	g := Facts{Client: f.Client, Session: b.Meta.Get("session_id").Text(), Parent: b.Meta.Get("x-codex-parent-thread-id").Text()}
+func ofCodex(f *ClientFacts, b *RequestBody) {
+	g := ClientFacts{Client: f.Client, Session: b.Meta.Get("session_id").Text(), Parent: b.Meta.Get("x-codex-parent-thread-id").Text()}
 	g.codexTurn(dialect.Raw(b.Meta.Get("x-codex-turn-metadata").Unquoted()))
-	g.subagent(b.Meta.Get("x-openai-subagent").Text())
-	g.add(Facts{Session: f.Session})
-	g.thread(b.Meta.Get("thread_id").Text())
+	g.addSubagent(b.Meta.Get("x-openai-subagent").Text())
+	g.add(ClientFacts{Session: f.Session})
+	g.addThread(b.Meta.Get("thread_id").Text())
 	g.add(*f)
-	g.add(Facts{Session: b.CacheKey})
+	g.add(ClientFacts{Session: b.CacheKey})
 	*f = g
 }
 
 // codexTurn reads Codex's account of a request.
-func (f *Facts) codexTurn(meta dialect.Raw) {
-	f.add(Facts{
+func (f *ClientFacts) codexTurn(meta dialect.Raw) {
+	f.add(ClientFacts{
 		Session: meta.Get("session_id").Text(), Agent: meta.Get("thread_id").Text(), Name: meta.Get("agent_name").Text(),
-		Parent: meta.Get("parent_thread_id").Text(), Kind: meta.Get("request_kind").Text(), Sub: meta.Get("thread_source").Is("subagent"),
+		Parent: meta.Get("parent_thread_id").Text(), Kind: meta.Get("request_kind").Text(), IsSubagent: meta.Get("thread_source").Is("subagent"),
 	})
-	f.main()
+	f.clearMainID()
 }
 
-// thread takes the id of Codex's thread, which is the agent.
-func (f *Facts) thread(id string) {
-	f.add(Facts{Agent: id})
-	f.main()
+// addThread takes the id of Codex's thread, which is the agent.
+func (f *ClientFacts) addThread(id string) {
+	f.add(ClientFacts{Agent: id})
+	f.clearMainID()
 }
 
-// main has the agent that has the session's own id be the main one.
-func (f *Facts) main() {
+// clearMainID has the agent that has the session's own id be the main one.
+func (f *ClientFacts) clearMainID() {
 	if f.Agent == f.Session {
 		f.Agent = ""
 	}
@@ -138,16 +138,16 @@ func (f *Facts) main() {
 	}
 }
 
-// subagent takes Codex's word for what a sub-agent is for: one that was spawned works, the others
+// addSubagent takes Codex's word for what a sub-agent is for: one that was spawned works, the others
 // have one purpose.
-func (f *Facts) subagent(word string) {
-	if f.Sub = f.Sub || word != ""; word != "" && word != "collab_spawn" {
+func (f *ClientFacts) addSubagent(word string) {
+	if f.IsSubagent = f.IsSubagent || word != ""; word != "" && word != "collab_spawn" {
 		f.Kind = word
 	}
 }
 
-// after is what stands behind sep in s, "" where that is not in it.
-func after(s, sep string) string {
+// textAfter is what stands behind sep in s, "" where that is not in it.
+func textAfter(s, sep string) string {
 	_, rest, _ := strings.Cut(s, sep)
 	return rest
 }

@@ -11,50 +11,52 @@ package lane
 
 import "toolscope/providers/dialect"
 
-// Facts are what a request says of itself.
-type Facts struct {
-	Client  string // the program's name in providers/client
-	Session string // as the client names it
-	Agent   string // the id of the agent, "" for the main one and where agents have none
-	Name    string // what the client calls the agent: "/root/sub_job"
-	Parent  string // the id of the agent that started it
-	Of      string // the session that started this one, where each agent has a session of its own
-	Sub     bool   // the client says that a sub-agent asks
-	Kind    string // the client's own word for what the request is for
-	Before  string // the response that the request goes on from
-	Warms   bool   // nothing is to be generated
+// ClientFacts are what a request says of itself.
+type ClientFacts struct {
+	Client           string // the program's name in providers/client
+	Session          string // as the client names it
+	Agent            string // the id of the agent, "" for the main one and where agents have none
+	Name             string // what the client calls the agent: "/root/sub_job"
+	Parent           string // the id of the agent that started it
+	StartedBy        string // the session that started this one, where each agent has a session of its own
+	IsSubagent       bool   // the client says that a sub-agent asks
+	Kind             string // the client's own word for what the request is for
+	PreviousResponse string // the response that the request goes on from
+	Warms            bool   // nothing is to be generated
 }
 
 // Empty reports whether nothing is said of session and agent.
-func (f *Facts) Empty() bool { return f.Session == "" && f.Agent == "" && f.Name == "" && f.Of == "" }
+func (f *ClientFacts) Empty() bool {
+	return f.Session == "" && f.Agent == "" && f.Name == "" && f.StartedBy == ""
+}
 
 // Main is what the agent is called that works for the user.
 const Main = "main"
 
 // add takes what is not known yet from other facts.
-func (f *Facts) add(g Facts) {
+func (f *ClientFacts) add(g ClientFacts) {
 	for _, s := range [...]struct{ to, from *string }{
 		{&f.Client, &g.Client}, {&f.Session, &g.Session}, {&f.Agent, &g.Agent}, {&f.Name, &g.Name},
-		{&f.Parent, &g.Parent}, {&f.Of, &g.Of}, {&f.Kind, &g.Kind}, {&f.Before, &g.Before},
+		{&f.Parent, &g.Parent}, {&f.StartedBy, &g.StartedBy}, {&f.Kind, &g.Kind}, {&f.PreviousResponse, &g.PreviousResponse},
 	} {
 		if *s.to == "" {
 			*s.to = *s.from
 		}
 	}
-	f.Sub, f.Warms = f.Sub || g.Sub, f.Warms || g.Warms
+	f.IsSubagent, f.Warms = f.IsSubagent || g.IsSubagent, f.Warms || g.Warms
 }
 
-// Of is what the headers and the body of a request say. The body may break off.
-func Of(header Facts, body *Body) Facts {
+// ReadFacts is what the headers and the body of a request say. The body may break off.
+func ReadFacts(header ClientFacts, body *RequestBody) ClientFacts {
 	f := header
 	switch f.Client {
 	case "codex":
 		ofCodex(&f, body)
 	case "opencode":
-		f.add(Facts{Session: body.CacheKey})
+		f.add(ClientFacts{Session: body.CacheKey})
 	}
-	f.add(Facts{Session: sessionOfUser(body.User), Before: body.Before, Warms: body.Warms})
-	f.add(Facts{Session: body.Conversation})
+	f.add(ClientFacts{Session: sessionOfUser(body.User), PreviousResponse: body.Before, Warms: body.Warms})
+	f.add(ClientFacts{Session: body.Conversation})
 	return f
 }
 
@@ -65,5 +67,5 @@ func sessionOfUser(user dialect.Raw) string {
 	if inner := dialect.Raw(text).Get("session_id"); inner.HasText() {
 		return inner.Text()
 	}
-	return after(string(text), "_session_")
+	return textAfter(string(text), "_session_")
 }

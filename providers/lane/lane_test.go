@@ -16,39 +16,39 @@ func TestFacts(t *testing.T) {
 		name   string
 		header map[string]string
 		body   string
-		want   Facts
+		want   ClientFacts
 	}{
-		{"nobody", nil, `{}`, Facts{}},
+		{"nobody", nil, `{}`, ClientFacts{}},
 		{"Claude Code", map[string]string{"User-Agent": "claude-cli/2.1.330 (external, sdk-cli)", "X-Claude-Code-Session-Id": "[redacted:s]"}, `{}`,
-			Facts{Client: "claude-code", Session: "[redacted:s]"}},
+			ClientFacts{Client: "claude-code", Session: "[redacted:s]"}},
 		{"its sub-agent", map[string]string{"User-Agent": "claude-cli/2.1.330 (external, sdk-cli)", "X-Claude-Code-Session-Id": "s", "X-Claude-Code-Agent-Id": "a1"}, `{}`,
-			Facts{Client: "claude-code", Session: "s", Agent: "a1", Sub: true}},
+			ClientFacts{Client: "claude-code", Session: "s", Agent: "a1", IsSubagent: true}},
 		{"a sub-agent's", map[string]string{"User-Agent": "claude-cli/2", "X-Claude-Code-Session-Id": "s", "X-Claude-Code-Agent-Id": "a2", "X-Claude-Code-Parent-Agent-Id": "a1"}, `{}`,
-			Facts{Client: "claude-code", Session: "s", Agent: "a2", Parent: "a1", Sub: true}},
+			ClientFacts{Client: "claude-code", Session: "s", Agent: "a2", Parent: "a1", IsSubagent: true}},
 		{"an early Claude Code", map[string]string{"User-Agent": "claude-cli/1.0.3"}, `{"metadata":{"user_id":"user_aa_account_bb_session_[redacted:s]"}}`,
-			Facts{Client: "claude-code", Session: "[redacted:s]"}},
+			ClientFacts{Client: "claude-code", Session: "[redacted:s]"}},
 		{"one between", map[string]string{"User-Agent": "claude-cli/2"}, `{"metadata":{"user_id":"{\"device_id\":\"d\",\"session_id\":\"s\"}"}}`,
-			Facts{Client: "claude-code", Session: "s"}},
+			ClientFacts{Client: "claude-code", Session: "s"}},
 		{"Codex", map[string]string{"Originator": "codex_exec", "Session-Id": "[redacted:s]", "Thread-Id": "[redacted:s]", "X-Codex-Turn-Metadata": turn("")}, `{}`,
-			Facts{Client: "codex", Session: "[redacted:s]", Name: "/root", Kind: "turn"}},
+			ClientFacts{Client: "codex", Session: "[redacted:s]", Name: "/root", Kind: "turn"}},
 		{"its sub-agent on a WebSocket", map[string]string{"User-Agent": "codex_exec/0.169.0 (Debian)", "Session-Id": "s", "Thread-Id": "t"},
 			`{"generate":false,"client_metadata":{"session_id":"s","thread_id":"t","x-openai-subagent":"collab_spawn","x-codex-parent-thread-id":"s",` +
 				`"x-codex-turn-metadata":"{\"agent_name\":\"/root/job\",\"request_kind\":\"prewarm\",\"thread_source\":\"subagent\"}"}}`,
-			Facts{Client: "codex", Session: "s", Agent: "t", Name: "/root/job", Sub: true, Kind: "prewarm", Warms: true}},
+			ClientFacts{Client: "codex", Session: "s", Agent: "t", Name: "/root/job", IsSubagent: true, Kind: "prewarm", Warms: true}},
 		{"its compaction", map[string]string{"Originator": "codex_cli_rs", "Session-Id": "s", "Thread-Id": "s", "X-Openai-Subagent": "compact"}, `{}`,
-			Facts{Client: "codex", Session: "s", Sub: true, Kind: "compact"}},
+			ClientFacts{Client: "codex", Session: "s", IsSubagent: true, Kind: "compact"}},
 		{"opencode", map[string]string{"User-Agent": "opencode/1.18.33 ai-sdk/provider-utils/4.0.46", "X-Session-Id": "ses_2", "X-Parent-Session-Id": "ses_1"}, `{}`,
-			Facts{Client: "opencode", Session: "ses_2", Of: "ses_1", Sub: true}},
-		{"opencode by its cache key", map[string]string{"User-Agent": "opencode/1.18.33"}, `{"prompt_cache_key":"ses_1"}`, Facts{Client: "opencode", Session: "ses_1"}},
+			ClientFacts{Client: "opencode", Session: "ses_2", StartedBy: "ses_1", IsSubagent: true}},
+		{"opencode by its cache key", map[string]string{"User-Agent": "opencode/1.18.33"}, `{"prompt_cache_key":"ses_1"}`, ClientFacts{Client: "opencode", Session: "ses_1"}},
 		{"a library in a program", map[string]string{"User-Agent": "myapp/1 OpenAI/Python 2.1"}, `{"prompt_cache_key":"k","previous_response_id":"resp_1"}`,
-			Facts{Client: "openai-sdk", Before: "resp_1"}},
-		{"a conversation", nil, `{"conversation":{"id":"conv_1"}}`, Facts{Session: "conv_1"}},
+			ClientFacts{Client: "openai-sdk", PreviousResponse: "resp_1"}},
+		{"a conversation", nil, `{"conversation":{"id":"conv_1"}}`, ClientFacts{Session: "conv_1"}},
 	} {
 		fields := map[string][]string{}
 		for name, value := range c.header {
 			fields[name] = []string{value}
 		}
-		if got := Of(OfHeader(fields), ReadBody([]byte(c.body))); got != c.want {
+		if got := ReadFacts(ReadHeader(fields), ReadBody([]byte(c.body))); got != c.want {
 			t.Errorf("%s:\n%+v, want\n%+v", c.name, got, c.want)
 		}
 	}
@@ -61,7 +61,7 @@ func TestClients(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	for name := range saying {
+	for name := range clientHeaders {
 		if _, err := client.Find(name); err != nil {
 			t.Error(err)
 		}
@@ -76,7 +76,7 @@ func TestPurpose(t *testing.T) {
 		{"POST", "/v1/messages", ""}, {"POST", "/v1beta/models/gemini-x:streamGenerateContent", ""}, {"POST", "/model/claude-x/invoke", ""},
 		{"GET", "/v1/responses", ""}, {"POST", "/v1/models", ""}, {"POST", "/v1/chat/completions", ""},
 	} {
-		if got := OfPath(c.method, c.path); got != c.want {
+		if got := PurposeOfPath(c.method, c.path); got != c.want {
 			t.Errorf("%s %s is for %q, want %q", c.method, c.path, got, c.want)
 		}
 	}
@@ -92,8 +92,8 @@ func TestPurpose(t *testing.T) {
 		{"claude-code", `{"max_tokens":9}`, Turn},
 	} {
 		b := ReadBody([]byte(c.body))
-		f := Of(Facts{Client: c.client}, b)
-		if got := OfAsked(&f, b, nil); got != c.want {
+		f := ReadFacts(ClientFacts{Client: c.client}, b)
+		if got := PurposeOf(&f, b, nil); got != c.want {
 			t.Errorf("%s of %s is for %q, want %q", c.body, c.client, got, c.want)
 		}
 	}
@@ -124,7 +124,7 @@ func TestLastSaid(t *testing.T) {
 		{[]dialect.Message{text(dialect.User, "go"), call, result("1"), result("2"), text(dialect.System, "s")}, "ls +1", "a b c"},
 		{[]dialect.Message{text(dialect.User, "go"), call, result("1"), text(dialect.Assistant, "{")}, "ls", "a b c"},
 	} {
-		if tools, words := LastSaid(c.history, func(id string) string { return map[string]string{"9": "cat"}[id] }); tools != c.tools || words != c.words {
+		if tools, words := LatestContent(c.history, func(id string) string { return map[string]string{"9": "cat"}[id] }); tools != c.tools || words != c.words {
 			t.Errorf("%q %q, want %q %q", tools, words, c.tools, c.words)
 		}
 	}

@@ -23,14 +23,14 @@ const (
 	Other      = "other"   // no request for an answer of a model
 )
 
-// aside are the purposes of requests that a client makes beside its work.
-var aside = map[string]bool{
+// backgroundPurposes are the purposes of requests that a client makes beside its work.
+var backgroundPurposes = map[string]bool{
 	Title: true, Topic: true, Router: true, Prewarm: true, Probe: true, Count: true, Models: true, Embeddings: true,
 	Telemetry: true, Health: true, Connect: true, Other: true,
 }
 
-// IsSide reports whether a request for that is a side request.
-func IsSide(purpose string) bool { return aside[purpose] }
+// IsBackground reports whether a request for that is a side request.
+func IsBackground(purpose string) bool { return backgroundPurposes[purpose] }
 
 // paths are what a path ends with, or holds where it is written with a slash behind it, and what a
 // request to it is for. No model answers there.
@@ -44,12 +44,12 @@ var paths = []struct{ end, purpose string }{
 	{"/api/hello", Health}, {"/health", Health}, {"/healthz", Health}, {"/ready", Health}, {"/api/version", Health},
 }
 
-// lists are what is read and never asked: they are side requests only of a GET, or a POST that
+// listPaths are what is read and never asked: they are side requests only of a GET, or a POST that
 // Ollama wants.
-var lists = []string{"/models", "/inference-profiles", "/foundation-models", "/api/tags", "/api/ps", "/api/show", "/model/info"}
+var listPaths = []string{"/models", "/inference-profiles", "/foundation-models", "/api/tags", "/api/ps", "/api/show", "/model/info"}
 
-// OfPath is what a request is for by its method and path alone, "" where these do not tell.
-func OfPath(method, path string) string {
+// PurposeOfPath is what a request is for by its method and path alone, "" where these do not tell.
+func PurposeOfPath(method, path string) string {
 	if method == "HEAD" || method == "OPTIONS" {
 		return Health
 	}
@@ -59,7 +59,7 @@ func OfPath(method, path string) string {
 			return p.purpose
 		}
 	}
-	for _, end := range lists {
+	for _, end := range listPaths {
 		if strings.HasSuffix(path, end) && (method == "GET" || end == "/api/show") {
 			return Models
 		}
@@ -70,36 +70,36 @@ func OfPath(method, path string) string {
 	return ""
 }
 
-// OfAsked is what a request to a model is for. What a client means by a prompt of its own is told
+// PurposeOf is what a request to a model is for. What a client means by a prompt of its own is told
 // only of programs that are known to ask so; said is what the user says first in it.
-func OfAsked(f *Facts, b *Body, said []byte) string {
+func PurposeOf(f *ClientFacts, b *RequestBody, said []byte) string {
 	switch {
 	case f.Warms:
 		return Prewarm
 	case f.Kind != "":
 		return f.Kind
-	case !titlers[f.Client] || b.HasTools():
+	case !knownPrompters[f.Client] || b.HasTools():
 		return Turn
-	case b.asksFor("title"):
+	case b.asksForKeys("title"):
 		return Title
-	case b.asksFor("isNewTopic", "title"):
+	case b.asksForKeys("isNewTopic", "title"):
 		return Topic
-	case b.asksFor("complexity_reasoning", "complexity_score"), b.asksFor("reasoning", "model_choice"):
+	case b.asksForKeys("complexity_reasoning", "complexity_score"), b.asksForKeys("reasoning", "model_choice"):
 		return Router
-	case b.Most == 1:
+	case b.MaxTokens == 1:
 		return Probe
 	}
 	for _, s := range prompts {
-		if bytes.Contains(clip(b.System), []byte(s.text)) || bytes.Contains(clip(said), []byte(s.text)) {
+		if bytes.Contains(clipPrompt(b.System), []byte(s.text)) || bytes.Contains(clipPrompt(said), []byte(s.text)) {
 			return s.purpose
 		}
 	}
 	return Turn
 }
 
-// titlers are the agents whose own prompts are known: Claude Code, opencode and gemini-cli were run,
+// knownPrompters are the agents whose own prompts are known: Claude Code, opencode and gemini-cli were run,
 // of the others it is documented.
-var titlers = map[string]bool{"claude-code": true, "opencode": true, "gemini-cli": true, "qwen-code": true, "crush": true}
+var knownPrompters = map[string]bool{"claude-code": true, "opencode": true, "gemini-cli": true, "qwen-code": true, "crush": true}
 
 // prompts are what these ask for in words.
 var prompts = []struct{ text, purpose string }{
@@ -110,5 +110,5 @@ var prompts = []struct{ text, purpose string }{
 	{"summarizing conversations", Compact},
 }
 
-// clip is the beginning, in which such prompts stand.
-func clip(text []byte) []byte { return text[:min(len(text), 4096)] }
+// clipPrompt is the beginning, in which such prompts stand.
+func clipPrompt(text []byte) []byte { return text[:min(len(text), 4096)] }

@@ -8,14 +8,14 @@ import (
 	"toolscope/providers/dialect"
 )
 
-// mostWords is how many bytes of what was said are kept.
-const mostWords = 120
+// maxWords is how many bytes of what was said are kept.
+const maxWords = 120
 
-// LastSaid is the beginning of what a request brings: the tools whose results it ends with and the
+// LatestContent is the beginning of what a request brings: the tools whose results it ends with and the
 // text of the first of these, or no tools and the user's last words. called is the name of a call
 // that the messages do not have, by its id; "" where that is not known.
-func LastSaid(messages []dialect.Message, called func(id string) string) (tools, words string) {
-	from, to := lastSpoken(messages)
+func LatestContent(messages []dialect.Message, called func(id string) string) (tools, words string) {
+	from, to := lastUserRange(messages)
 	var first *dialect.Part
 	results := 0
 	for i := from; i < to; i++ {
@@ -42,9 +42,9 @@ func LastSaid(messages []dialect.Message, called func(id string) string) (tools,
 	return tools, Clip(first.Text)
 }
 
-// lastSpoken is where the last messages stand that are neither the model's nor the system's, those
+// lastUserRange is where the last messages stand that are neither the model's nor the system's, those
 // between them too.
-func lastSpoken(messages []dialect.Message) (from, to int) {
+func lastUserRange(messages []dialect.Message) (from, to int) {
 	to = len(messages)
 	for to > 0 && messages[to-1].Role != dialect.User {
 		to--
@@ -87,8 +87,8 @@ func userWords(messages []dialect.Message) (words string) {
 	return words
 }
 
-// FirstSaid is the first text of the user.
-func FirstSaid(messages []dialect.Message) []byte {
+// FirstUserText is the first text of the user.
+func FirstUserText(messages []dialect.Message) []byte {
 	for i := range messages {
 		for j := range messages[i].Parts {
 			if p := &messages[i].Parts[j]; messages[i].Role == dialect.User && p.Kind == dialect.TextPart && len(p.Text) > 0 {
@@ -102,8 +102,8 @@ func FirstSaid(messages []dialect.Message) []byte {
 // Clip is the beginning of a text, in one line.
 func Clip(text []byte) string {
 	text = bytes.TrimSpace(text)
-	cut := len(text) > mostWords
-	words := string(bytes.Join(bytes.Fields(text[:min(len(text), mostWords)]), []byte(" ")))
+	cut := len(text) > maxWords
+	words := string(bytes.Join(bytes.Fields(text[:min(len(text), maxWords)]), []byte(" ")))
 	if cut {
 		words += "…"
 	}

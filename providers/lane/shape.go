@@ -9,18 +9,18 @@ import (
 	"toolscope/stream"
 )
 
-// A Shape is a request as hashes: what has to stay the same for the next one to go on from it. What
+// A RequestShape is a request as hashes: what has to stay the same for the next one to go on from it. What
 // clients change from request to request without meaning it is not in them: where they mark what to
 // cache, and whether a text is a string or a list.
-type Shape struct {
+type RequestShape struct {
 	System, Tools, Model uint64
 	Messages             []uint64 // behind the system prompt
 	lead                 int      // messages of the request that are the system prompt
 }
 
 // ShapeOf is the shape of a request.
-func ShapeOf(seed maphash.Seed, messages []dialect.Message, b *Body) Shape {
-	s := Shape{System: hashRaw(seed, b.System), Tools: hashRaw(seed, b.Tools), Model: hashRaw(seed, b.Model)}
+func ShapeOf(seed maphash.Seed, messages []dialect.Message, b *RequestBody) RequestShape {
+	s := RequestShape{System: hashRaw(seed, b.System), Tools: hashRaw(seed, b.Tools), Model: hashRaw(seed, b.Model)}
 	lead := 0
 	for lead < len(messages) && messages[lead].Role == dialect.System {
 		lead++
@@ -88,20 +88,20 @@ func writeUnmarked(h *maphash.Hash, v []byte) {
 	}
 }
 
-// A Path is the hashes of a request's beginnings: Path[n] is that of the first n messages.
-type Path []uint64
+// A PrefixHashes is the hashes of a request's beginnings: Path[n] is that of the first n messages.
+type PrefixHashes []uint64
 
-// Path is the way that the request's messages go.
-func (s *Shape) Path() Path {
-	p := make(Path, len(s.Messages)+1)
+// Prefixes is the way that the request's messages go.
+func (s *RequestShape) Prefixes() PrefixHashes {
+	p := make(PrefixHashes, len(s.Messages)+1)
 	for i, m := range s.Messages {
 		p[i+1] = bits.RotateLeft64(p[i]*0x9e3779b97f4a7c15, 29) ^ m
 	}
 	return p
 }
 
-// Since is what the request changes against the one before it in its lane.
-func (s *Shape) Since(was *Shape) (c stream.RequestChange) {
+// ChangeFrom is what the request changes against the one before it in its lane.
+func (s *RequestShape) ChangeFrom(was *RequestShape) (c stream.RequestChange) {
 	most := min(len(was.Messages), len(s.Messages))
 	for c.Same < most && was.Messages[c.Same] == s.Messages[c.Same] {
 		c.Same++

@@ -12,18 +12,18 @@ var starters = map[string]bool{
 	"Agent": true, "Task": true, "task": true, "agent": true, "spawn_agent": true, "invoke_agent": true, "delegate_to_agent": true, "new_task": true,
 }
 
-// Starts reports whether a tool of that name starts an agent.
-func Starts(tool string) bool { return starters[tool] }
+// IsAgentTool reports whether a tool of that name starts an agent.
+func IsAgentTool(tool string) bool { return starters[tool] }
 
-// Orders are what the arguments of a call that starts an agent tell it.
-type Orders struct {
+// AgentTask are what the arguments of a call that starts an agent tell it.
+type AgentTask struct {
 	Prompt []byte // what its first request says
 	Task   string // the name that it gets
 	Title  string // what people call it
 }
 
-// OrdersOf reads the arguments of such a call.
-func OrdersOf(args []byte) (o Orders) {
+// ReadAgentTask reads the arguments of such a call.
+func ReadAgentTask(args []byte) (o AgentTask) {
 	of := dialect.Raw(bytes.TrimSpace(args))
 	first := func(names ...string) dialect.Raw {
 		for _, name := range names {
@@ -39,13 +39,13 @@ func OrdersOf(args []byte) (o Orders) {
 	return o
 }
 
-// Opening are the texts of the user that a conversation begins with, any of which may be what an
+// OpeningTexts are the texts of the user that a conversation begins with, any of which may be what an
 // agent was told. Agents are told something in the first messages, before the first call.
-func Opening(messages []dialect.Message) (texts [][]byte) {
+func OpeningTexts(messages []dialect.Message) (texts [][]byte) {
 	for i := range messages {
 		for j := range messages[i].Parts {
 			switch p := &messages[i].Parts[j]; {
-			case p.Kind == dialect.CallPart, len(texts) == mostOpening:
+			case p.Kind == dialect.CallPart, len(texts) == maxOpening:
 				return texts
 			case p.Kind == dialect.TextPart && messages[i].Role == dialect.User:
 				if text := bytes.TrimSpace(p.Text); len(text) > 0 {
@@ -57,4 +57,4 @@ func Opening(messages []dialect.Message) (texts [][]byte) {
 	return texts
 }
 
-const mostOpening = 16
+const maxOpening = 16
