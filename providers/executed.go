@@ -27,7 +27,7 @@ type mcpTraffic struct {
 // routeMCP takes a record of what is said to an MCP server, or reports that it is of none.
 func (in *Inspector) routeMCP(r stream.Record) (taken bool) {
 	e := &in.executed
-	if e.log.Takes(r.Exchange) {
+	if e.log.Has(r.Exchange) {
 		in.feedMCP(r)
 		return true
 	}
@@ -149,7 +149,7 @@ func (v *View) Executed() []*mcp.Request {
 	}
 	var then []*mcp.Request
 	for _, r := range all {
-		if was := r.As(int32(v.past.events)); was != nil {
+		if was := r.AsOf(int32(v.past.events)); was != nil {
 			then = append(then, was)
 		}
 	}

@@ -113,7 +113,7 @@ func (in *Inspector) runOf(model int) string {
 // clocksApart reports whether two exchanges were recorded by two programs, each with its clock.
 func (in *Inspector) clocksApart(model, server int) bool {
 	x := in.Exchange(model)
-	return x == nil || x.Head.File != in.executed.log.File(server)
+	return x == nil || x.Head.File != in.executed.log.FileOf(server)
 }
 
 // endedTwice reports whether the end of a call was said twice.
@@ -176,14 +176,14 @@ func (v *View) ToolRuns(c *stream.Call) (all []ToolRun) {
 		r := log.Requests[g.Request]
 		a := v.in.ToolRun(r)
 		if v.past != nil {
-			r = r.As(int32(v.past.events))
+			r = r.AsOf(int32(v.past.events))
 		}
 		if a == nil || r == nil {
 			continue
 		}
 		got := ToolRun{
 			ToolRun: g, How: a.Explain(), Server: r.Server.Name, Tool: r.Tool, Args: r.Args, ArgsSize: r.ArgsSize, Altered: a.Args == "altered",
-			IsPrefix: a.IsPrefix, PrefixBytes: a.PrefixBytes, Path: a.Path, At: r.Asked, Took: r.Took(), State: r.State.String(), Failed: r.Failed, Text: r.Text, Size: r.TextSize, Shape: r.ShapeSize,
+			IsPrefix: a.IsPrefix, PrefixBytes: a.PrefixBytes, Path: a.Path, At: r.AskedAt, Took: r.Duration(), State: r.State.String(), Failed: r.Failed, Text: r.Text, Size: r.TextSize, Shape: r.StructuredSize,
 		}
 		if v.past != nil && r.State == mcp.Open {
 			got.State = "no answer yet"

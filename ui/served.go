@@ -78,7 +78,7 @@ func (m *Model) drawAsked(p *screen.Pen, r *mcp.Request, here bool) {
 		state = "failed"
 	}
 	took := ""
-	if d := r.Took(); d >= 0 {
+	if d := r.Duration(); d >= 0 {
 		took = " in " + screen.Time(d).String()
 	}
 	p.Text(role, p.Format("%-10s", state))
@@ -99,8 +99,8 @@ func (m *Model) drawGiven(p *screen.Pen, r *mcp.Request) {
 	if r.Shell() {
 		text = r.Exit
 	}
-	if text == "" && r.ShapeSize > 0 {
-		text = string(r.Shape)
+	if text == "" && r.StructuredSize > 0 {
+		text = string(r.Structured)
 	}
 	p.Text(screen.Muted, m.draw.Truncate(p.Format("             %s", text[:min(len(text), 4*m.w)]), m.w-1))
 }

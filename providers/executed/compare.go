@@ -153,9 +153,9 @@ const sampleBytes = 48
 
 // compareResult compares what a tool answered with what the model was told.
 func compareResult(r *mcp.Request, got []byte, media int) ResultRelation {
-	text, shape := withoutTags(bytes.TrimSpace([]byte(r.Text))), withoutTags(bytes.TrimSpace(r.Shape))
+	text, shape := withoutTags(bytes.TrimSpace([]byte(r.Text))), withoutTags(bytes.TrimSpace(r.Structured))
 	got = withoutTags(bytes.TrimSpace(got))
-	wholeText, wholeShape := len(r.Text) == r.TextSize, len(r.Shape) == r.ShapeSize
+	wholeText, wholeShape := len(r.Text) == r.TextSize, len(r.Structured) == r.StructuredSize
 	differ := len(text) > 0 && len(shape) > 0 && !(wholeText && wholeShape && saysSame(text, shape))
 	switch {
 	case len(text)+len(shape) == 0 && r.Media+media == 0 && len(got) == 0:
@@ -176,7 +176,7 @@ func compareResult(r *mcp.Request, got []byte, media int) ResultRelation {
 	if differ {
 		same, wrapped = Half, Half
 	}
-	size := max(r.TextSize, r.ShapeSize)
+	size := max(r.TextSize, r.StructuredSize)
 	switch {
 	case isText && saysSame(got, text), isShape && saysSame(got, shape):
 		return same

@@ -103,7 +103,7 @@ func (j *Join) drift(run, name string, schema dialect.Raw) (d driftedTool, drift
 	}
 	d = driftedTool{run, of.Name, strings.TrimSpace(tool.Name), cmp.Or(firstDifference(withoutSchemaKey(tool.Schema), withoutSchemaKey(schema)), "it"), schemaDrift}
 	switch {
-	case slices.ContainsFunc(of.Former, func(t mcp.Tool) bool { return t.Name == tool.Name && sameSchema(schema, t.Schema) }):
+	case slices.ContainsFunc(of.FormerTools, func(t mcp.Tool) bool { return t.Name == tool.Name && sameSchema(schema, t.Schema) }):
 		if of.Changes == 0 {
 			return d, false // an old list, and nobody said that there is another
 		}

@@ -121,18 +121,18 @@ func (j *Join) NotRun() []CallWithoutRun { return j.not }
 // AfterSeal is how long after its call's arguments were final a request was made, negative where that
 // was before; ok is false where it is not known.
 func (a *ToolRequest) AfterSeal() (d time.Duration, ok bool) {
-	if a.Call == nil || a.Asked < 0 || a.Call.SealedAt < 0 {
+	if a.Call == nil || a.AskedAt < 0 || a.Call.SealedAt < 0 {
 		return 0, false
 	}
-	return a.Asked - a.Call.SealedAt, true
+	return a.AskedAt - a.Call.SealedAt, true
 }
 
 // AfterTurn is AfterSeal of the end of the turn.
 func (a *ToolRequest) AfterTurn() (d time.Duration, ok bool) {
-	if a.Call == nil || a.Asked < 0 || a.Call.ClosedAt < 0 {
+	if a.Call == nil || a.AskedAt < 0 || a.Call.ClosedAt < 0 {
 		return 0, false
 	}
-	return a.Asked - a.Call.ClosedAt, true
+	return a.AskedAt - a.Call.ClosedAt, true
 }
 
 // The most calls and requests that may still be joined.
@@ -245,7 +245,7 @@ func (j *Join) Given(ref stream.Ref, at time.Duration, event int, g SentResult) 
 		j.learn(of)
 	}
 	of.given, of.givenAt = true, at
-	if j.mayBeServed(of) && len(g.Text) <= mcp.MostKept {
+	if j.mayBeServed(of) && len(g.Text) <= mcp.MaxKept {
 		g.Text = bytes.Clone(g.Text)
 	} else if len(of.asks) == 0 {
 		g.Text = nil
@@ -302,9 +302,9 @@ func (j *Join) End() {
 		models[of.Run] = true
 	}
 	for _, a := range j.asks {
-		if models[a.Server.Run] && a.Call == nil && a.Request.Call == "" && len(a.Candidates) == 0 && a.Server.Gaps == 0 && !a.Unasked {
+		if models[a.Server.Run] && a.Call == nil && a.Request.CallID == "" && len(a.Candidates) == 0 && a.Server.Gaps == 0 && !a.Unasked {
 			a.Unasked = true
-			a.Server.Find(a.Asked, unasked, "%s was run, and no call of a model is there that asks for it", a.Tool)
+			a.Server.AddFinding(a.AskedAt, unasked, "%s was run, and no call of a model is there that asks for it", a.Tool)
 		}
 	}
 }

@@ -65,9 +65,9 @@ func TestTold(t *testing.T) {
 		{"", "", "words of the client", Unknown},
 		{"key [redacted:token:1a2b]", "", "key [redacted:token:3c4d]", Same},
 	} {
-		r := &mcp.Request{Text: test.text, TextSize: len(test.text), ShapeSize: len(test.shape)}
+		r := &mcp.Request{Text: test.text, TextSize: len(test.text), StructuredSize: len(test.shape)}
 		if test.shape != "" {
-			r.Shape = []byte(test.shape)
+			r.Structured = []byte(test.shape)
 		}
 		if got := compareResult(r, []byte(test.got), 0); got != test.want {
 			t.Errorf("%.40q %s told as %.40q: %q, want %q", test.text, test.shape, test.got, got, test.want)

@@ -15,7 +15,7 @@ func (j *Join) found(of *Call, a *ToolRequest, f stream.Finding) stream.Finding 
 	seen := &of.finding
 	request, at := -1, of.givenAt
 	if a != nil {
-		seen, request, at = &a.finding, a.Number, a.Asked
+		seen, request, at = &a.finding, a.Number, a.AskedAt
 	}
 	if (*seen)[f.Diagnosis] {
 		return f
@@ -77,8 +77,8 @@ func (j *Join) judgeArgs(of *Call, a *ToolRequest) {
 		j.found(of, a, cut.Finding("%s was run with %s, while those that the model wrote stop after %d", a.Tool, of.partialArgs(a), of.Size))
 	case of.syntax == stream.SyntaxBroken:
 		j.found(of, a, cut.Finding("%s was run with %s, while those that the model wrote are no JSON", a.Tool, of.partialArgs(a)))
-	case of.LastAt >= 0 && a.Asked+j.skew(of, a) < of.LastAt:
-		j.found(of, a, cut.Finding("%s was run with %s, %s before the last of %d came", a.Tool, of.partialArgs(a), DurationText(of.LastAt-a.Asked), of.Size))
+	case of.LastAt >= 0 && a.AskedAt+j.skew(of, a) < of.LastAt:
+		j.found(of, a, cut.Finding("%s was run with %s, %s before the last of %d came", a.Tool, of.partialArgs(a), DurationText(of.LastAt-a.AskedAt), of.Size))
 	case whole:
 		at := a.Path
 		if at == "" {
@@ -98,20 +98,20 @@ func (of *Call) partialArgs(a *ToolRequest) string {
 
 // judgeTime compares the times.
 func (j *Join) judgeTime(of *Call, a *ToolRequest) {
-	late := a.Asked + j.skew(of, a)
+	late := a.AskedAt + j.skew(of, a)
 	switch {
-	case a.Asked < 0:
+	case a.AskedAt < 0:
 		return
 	case of.SealedAt >= 0 && late < of.SealedAt:
-		j.found(of, a, early.WithSeverity(stream.Error).Finding("%s was run %s before its arguments were final", a.Tool, DurationText(of.SealedAt-a.Asked)))
+		j.found(of, a, early.WithSeverity(stream.Error).Finding("%s was run %s before its arguments were final", a.Tool, DurationText(of.SealedAt-a.AskedAt)))
 	case !of.closed:
 		return
 	case of.ClosedAt >= 0 && late < of.ClosedAt && of.Phase == stream.TurnComplete:
-		j.found(of, a, early.Finding("%s was run %s before its turn had ended", a.Tool, DurationText(of.ClosedAt-a.Asked)))
+		j.found(of, a, early.Finding("%s was run %s before its turn had ended", a.Tool, DurationText(of.ClosedAt-a.AskedAt)))
 	}
 	if of.closed && !of.muted && of.Phase != stream.TurnComplete && of.Phase != stream.TurnIsOpen {
 		when := "and then its turn was"
-		if of.ClosedAt >= 0 && a.Asked > of.ClosedAt {
+		if of.ClosedAt >= 0 && a.AskedAt > of.ClosedAt {
 			when = "although its turn was"
 		}
 		j.found(of, a, orphaned.Finding("%s was run, %s %s", a.Tool, when, of.Phase))
@@ -151,7 +151,7 @@ func (j *Join) ranBefore(of *Call, a *ToolRequest) {
 			continue
 		}
 		for _, b := range other.asks {
-			if b != a && b.isCertain() && b.Server.Name == a.Server.Name && b.Tool == a.Tool && b.Asked <= a.Asked && b.ArgsSize == a.ArgsSize &&
+			if b != a && b.isCertain() && b.Server.Name == a.Server.Name && b.Tool == a.Tool && b.AskedAt <= a.AskedAt && b.ArgsSize == a.ArgsSize &&
 				sameArgs(b.Request.Args, a.Request.Args) {
 				j.found(of, a, repeated.Finding("%s was run with these arguments already, for turn %d, which was %s", a.Tool, other.Ref.Turn+1, other.Phase))
 				return
@@ -168,7 +168,7 @@ func (j *Join) notAsked(of *Call) {
 		return
 	}
 	for _, a := range j.asks {
-		if a.Call == nil && a.Request.Call == "" && j.inWindow(of, a) && nameMatch(of.Name, a.Server, a.Tool) != noName {
+		if a.Call == nil && a.Request.CallID == "" && j.inWindow(of, a) && nameMatch(of.Name, a.Server, a.Tool) != noName {
 			return
 		}
 	}
@@ -188,7 +188,7 @@ func (j *Join) compare(of *Call, a *ToolRequest, event int, g SentResult) {
 	}
 	a.ModelHasResult, a.ResultEvent, a.ResultBytes = true, event, g.Size
 	r := a.Request
-	if r.Shell() || !r.Answer() || len(g.Text) < g.Size || len(of.asks) > 1 && a != of.asks[0] {
+	if r.Shell() || !r.HasResult() || len(g.Text) < g.Size || len(of.asks) > 1 && a != of.asks[0] {
 		return
 	}
 	a.Result = compareResult(r, g.Text, g.Media)
@@ -196,7 +196,7 @@ func (j *Join) compare(of *Call, a *ToolRequest, event int, g SentResult) {
 		return
 	}
 	tell := func(d *stream.Diagnosis, format string, args ...any) { j.found(of, a, d.Finding(format, args...)) }
-	sizes := fmt.Sprintf("of %s%s the model was told %d", count.Of(r.TextSize, "byte"), structuredText(r.ShapeSize), g.Size)
+	sizes := fmt.Sprintf("of %s%s the model was told %d", count.Of(r.TextSize, "byte"), structuredText(r.StructuredSize), g.Size)
 	switch a.Result {
 	case Cut, None:
 		tell(resultCut, "%s", sizes)

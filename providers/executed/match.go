@@ -11,7 +11,7 @@ import (
 
 // find finds the call of a request that came.
 func (j *Join) find(a *ToolRequest) {
-	if a.Request.Call != "" {
+	if a.Request.CallID != "" {
 		j.findByID(a)
 		return
 	}
@@ -48,7 +48,7 @@ func (of *Call) settledOr(a *ToolRequest) bool {
 // findByID finds the call of a request that says its id: the latest of that id.
 func (j *Join) findByID(a *ToolRequest) {
 	for _, of := range slices.Backward(j.calls) {
-		if of.ID == a.Request.Call && of.Run == a.Server.Run {
+		if of.ID == a.Request.CallID && of.Run == a.Server.Run {
 			j.join(a, of, stream.ByID, 1)
 			return
 		}
@@ -75,8 +75,8 @@ func (j *Join) inWindow(of *Call, a *ToolRequest) bool {
 	if began < 0 {
 		began = of.OpenedAt
 	}
-	late := of.given && of.givenAt >= 0 && a.Asked > of.givenAt+j.skew(of, a)
-	return began <= a.Asked+j.skew(of, a) && !late
+	late := of.given && of.givenAt >= 0 && a.AskedAt > of.givenAt+j.skew(of, a)
+	return began <= a.AskedAt+j.skew(of, a) && !late
 }
 
 // skew is how far the clocks of a call and of a request may be apart.
@@ -117,9 +117,9 @@ func (j *Join) tryAgain(of *Call) {
 	for _, a := range j.asks {
 		switch {
 		case a.Call != nil || of.Run != a.Server.Run:
-		case a.Request.Call != "" && a.Request.Call == of.ID:
+		case a.Request.CallID != "" && a.Request.CallID == of.ID:
 			j.join(a, of, stream.ByID, 1)
-		case a.Request.Call == "" && len(of.asks) == 0:
+		case a.Request.CallID == "" && len(of.asks) == 0:
 			if j.inWindow(of, a) {
 				j.find(a)
 			}
@@ -135,7 +135,7 @@ func (j *Join) resolve(of *Call) {
 	}
 	var equal, named []*ToolRequest
 	for _, a := range j.asks {
-		if a.Call != nil || a.Request.Call != "" || !j.inWindow(of, a) || !j.isOf(of, a) {
+		if a.Call != nil || a.Request.CallID != "" || !j.inWindow(of, a) || !j.isOf(of, a) {
 			continue
 		}
 		named = append(named, a)
@@ -178,7 +178,7 @@ func (j *Join) join(a *ToolRequest, of *Call, by stream.MatchBasis, equals int) 
 	before := of.asks
 	of.asks = append(of.asks, a)
 	j.learn(of)
-	j.Tell(Match{Call: of.Ref, At: a.Asked, Text: fmt.Sprintf("%s of %s, %s", a.Tool, a.Server.Name, a.Explain()), ToolExecution: stream.ToolExecution{Request: a.Number, Join: by, Of: equals}})
+	j.Tell(Match{Call: of.Ref, At: a.AskedAt, Text: fmt.Sprintf("%s of %s, %s", a.Tool, a.Server.Name, a.Explain()), ToolExecution: stream.ToolExecution{Request: a.Number, Join: by, Of: equals}})
 	if len(before) > 0 && by == stream.ByID {
 		j.ranTwice(of, a, before)
 	}
@@ -217,7 +217,7 @@ func (j *Join) mayBeServed(of *Call) bool {
 func (j *Join) offered(of *Call) (s *mcp.Server, tool string) {
 	for _, s := range j.Log.Servers {
 		for _, t := range s.Tools {
-			if s.Run == of.Run && nameMatch(of.Name, s, t.Name) >= someServer && s.Began <= of.OpenedAt && (s.Over < 0 || s.Over > of.givenAt) {
+			if s.Run == of.Run && nameMatch(of.Name, s, t.Name) >= someServer && s.FirstSeenAt <= of.OpenedAt && (s.EndedAt < 0 || s.EndedAt > of.givenAt) {
 				return s, t.Name
 			}
 		}

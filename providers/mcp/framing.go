@@ -6,19 +6,19 @@ import (
 	"toolscope/stream"
 )
 
-// mostOfMessage is how long a message may be to be read.
-const mostOfMessage = 16 << 20
+// maxMessageBytes is how long a message may be to be read.
+const maxMessageBytes = 16 << 20
 
-// lines are messages of a stream, one a line. Of a line that is too long, or of which bytes were not
+// lineFramer are messages of a stream, one a line. Of a line that is too long, or of which bytes were not
 // seen, nothing is kept.
-type lines struct {
+type lineFramer struct {
 	part    []byte
 	size    int64 // of the line so far
 	lost    bool
 	unequal bool // bytes of the line are missing
 }
 
-func (l *lines) Write(p []byte, emit func(stream.Frame)) {
+func (l *lineFramer) Write(p []byte, emit func(stream.Frame)) {
 	for len(p) > 0 {
 		i := bytes.IndexByte(p, '\n')
 		end := i >= 0
@@ -26,7 +26,7 @@ func (l *lines) Write(p []byte, emit func(stream.Frame)) {
 			i = len(p)
 		}
 		l.size += int64(i)
-		if l.lost = l.lost || l.size > mostOfMessage; l.lost {
+		if l.lost = l.lost || l.size > maxMessageBytes; l.lost {
 			l.part = nil
 		} else if len(l.part) > 0 || !end {
 			l.part = append(l.part, p[:i]...)
@@ -43,52 +43,52 @@ func (l *lines) Write(p []byte, emit func(stream.Frame)) {
 	}
 }
 
-func (l *lines) emit(line []byte, emit func(stream.Frame)) {
+func (l *lineFramer) emit(line []byte, emit func(stream.Frame)) {
 	f := stream.Frame{Data: bytes.TrimSpace(line), End: l.size}
 	if l.lost {
 		f = stream.Frame{Kind: stream.FrameResidue, End: l.size, Truncated: l.unequal}
 	}
-	*l = lines{part: l.part[:0]}
+	*l = lineFramer{part: l.part[:0]}
 	if len(f.Data) > 0 || f.Kind != stream.FrameData {
 		emit(f)
 	}
 }
 
-// lose says that bytes are missing here: the line that is read is not what was sent.
-func (l *lines) lose() { l.lost, l.unequal, l.part = true, true, nil }
+// addGap says that bytes are missing here: the line that is read is not what was sent.
+func (l *lineFramer) addGap() { l.lost, l.unequal, l.part = true, true, nil }
 
 // Close gives a line that has no end, if it could be a message.
-func (l *lines) Close(emit func(stream.Frame)) {
+func (l *lineFramer) Close(emit func(stream.Frame)) {
 	if len(l.part) > 0 && !l.lost {
 		f := stream.Frame{Data: bytes.TrimSpace(l.part), End: l.size, Truncated: true}
-		*l = lines{}
+		*l = lineFramer{}
 		emit(f)
 	}
 }
 
-// whole is a body that is one message, or a list of them.
-type whole struct {
+// bodyFramer is a body that is one message, or a list of them.
+type bodyFramer struct {
 	body []byte
 	size int64
 }
 
-func (w *whole) Write(p []byte, _ func(stream.Frame)) {
-	if w.size += int64(len(p)); w.size > mostOfMessage {
+func (w *bodyFramer) Write(p []byte, _ func(stream.Frame)) {
+	if w.size += int64(len(p)); w.size > maxMessageBytes {
 		w.body = nil
 		return
 	}
 	w.body = append(w.body, p...)
 }
 
-func (w *whole) Close(emit func(stream.Frame)) {
+func (w *bodyFramer) Close(emit func(stream.Frame)) {
 	if len(w.body) > 0 {
 		emit(stream.Frame{Data: w.body, End: w.size})
 	}
 	w.body = nil
 }
 
-// silent is a body that is no message: what a web server says that refuses.
-type silent struct{}
+// noMessages is a body that is no message: what a web server says that refuses.
+type noMessages struct{}
 
-func (silent) Write([]byte, func(stream.Frame)) {}
-func (silent) Close(func(stream.Frame))         {}
+func (noMessages) Write([]byte, func(stream.Frame)) {}
+func (noMessages) Close(func(stream.Frame))         {}

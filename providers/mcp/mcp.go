@@ -28,7 +28,7 @@ type Log struct {
 	Requests []*Request     // in the order in which they were sent
 	News     func(*Request) // is told of each when it is asked, or nil
 
-	talks map[int]*talk
+	talks map[int]*dialogue
 	open  []*Request // that wait for their answer
 	bytes int        // of texts that are kept
 	bare  int        // requests before that one have none any more
@@ -36,21 +36,21 @@ type Log struct {
 
 // The most that is kept: of texts, and of requests that wait.
 const (
-	textsKept = 64 << 20
-	openKept  = 4096
+	maxTextBytes = 64 << 20
+	maxWaiting   = 4096
 )
 
 // add adds a request, which waits for its answer.
 func (l *Log) add(r *Request) {
 	l.Requests = append(l.Requests, r)
-	l.wait(r)
+	l.addWaiting(r)
 	if l.News != nil {
 		l.News(r)
 	}
 }
 
-// File is what the exchange of that number was recorded in, "" where that is not known.
-func (l *Log) File(number int) string {
+// FileOf is what the exchange of that number was recorded in, "" where that is not known.
+func (l *Log) FileOf(number int) string {
 	if t := l.talks[number]; t != nil {
 		return t.file
 	}
@@ -65,56 +65,56 @@ func (l *Log) RunOf(number int) string {
 	return ""
 }
 
-// wait has a request wait. Of very many that nobody answers the oldest is taken for lost.
-func (l *Log) wait(r *Request) {
-	if l.open = append(l.open, r); len(l.open) > openKept {
+// addWaiting has a request wait. Of very many that nobody answers the oldest is taken for lost.
+func (l *Log) addWaiting(r *Request) {
+	if l.open = append(l.open, r); len(l.open) > maxWaiting {
 		l.open = append(l.open[:0], l.open[1:]...)
 	}
 }
 
-// keep counts the texts of a request, and lets go of those of the oldest where they are too many.
-func (l *Log) keep(bytes int) {
-	for l.bytes += bytes; l.bytes > textsKept && l.bare < len(l.Requests)-1; l.bare++ {
+// countText counts the texts of a request, and lets go of those of the oldest where they are too many.
+func (l *Log) countText(bytes int) {
+	for l.bytes += bytes; l.bytes > maxTextBytes && l.bare < len(l.Requests)-1; l.bare++ {
 		r := l.Requests[l.bare]
-		l.bytes -= len(r.Args) + len(r.Text) + len(r.Shape)
-		r.Args, r.Text, r.Shape = nil, "", nil
+		l.bytes -= len(r.Args) + len(r.Text) + len(r.Structured)
+		r.Args, r.Text, r.Structured = nil, "", nil
 	}
 }
 
 // A Server is who is spoken with: one process, or one URL.
 type Server struct {
-	Name     string // as the recording or the URL has it
-	Run      string // of the recordings that tell of it, see stream.Head
-	Shell    bool   // it is no server: commands of a shell
-	Title    string // what it calls itself, "" where it was not asked
-	Version  string // of the protocol, as agreed or as the messages say
-	Calls    int    // tools that were called
-	Messages int    // of both sides, read
-	Gaps     int64  // bytes that were not seen
-	Notes    []Note // what was found, and what it said beside the protocol
-	Ended    string // why it ended, where that was not as it should be
-	Changes  int    // how often it said that its tools are others now
-	Tools    []Tool // as it told them last
-	Former   []Tool // others, as it told them before that
+	Name        string       // as the recording or the URL has it
+	Run         string       // of the recordings that tell of it, see stream.Head
+	Shell       bool         // it is no server: commands of a shell
+	Title       string       // what it calls itself, "" where it was not asked
+	Version     string       // of the protocol, as agreed or as the messages say
+	Calls       int          // tools that were called
+	Messages    int          // of both sides, read
+	Gaps        int64        // bytes that were not seen
+	Notes       []ServerNote // what was found, and what it said beside the protocol
+	Ended       string       // why it ended, where that was not as it should be
+	Changes     int          // how often it said that its tools are others now
+	Tools       []Tool       // as it told them last
+	FormerTools []Tool       // others, as it told them before that
 
-	Began time.Duration // when it was first heard of
-	Over  time.Duration // when its process ended, stream.NoTime before and where that was not seen
+	FirstSeenAt time.Duration // when it was first heard of
+	EndedAt     time.Duration // when its process ended, stream.NoTime before and where that was not seen
 
 	listing bool // more of the list is to come
 }
 
-// A Note is one thing to know of a server.
-type Note struct {
+// A ServerNote is one thing to know of a server.
+type ServerNote struct {
 	At      time.Duration
 	Finding *stream.Finding // nil for what the server itself wrote to standard error
 	Text    string
 }
 
-// notesKept is how many notes a server has at most; of standard error the latest.
-const notesKept = 200
+// maxNotes is how many notes a server has at most; of standard error the latest.
+const maxNotes = 200
 
-// A talk is what is said in one exchange.
-type talk struct {
+// A dialogue is what is said in one exchange.
+type dialogue struct {
 	log     *Log
 	number  int
 	server  *Server
@@ -135,15 +135,15 @@ type framer interface {
 	Close(emit func(stream.Frame))
 }
 
-// Takes reports whether the exchange of that number is one of the log.
-func (l *Log) Takes(number int) bool { return l.talks[number] != nil }
+// Has reports whether the exchange of that number is one of the log.
+func (l *Log) Has(number int) bool { return l.talks[number] != nil }
 
 // Begin has an exchange be read, of which this is known of the request.
 func (l *Log) Begin(number int, h *stream.Head) {
 	if l.talks == nil {
-		l.talks = map[int]*talk{}
+		l.talks = map[int]*dialogue{}
 	}
-	t := &talk{log: l, number: number, file: h.File, stdio: h.Method == Stdio}
+	t := &dialogue{log: l, number: number, file: h.File, stdio: h.Method == Stdio}
 	name := strings.TrimPrefix(h.URL, "mcp:")
 	if h.Method == Shell {
 		t.beginShell(h)
@@ -151,14 +151,14 @@ func (l *Log) Begin(number int, h *stream.Head) {
 		return
 	}
 	if t.stdio {
-		t.ask, t.answer, t.decided = new(lines), new(lines), true
-		t.server = &Server{Name: name, Run: h.Run, Began: stream.NoTime, Over: stream.NoTime}
+		t.ask, t.answer, t.decided = new(lineFramer), new(lineFramer), true
+		t.server = &Server{Name: name, Run: h.Run, FirstSeenAt: stream.NoTime, EndedAt: stream.NoTime}
 		l.Servers = append(l.Servers, t.server)
 	} else {
 		name, _, _ = strings.Cut(name, "?")
-		t.ask, t.scope = new(whole), h.Run+" "+name+" "+first(h.Header["Mcp-Session-Id"])
+		t.ask, t.scope = new(bodyFramer), h.Run+" "+name+" "+firstValue(h.Header["Mcp-Session-Id"])
 		t.server = l.serverOf(name, h.Run)
-		if v := first(h.Header["Mcp-Protocol-Version"]); v != "" {
+		if v := firstValue(h.Header["Mcp-Protocol-Version"]); v != "" {
 			t.server.Version = v
 		}
 	}
@@ -168,7 +168,7 @@ func (l *Log) Begin(number int, h *stream.Head) {
 // Stdio is the method of an exchange over standard streams.
 const Stdio = "STDIO"
 
-func first(values []string) string {
+func firstValue(values []string) string {
 	if len(values) == 0 {
 		return ""
 	}
@@ -182,7 +182,7 @@ func (l *Log) serverOf(name, run string) *Server {
 			return s
 		}
 	}
-	s := &Server{Name: name, Run: run, Began: stream.NoTime, Over: stream.NoTime}
+	s := &Server{Name: name, Run: run, FirstSeenAt: stream.NoTime, EndedAt: stream.NoTime}
 	l.Servers = append(l.Servers, s)
 	return s
 }
@@ -192,7 +192,7 @@ func (l *Log) Write(r *stream.Record, known int32) {
 	t := l.talks[r.Exchange]
 	t.known = known
 	if t.command != nil {
-		t.ran(r)
+		t.readCommand(r)
 		return
 	}
 	side := 0
@@ -200,84 +200,84 @@ func (l *Log) Write(r *stream.Record, known int32) {
 		side = 1
 	}
 	t.at[side] = r.At
-	if t.server.Began == stream.NoTime {
-		t.server.Began = r.At
+	if t.server.FirstSeenAt == stream.NoTime {
+		t.server.FirstSeenAt = r.At
 	}
 	if r.Head != nil && !r.Request {
-		t.headed(r.Head)
+		t.readHead(r.Head)
 	}
-	t.note(r)
+	t.readNote(r)
 	if r.Lost > 0 {
 		t.server.Gaps += r.Lost
-		t.lose(r.Request)
+		t.addGap(r.Request)
 	}
 	switch {
 	case r.Request:
-		t.ask.Write(r.Data, t.asked)
+		t.ask.Write(r.Data, t.readClientFrame)
 	default:
 		if !t.stdio && len(r.Data)+len(r.Why) > 0 || r.End {
-			t.askedAll()
+			t.endRequest()
 		}
-		t.answers(r.Data)
+		t.feedResponse(r.Data)
 	}
 	if r.End {
 		t.end(r)
 	}
 }
 
-// headed takes the head of an answer over HTTP.
-func (t *talk) headed(h *stream.Head) {
-	t.askedAll()
-	kind, _, _ := strings.Cut(first(h.Header["Content-Type"]), ";")
-	t.answer, t.decided = new(whole), true
+// readHead takes the head of an answer over HTTP.
+func (t *dialogue) readHead(h *stream.Head) {
+	t.endRequest()
+	kind, _, _ := strings.Cut(firstValue(h.Header["Content-Type"]), ";")
+	t.answer, t.decided = new(bodyFramer), true
 	if strings.TrimSpace(kind) == "text/event-stream" {
 		t.answer = new(stream.SSE)
 	}
 	if h.Status >= 400 {
-		t.answer = new(silent)
+		t.answer = new(noMessages)
 	}
 }
 
-// askedAll says that the request has come.
-func (t *talk) askedAll() {
+// endRequest says that the request has come.
+func (t *dialogue) endRequest() {
 	if !t.stdio {
-		t.ask.Close(t.asked)
+		t.ask.Close(t.readClientFrame)
 	}
 }
 
-func (t *talk) answers(p []byte) {
+func (t *dialogue) feedResponse(p []byte) {
 	if t.answer == nil {
-		t.answer = new(whole)
+		t.answer = new(bodyFramer)
 	}
-	t.answer.Write(p, t.answered)
+	t.answer.Write(p, t.readServerFrame)
 }
 
-// lose says that bytes of a side are missing: what was begun there cannot be read.
-func (t *talk) lose(request bool) {
-	if f, is := t.ask.(*lines); is && request {
-		f.lose()
+// addGap says that bytes of a side are missing: what was begun there cannot be read.
+func (t *dialogue) addGap(request bool) {
+	if f, is := t.ask.(*lineFramer); is && request {
+		f.addGap()
 	}
-	if f, is := t.answer.(*lines); is && !request {
-		f.lose()
+	if f, is := t.answer.(*lineFramer); is && !request {
+		f.addGap()
 	}
 }
 
 // end says that nothing more comes of the exchange.
-func (t *talk) end(r *stream.Record) {
+func (t *dialogue) end(r *stream.Record) {
 	if t.answer != nil {
-		t.answer.Close(t.answered)
+		t.answer.Close(t.readServerFrame)
 	}
-	t.ask.Close(t.asked)
+	t.ask.Close(t.readClientFrame)
 	if t.stdio {
-		t.server.Ended, t.server.Over = r.Why, r.At
+		t.server.Ended, t.server.EndedAt = r.Why, r.At
 	}
 }
 
-// asked takes a message of the client, answered one of the server.
-func (t *talk) asked(f stream.Frame)    { t.message(f, false) }
-func (t *talk) answered(f stream.Frame) { t.message(f, true) }
+// readClientFrame takes a message of the client, answered one of the server.
+func (t *dialogue) readClientFrame(f stream.Frame) { t.readFrame(f, false) }
+func (t *dialogue) readServerFrame(f stream.Frame) { t.readFrame(f, true) }
 
-func (t *talk) message(f stream.Frame, fromServer bool) {
+func (t *dialogue) readFrame(f stream.Frame, fromServer bool) {
 	if f.Kind != stream.FrameData || len(bytes.TrimSpace(f.Data)) == 0 {
 		return
 	}
@@ -285,7 +285,7 @@ func (t *talk) message(f stream.Frame, fromServer bool) {
 	if fromServer {
 		at = t.at[0]
 	}
-	t.read(f, fromServer, at)
+	t.readMessages(f, fromServer, at)
 }
 
 // Close says that nothing more comes at all.

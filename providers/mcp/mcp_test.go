@@ -43,15 +43,15 @@ func told(l *Log) string {
 			text = "server " + text
 		}
 		text += fmt.Sprintf(": %s", r.State)
-		if r.Took() >= 0 {
-			text += fmt.Sprintf(" in %d", r.Took()/time.Millisecond)
+		if r.Duration() >= 0 {
+			text += fmt.Sprintf(" in %d", r.Duration()/time.Millisecond)
 		}
 		for _, more := range []struct {
 			is   bool
 			text string
 		}{
 			{r.Failed, "failed"}, {r.Rounds > 0, fmt.Sprint("rounds ", r.Rounds)}, {r.Progress > 0, fmt.Sprint("progress ", r.Progress)},
-			{r.Call != "", "for " + r.Call}, {r.TextSize > 0, fmt.Sprintf("text %q", r.Text)}, {r.ShapeSize > 0, "shape " + string(r.Shape)},
+			{r.CallID != "", "for " + r.CallID}, {r.TextSize > 0, fmt.Sprintf("text %q", r.Text)}, {r.StructuredSize > 0, "shape " + string(r.Structured)},
 			{r.Media > 0, fmt.Sprint("media ", r.Media)}, {r.Error != "", fmt.Sprintf("error %d %s", r.Code, r.Error)},
 			{len(r.Args) > 0, "args " + string(r.Args)},
 		} {
@@ -213,10 +213,10 @@ func TestAs(t *testing.T) {
 		<{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a"}}
 		>{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"A"}]}}`)
 	r := l.Requests[0]
-	if r.As(0) != nil || r.As(2) != r {
-		t.Error(r.As(0), r.As(2))
+	if r.AsOf(0) != nil || r.AsOf(2) != r {
+		t.Error(r.AsOf(0), r.AsOf(2))
 	}
-	if was := r.As(1); was == nil || was.State != Open || was.Text != "" || was.Took() >= 0 || r.State != Done {
+	if was := r.AsOf(1); was == nil || was.State != Open || was.Text != "" || was.Duration() >= 0 || r.State != Done {
 		t.Errorf("%+v", was)
 	}
 }
@@ -228,25 +228,25 @@ func TestLimits(t *testing.T) {
 	put := func(request bool, text string) {
 		l.Write(&stream.Record{Exchange: 1, Request: request, Data: []byte(text)}, 0)
 	}
-	long := strings.Repeat("x", MostKept)
-	for n := range 3 * textsKept / MostKept {
+	long := strings.Repeat("x", MaxKept)
+	for n := range 3 * maxTextBytes / MaxKept {
 		put(true, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"a","arguments":{"a":"%s%s"}}}`+"\n", n, long, long))
 	}
-	if kept := l.Requests[len(l.Requests)-1]; l.bytes > textsKept || len(l.open) > openKept || len(kept.Args) != MostKept || kept.ArgsSize != 2*MostKept+8 || l.Requests[0].Args != nil {
+	if kept := l.Requests[len(l.Requests)-1]; l.bytes > maxTextBytes || len(l.open) > maxWaiting || len(kept.Args) != MaxKept || kept.ArgsSize != 2*MaxKept+8 || l.Requests[0].Args != nil {
 		t.Errorf("%d bytes, %d open", l.bytes, len(l.open))
 	}
 	piece := strings.Repeat("y", 1<<20)
-	for range mostOfMessage>>20 + 2 {
+	for range maxMessageBytes>>20 + 2 {
 		put(false, piece)
 	}
-	if part := l.talks[1].answer.(*lines).part; part != nil {
+	if part := l.talks[1].answer.(*lineFramer).part; part != nil {
 		t.Errorf("%d bytes of a line that is not read", len(part))
 	}
 	put(false, "\n"+`{"jsonrpc":"2.0","id":0,"result":{}}`+"\n")
-	for range 3 * notesKept {
+	for range 3 * maxNotes {
 		put(false, "junk\n")
 	}
-	if n := len(l.Servers[0].Notes); n != notesKept {
+	if n := len(l.Servers[0].Notes); n != maxNotes {
 		t.Errorf("%d notes", n)
 	}
 }

@@ -13,70 +13,70 @@ type message struct {
 	version, id, method, params, result, fault dialect.Raw
 }
 
-// read takes one line, or one body: a message, or a list of them, as the version 2025-03-26 had it.
-func (t *talk) read(f stream.Frame, fromServer bool, at time.Duration) {
+// readMessages takes one line, or one body: a message, or a list of them, as the version 2025-03-26 had it.
+func (t *dialogue) readMessages(f stream.Frame, fromServer bool, at time.Duration) {
 	data := dialect.Raw(f.Data)
 	if data.Kind() == '[' {
 		s := data.Scan()
 		for ok := s.Array(); ok; ok = s.Element() {
 			if one := s.Value(); one != nil {
-				t.one(one, fromServer, at, f.Truncated)
+				t.readMessage(one, fromServer, at, f.Truncated)
 			}
 		}
 		if err := s.End(); err != nil {
-			t.stray(data, fromServer, at, f.Truncated, err.Error())
+			t.noteInvalid(data, fromServer, at, f.Truncated, err.Error())
 		}
 		return
 	}
-	t.one(data, fromServer, at, f.Truncated)
+	t.readMessage(data, fromServer, at, f.Truncated)
 }
 
-func (t *talk) one(data dialect.Raw, fromServer bool, at time.Duration, cut bool) {
+func (t *dialogue) readMessage(data dialect.Raw, fromServer bool, at time.Duration, cut bool) {
 	var m message
 	err := dialect.Read(data,
 		dialect.Value("jsonrpc", &m.version), dialect.Value("id", &m.id), dialect.Value("method", &m.method),
 		dialect.Value("params", &m.params), dialect.Value("result", &m.result), dialect.Value("error", &m.fault))
 	switch {
 	case err != nil:
-		t.stray(data, fromServer, at, cut, err.Error())
+		t.noteInvalid(data, fromServer, at, cut, err.Error())
 		return
 	case !m.version.Is("2.0"):
-		t.stray(data, fromServer, at, cut, "it is no message of JSON-RPC 2.0")
+		t.noteInvalid(data, fromServer, at, cut, "it is no message of JSON-RPC 2.0")
 		return
 	}
 	t.server.Messages++
 	switch method := m.method.Text(); {
 	case m.method.IsPresent() && m.id.IsPresent():
-		t.request(&m, method, fromServer, at)
+		t.addRequest(&m, method, fromServer, at)
 	case m.method.IsPresent():
-		t.notification(&m, method, fromServer, at)
+		t.readNotification(&m, method, fromServer, at)
 	case m.id.IsPresent() && (m.result != nil || m.fault.IsPresent()):
-		t.response(&m, fromServer, at)
+		t.readResponse(&m, fromServer, at)
 	case m.fault.IsPresent(): // of a request that could not be read
-		t.server.note(at, serverError, "an error came that answers no request: %s", words(m.fault.Get("message").Text()))
+		t.server.noteFinding(at, serverError, "an error came that answers no request: %s", oneLine(m.fault.Get("message").Text()))
 	}
 }
 
-// stray says that something is no message.
-func (t *talk) stray(data []byte, fromServer bool, at time.Duration, cut bool, why string) {
+// noteInvalid says that something is no message.
+func (t *dialogue) noteInvalid(data []byte, fromServer bool, at time.Duration, cut bool, why string) {
 	switch {
 	case cut: // who ended in its midst is told by how the exchange ended
 	case t.stdio && fromServer:
-		t.server.note(at, strayOutput, "a line on standard output is no message (%s): %s", why, words(string(data[:min(len(data), 200)])))
+		t.server.noteFinding(at, strayOutput, "a line on standard output is no message (%s): %s", why, oneLine(string(data[:min(len(data), 200)])))
 	case fromServer:
-		t.server.note(at, strayBody, "an answer is no message (%s)", why)
+		t.server.noteFinding(at, strayBody, "an answer is no message (%s)", why)
 	default:
-		t.server.note(at, strayAsk, "what the client sent is no message (%s): %s", why, words(string(data[:min(len(data), 200)])))
+		t.server.noteFinding(at, strayAsk, "what the client sent is no message (%s): %s", why, oneLine(string(data[:min(len(data), 200)])))
 	}
 }
 
-// words are a text on one line.
-func words(text string) string { return strings.Join(strings.Fields(text), " ") }
+// oneLine are a text on one line.
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-func (t *talk) request(m *message, method string, fromServer bool, at time.Duration) {
+func (t *dialogue) addRequest(m *message, method string, fromServer bool, at time.Duration) {
 	r := &Request{
 		Number: len(t.log.Requests), Server: t.server, Exchange: t.number, ID: string(m.id), Method: method, FromServer: fromServer,
-		Asked: at, Answered: stream.NoTime, KnownAsked: t.known, scope: t.scopeOf(),
+		AskedAt: at, Answered: stream.NoTime, KnownAsked: t.known, scope: t.scopeOf(),
 	}
 	meta := m.params.Get("_meta")
 	r.token = string(meta.Get("progressToken"))
@@ -88,18 +88,18 @@ func (t *talk) request(m *message, method string, fromServer bool, at time.Durat
 		t.server.Version = v.Text()
 	}
 	if args := m.params.Get("arguments"); args != nil {
-		r.Args, r.ArgsSize = clipped(args), len(args)
+		r.Args, r.ArgsSize = clipRaw(args), len(args)
 	}
 	for _, name := range []string{"claudecode/toolUseId", "callId"} {
-		if id := meta.Get(name); id.IsString() && r.Call == "" {
-			r.Call = id.Text()
+		if id := meta.Get(name); id.IsString() && r.CallID == "" {
+			r.CallID = id.Text()
 		}
 	}
 	if m.params.Get("inputResponses").IsPresent() || m.params.Get("requestState").IsPresent() {
-		if first := t.asking(r); first != nil {
+		if first := t.roundOf(r); first != nil {
 			first.ID, first.Exchange, first.State, first.waits = r.ID, r.Exchange, Open, false
 			first.Rounds++
-			t.log.wait(first)
+			t.log.addWaiting(first)
 			return
 		}
 	}
@@ -107,14 +107,14 @@ func (t *talk) request(m *message, method string, fromServer bool, at time.Durat
 		t.server.Calls++
 	}
 	t.log.add(r)
-	t.log.keep(len(r.Args))
+	t.log.countText(len(r.Args))
 }
 
-// asking is the latest request of which this is another round: the server wanted to know something
+// roundOf is the latest request of which this is another round: the server wanted to know something
 // (a result whose resultType is "input_required"), and what is asked is the same, under another id and
 // with inputResponses, requestState, or both. See InputRequiredResult and InputResponseRequestParams in
 // https://github.com/modelcontextprotocol/modelcontextprotocol/blob/main/schema/2026-07-28/schema.ts
-func (t *talk) asking(r *Request) *Request {
+func (t *dialogue) roundOf(r *Request) *Request {
 	const latest = 256 // among so many it is
 	for i := len(t.log.Requests) - 1; i >= max(0, len(t.log.Requests)-latest); i-- {
 		old := t.log.Requests[i]
@@ -126,16 +126,16 @@ func (t *talk) asking(r *Request) *Request {
 }
 
 // scopeOf is where ids are counted: in a process, or in a session over HTTP.
-func (t *talk) scopeOf() string {
+func (t *dialogue) scopeOf() string {
 	if t.stdio {
 		return ""
 	}
 	return t.scope
 }
 
-// waiting takes the request out of those that wait that a message of the other side is about: in the
+// waitingRequest takes the request out of those that wait that a message of the other side is about: in the
 // same exchange, or where there is just one of that id in the same session.
-func (t *talk) waiting(id string, fromServer bool, same func(*Request) bool) *Request {
+func (t *dialogue) waitingRequest(id string, fromServer bool, same func(*Request) bool) *Request {
 	found, n := -1, 0
 	for i, r := range t.log.open {
 		switch {
@@ -155,8 +155,8 @@ func (t *talk) waiting(id string, fromServer bool, same func(*Request) bool) *Re
 	return t.log.open[found]
 }
 
-// close takes a request out of those that wait.
-func (l *Log) close(r *Request) {
+// stopWaiting takes a request out of those that wait.
+func (l *Log) stopWaiting(r *Request) {
 	for i, o := range l.open {
 		if o == r {
 			l.open = append(l.open[:i], l.open[i+1:]...)
@@ -165,16 +165,16 @@ func (l *Log) close(r *Request) {
 	}
 }
 
-func (t *talk) response(m *message, fromServer bool, at time.Duration) {
+func (t *dialogue) readResponse(m *message, fromServer bool, at time.Duration) {
 	id := string(m.id)
-	r := t.waiting(id, !fromServer, func(r *Request) bool { return r.ID == id })
+	r := t.waitingRequest(id, !fromServer, func(r *Request) bool { return r.ID == id })
 	if r == nil {
 		if t.server.Gaps == 0 && fromServer {
-			t.server.note(at, strayAnswer, "an answer came to request %s, which is not open", words(id))
+			t.server.noteFinding(at, strayAnswer, "an answer came to request %s, which is not open", oneLine(id))
 		}
 		return
 	}
-	t.log.close(r)
+	t.log.stopWaiting(r)
 	r.Answered, r.KnownAnswered = at, t.known
 	if m.fault.IsPresent() {
 		r.State, r.Error = Refused, m.fault.Get("message").Text()
@@ -182,61 +182,61 @@ func (t *talk) response(m *message, fromServer bool, at time.Duration) {
 		return
 	}
 	r.State = Done
-	held := len(r.Text) + len(r.Shape) // of the round before
-	r.take(m.result)
-	t.log.keep(len(r.Text) + len(r.Shape) - held)
-	t.learn(r, m.result)
+	held := len(r.Text) + len(r.Structured) // of the round before
+	r.setResult(m.result)
+	t.log.countText(len(r.Text) + len(r.Structured) - held)
+	t.updateServer(r, m.result)
 }
 
-// take takes the result.
-func (r *Request) take(result dialect.Raw) {
+// setResult takes the result.
+func (r *Request) setResult(result dialect.Raw) {
 	r.Size = len(result)
 	r.waits = result.Get("resultType").Is("input_required")
 	r.Failed = result.Get("isError").IsTrue()
-	r.Text, r.TextSize, r.Media, r.Shape, r.ShapeSize = "", 0, 0, nil, 0
+	r.Text, r.TextSize, r.Media, r.Structured, r.StructuredSize = "", 0, 0, nil, 0
 	var text strings.Builder
 	for part := range result.Get("content").Elements() {
 		if t := part.Get("text"); t.IsString() {
 			words := t.Text()
 			r.TextSize += len(words)
-			text.WriteString(words[:min(len(words), MostKept-text.Len())])
+			text.WriteString(words[:min(len(words), MaxKept-text.Len())])
 		} else if part != nil {
 			r.Media++
 		}
 	}
 	r.Text = text.String()
 	if shape := result.Get("structuredContent"); shape.IsPresent() {
-		r.Shape, r.ShapeSize = clipped(shape), len(shape)
+		r.Structured, r.StructuredSize = clipRaw(shape), len(shape)
 	}
 }
 
-// learn takes what a result tells of the server.
-func (t *talk) learn(r *Request, result dialect.Raw) {
+// updateServer takes what a result tells of the server.
+func (t *dialogue) updateServer(r *Request, result dialect.Raw) {
 	switch r.Method {
 	case "initialize":
 		t.server.Version = result.Get("protocolVersion").Text()
 		t.server.Title = result.Get("serverInfo").Get("name").Text()
 	case "tools/list":
 		if !r.FromServer {
-			t.server.list(result)
+			t.server.updateTools(result)
 		}
 	}
 }
 
-func (t *talk) notification(m *message, method string, fromServer bool, at time.Duration) {
+func (t *dialogue) readNotification(m *message, method string, fromServer bool, at time.Duration) {
 	switch method {
 	case "notifications/progress":
 		token := string(m.params.Get("progressToken"))
-		if r := t.waiting(token, !fromServer, func(r *Request) bool { return r.token != "" && r.token == token }); r != nil {
+		if r := t.waitingRequest(token, !fromServer, func(r *Request) bool { return r.token != "" && r.token == token }); r != nil {
 			r.Progress++
 		}
 	case "notifications/cancelled":
 		id := string(m.params.Get("requestId"))
-		r := t.waiting(id, fromServer, func(r *Request) bool { return r.ID == id })
+		r := t.waitingRequest(id, fromServer, func(r *Request) bool { return r.ID == id })
 		if r == nil { // its answer came before: that is how clients say that they are done
 			return
 		}
-		t.log.close(r)
+		t.log.stopWaiting(r)
 		r.State, r.Answered, r.KnownAnswered = Cancelled, at, t.known
 	case "notifications/tools/list_changed":
 		t.server.Changes++

@@ -13,11 +13,11 @@ const (
 	argvNote   = "argv: "
 )
 
-// note takes the words beside a record.
-func (t *talk) note(r *stream.Record) {
+// readNote takes the words beside a record.
+func (t *dialogue) readNote(r *stream.Record) {
 	if text, is := strings.CutPrefix(r.Note, stderrNote); is {
 		for line := range strings.Lines(text) {
-			t.server.add(Note{At: r.At, Text: strings.TrimRight(line, "\r\n")})
+			t.server.addNote(ServerNote{At: r.At, Text: strings.TrimRight(line, "\r\n")})
 		}
 	}
 	if r.Lost > 0 {
@@ -29,19 +29,19 @@ func (t *talk) note(r *stream.Record) {
 	}
 }
 
-// Find adds what others found of the server.
-func (s *Server) Find(at time.Duration, d *stream.Diagnosis, format string, args ...any) {
-	s.note(at, d, format, args...)
+// AddFinding adds what others found of the server.
+func (s *Server) AddFinding(at time.Duration, d *stream.Diagnosis, format string, args ...any) {
+	s.noteFinding(at, d, format, args...)
 }
 
-// note adds what was found. The same thing is told once for every line, up to a limit.
-func (s *Server) note(at time.Duration, d *stream.Diagnosis, format string, args ...any) {
+// noteFinding adds what was found. The same thing is told once for every line, up to a limit.
+func (s *Server) noteFinding(at time.Duration, d *stream.Diagnosis, format string, args ...any) {
 	f := d.Finding(format, args...)
-	s.add(Note{At: at, Finding: &f, Text: f.Message})
+	s.addNote(ServerNote{At: at, Finding: &f, Text: f.Message})
 }
 
-func (s *Server) add(n Note) {
-	if s.Notes = append(s.Notes, n); len(s.Notes) > notesKept {
+func (s *Server) addNote(n ServerNote) {
+	if s.Notes = append(s.Notes, n); len(s.Notes) > maxNotes {
 		s.Notes = append(s.Notes[:0], s.Notes[1:]...)
 	}
 }

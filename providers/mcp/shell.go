@@ -21,34 +21,34 @@ func (r *Request) Shell() bool { return r.Method == shellMethod }
 const shellMethod = "shell"
 
 // beginShell begins such an exchange. All commands are of one server, which is no server.
-func (t *talk) beginShell(h *stream.Head) {
+func (t *dialogue) beginShell(h *stream.Head) {
 	t.server = t.log.serverOf(shellMethod, h.Run)
 	t.server.Shell = true
 	t.command = &Request{
-		Number: len(t.log.Requests), Server: t.server, Exchange: t.number, Method: shellMethod, Asked: stream.NoTime, Answered: stream.NoTime,
+		Number: len(t.log.Requests), Server: t.server, Exchange: t.number, Method: shellMethod, AskedAt: stream.NoTime, Answered: stream.NoTime,
 		Tool: strings.TrimPrefix(h.URL, shellPrefix),
 	}
 }
 
-// ran takes a record of a command. It is a request once all of its text is there, which is at once.
-func (t *talk) ran(r *stream.Record) {
+// readCommand takes a record of a command. It is a request once all of its text is there, which is at once.
+func (t *dialogue) readCommand(r *stream.Record) {
 	c := t.command
 	t.server.Gaps += r.Lost
-	if r.Request && c.Asked < 0 {
-		c.Asked, c.KnownAsked, c.Number = r.At, t.known, len(t.log.Requests)
+	if r.Request && c.AskedAt < 0 {
+		c.AskedAt, c.KnownAsked, c.Number = r.At, t.known, len(t.log.Requests)
 		if r.Lost == 0 {
 			args := append(dialect.AppendString(dialect.Raw(`{"command":`), r.Data), '}')
-			c.Args, c.ArgsSize = clipped(args), len(args)
+			c.Args, c.ArgsSize = clipRaw(args), len(args)
 		}
 		t.server.Calls++
 		t.server.Messages++
 		t.log.add(c)
-		t.log.keep(len(c.Args))
+		t.log.countText(len(c.Args))
 	}
-	if !r.End || c.Asked < 0 {
+	if !r.End || c.AskedAt < 0 {
 		return
 	}
-	t.log.close(c)
+	t.log.stopWaiting(c)
 	c.Answered, c.KnownAnswered, c.State = r.At, t.known, Done
 	switch {
 	case r.At < 0: // the recording ends before the command does

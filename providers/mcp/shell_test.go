@@ -32,13 +32,13 @@ func TestShell(t *testing.T) {
 			t.Fatalf("%s: %+v", test.name, l)
 		}
 		r := l.Requests[0]
-		if !r.IsCall() || !r.Shell() || r.Tool != "Bash" || string(r.Args) != `{"command":"echo \"hi\"\n"}` || r.Call != "" {
+		if !r.IsCall() || !r.Shell() || r.Tool != "Bash" || string(r.Args) != `{"command":"echo \"hi\"\n"}` || r.CallID != "" {
 			t.Errorf("%s: %+v", test.name, r)
 		}
-		if r.State.String() != test.state || r.Exit != test.exit || r.Error != test.err || r.Failed != test.failed || r.Took() != test.took {
-			t.Errorf("%s: %s %q %q %v in %v", test.name, r.State, r.Exit, r.Error, r.Failed, r.Took())
+		if r.State.String() != test.state || r.Exit != test.exit || r.Error != test.err || r.Failed != test.failed || r.Duration() != test.took {
+			t.Errorf("%s: %s %q %q %v in %v", test.name, r.State, r.Exit, r.Error, r.Failed, r.Duration())
 		}
-		if then := r.As(3); then == nil || then.State == Done || then.Exit != "" {
+		if then := r.AsOf(3); then == nil || then.State == Done || then.Exit != "" {
 			t.Errorf("%s: it was %+v before its end", test.name, then)
 		}
 	}

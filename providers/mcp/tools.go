@@ -13,28 +13,28 @@ type Tool struct {
 	Schema dialect.Raw // of its arguments; nil where there is none, or it is longer than MostKept
 }
 
-// mostTools is how many tools are kept of a server, and of those that it had before.
-const mostTools = 4096
+// maxTools is how many tools are kept of a server, and of those that it had before.
+const maxTools = 4096
 
-// list takes a list of tools, or a page of one. What changed is among the former ones from then on.
-func (s *Server) list(result dialect.Raw) {
+// updateTools takes a list of tools, or a page of one. What changed is among the former ones from then on.
+func (s *Server) updateTools(result dialect.Raw) {
 	var told []Tool
 	if s.listing {
 		told = s.Tools
 	}
 	for one := range result.Get("tools").Elements() {
 		t := Tool{Name: one.Get("name").Text()}
-		if schema := one.Get("inputSchema"); schema.Kind() == '{' && len(schema) <= MostKept {
+		if schema := one.Get("inputSchema"); schema.Kind() == '{' && len(schema) <= MaxKept {
 			t.Schema = bytes.Clone(schema)
 		}
-		if t.Name != "" && len(told) < mostTools {
+		if t.Name != "" && len(told) < maxTools {
 			told = append(told, t)
 		}
 	}
 	if !s.listing {
 		for _, t := range s.Tools {
-			if !slices.ContainsFunc(told, t.is) && len(s.Former) < mostTools {
-				s.Former = append(s.Former, t)
+			if !slices.ContainsFunc(told, t.is) && len(s.FormerTools) < maxTools {
+				s.FormerTools = append(s.FormerTools, t)
 			}
 		}
 	}

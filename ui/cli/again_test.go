@@ -49,7 +49,7 @@ func TestFilesAreReadAgain(t *testing.T) {
 	}
 	for number, recs := range came {
 		// A session with a tool's server is kept whole, and is no exchange of a model.
-		if !in.Executed().Takes(number) && !in.Exchange(number).Rereadable() {
+		if !in.Executed().Has(number) && !in.Exchange(number).Rereadable() {
 			t.Errorf("exchange %d cannot be read again", number)
 		}
 		first, last := recs[0].Location, recs[len(recs)-1].Location

@@ -82,14 +82,14 @@ func (p *jsonPrinter) executed(file string, r *mcp.Request, a *executed.ToolRequ
 	o.some("from", when(r.FromServer, "server"))
 	o.text("method", r.Method)
 	o.some(either(r.IsCall() || r.Method == "tools/call", "tool", "about"), r.Tool)
-	if o.some("id", r.Call); a != nil {
+	if o.some("id", r.CallID); a != nil {
 		o.joined(a)
 	}
 	o.int("exchange", r.Exchange)
 	o.some("request", r.ID)
 	o.text("state", r.State.String())
-	o.time("t_asked_ms", r.Asked)
-	o.time("took_ms", r.Took())
+	o.time("t_asked_ms", r.AskedAt)
+	o.time("took_ms", r.Duration())
 	if r.ArgsSize > 0 {
 		o.int("arguments_bytes", r.ArgsSize)
 		o.text("arguments_raw", string(r.Args))
@@ -126,7 +126,7 @@ func (o *object) joined(a *executed.ToolRequest) {
 		o.yes("unasked", a.Unasked)
 		return
 	}
-	if a.Request.Call == "" {
+	if a.Request.CallID == "" {
 		o.some("id", a.Call.ID)
 	}
 	o.text("joined", a.Basis.String())
@@ -179,8 +179,8 @@ func (p *jsonPrinter) answer(o *object, r *mcp.Request) {
 			o.int("text_bytes", r.TextSize)
 			o.text("text", strings.ToValidUTF8(r.Text[:min(len(r.Text), mostGiven)], ""))
 		}
-		if r.ShapeSize > 0 {
-			o.int("structured_bytes", r.ShapeSize)
+		if r.StructuredSize > 0 {
+			o.int("structured_bytes", r.StructuredSize)
 		}
 		if r.Media > 0 {
 			o.int("media", r.Media)
@@ -285,14 +285,14 @@ func (p *textPrinter) notRun(file string, n *executed.CallWithoutRun) {
 // becameOf says what became of a request.
 func becameOf(r *mcp.Request) (words []string) {
 	words = append(words, r.State.String())
-	if took := r.Took(); took >= 0 {
+	if took := r.Duration(); took >= 0 {
 		words = append(words, fmt.Sprintf("%.1f ms", float64(took.Microseconds())/1000))
 	}
 	if r.Rounds > 0 {
 		words = append(words, "in "+count.Of(r.Rounds+1, "round"))
 	}
-	if r.Call != "" {
-		words = append(words, "for "+r.Call)
+	if r.CallID != "" {
+		words = append(words, "for "+r.CallID)
 	}
 	return words
 }
@@ -300,8 +300,8 @@ func becameOf(r *mcp.Request) (words []string) {
 // gaveSizes says how much a tool gave.
 func gaveSizes(r *mcp.Request) string {
 	words := []string{fmt.Sprintf("%d B", r.TextSize)}
-	if r.ShapeSize > 0 {
-		words = append(words, fmt.Sprintf("%d B structured", r.ShapeSize))
+	if r.StructuredSize > 0 {
+		words = append(words, fmt.Sprintf("%d B structured", r.StructuredSize))
 	}
 	if r.Media > 0 {
 		words = append(words, count.Of(r.Media, "piece")+" that are no text")

@@ -155,7 +155,7 @@ func (q *queue) file(t *stream.Turn) string {
 
 // fileOfAsked is where what was said to a server came from.
 func (q *queue) fileOfAsked(exchange int) string {
-	if file := q.in.Executed().File(exchange); file != "" && (q.run || q.path == "" || q.path == "-") {
+	if file := q.in.Executed().FileOf(exchange); file != "" && (q.run || q.path == "" || q.path == "-") {
 		return file
 	}
 	return q.path
