@@ -39,7 +39,7 @@ func TestWhoEncodedTwice(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p = replay.Conversation(messages, from).Preview(target, how)
+			p = replay.SourceOfHistory(messages, from).Preview(target, how)
 			for _, l := range p.Losses {
 				losses += l.Message + "\n"
 			}

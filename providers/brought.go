@@ -31,7 +31,7 @@ func (v *View) Carried(c *stream.Call, exchange int) (b CarriedCall, ok bool) {
 	for r := range x.eachRequest() {
 		b.Body, b.To, ok = r.body, r.to, true
 		past := replay.ReadPast(r.messages, r.to)
-		for _, o := range new(replay.Observer).Observe(past, []replay.Candidate{{Turn: t, From: TargetOf(t.Dialect)}}) {
+		for _, o := range new(replay.Observer).Observe(past, []replay.Candidate{{Turn: t, Target: TargetOf(t.Dialect)}}) {
 			if o.Call == c && o.Part() != nil {
 				b.Part = o.Part()
 				b.locateArgs(r.messages)
@@ -175,7 +175,7 @@ func (v *View) VerdictOn(r stream.SentBackCall) (verdict replay.Verdict, how str
 
 // Witnesses are the requests that carried these calls of a turn, and of which the provider's answer
 // tells whether it takes them.
-func (v *View) Witnesses(calls ...*stream.Call) (all []replay.Witness) {
+func (v *View) Witnesses(calls ...*stream.Call) (all []replay.Evidence) {
 	if len(calls) == 0 {
 		return nil
 	}
@@ -184,7 +184,7 @@ func (v *View) Witnesses(calls ...*stream.Call) (all []replay.Witness) {
 		if x == nil || r.KeptByProvider {
 			continue
 		}
-		w := replay.Witness{}
+		w := replay.Evidence{}
 		verdict, how := v.VerdictOn(r)
 		if w.Verdict, w.Words = verdict, how; verdict == replay.Unproven || verdict == replay.Refused && !isAboutCalls(how) {
 			continue

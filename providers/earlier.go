@@ -16,7 +16,7 @@ func (in *Inspector) indexTurn(t *stream.Turn) {
 	if t.Retention != stream.InMemory {
 		return // it is filed as it was
 	}
-	var asked replay.Asked
+	var asked replay.Position
 	var on historyLink
 	if x := in.Exchange(t.Exchange); x != nil {
 		asked, on = x.position, x.past.on
@@ -51,7 +51,7 @@ func (in *Inspector) summariseTurn(turn int32) {
 	if f == nil || t == nil || t.Retention != stream.InMemory {
 		return
 	}
-	f.summary = in.observer.Remains(t)
+	f.summary = in.observer.Summarise(t)
 }
 
 // CallName is the name and the id of a call of a turn that was let go of; ok is false where neither is
@@ -61,7 +61,7 @@ func (in *Inspector) CallName(r stream.Ref) (name, id string, ok bool) {
 	if f == nil || f.summary == nil {
 		return "", "", false
 	}
-	return f.summary.Called(r.Call)
+	return f.summary.CallName(r.Call)
 }
 
 // turnReloader reads the turn of a file once more. It is nil where that cannot be done, or would take
@@ -89,7 +89,7 @@ func (in *Inspector) turnReloader(f *indexedTurn) func() *stream.Turn {
 // entryAfter is the file of the turn whose response has that id, nil if there is none.
 func (in *Inspector) entryAfter(id string) (found *indexedTurn) {
 	if id != "" {
-		in.recall.find(replay.AnswerClue(id), func(f *indexedTurn) bool { found = f; return false })
+		in.recall.find(replay.ResponseKey(id), func(f *indexedTurn) bool { found = f; return false })
 	}
 	return found
 }
@@ -105,27 +105,27 @@ func (in *Inspector) entryBefore(x *Exchange) *indexedTurn {
 
 // candidateOf is the turn of a file; ok is false if there is nothing left of it.
 func (in *Inspector) candidateOf(f *indexedTurn) (c replay.Candidate, ok bool) {
-	c = replay.Candidate{Turn: in.Session().Turn(f.turn), Asked: f.position}
+	c = replay.Candidate{Turn: in.Session().Turn(f.turn), Position: f.position}
 	if c.Turn != nil {
-		c.From = TargetOf(c.Turn.Dialect)
+		c.Target = TargetOf(c.Turn.Dialect)
 	}
 	if c.Turn == nil || c.Turn.Retention != stream.InMemory {
-		if c.Left = f.summary; c.Left != nil {
-			if c.Again = f.reload; c.Again == nil {
-				c.Again = in.turnReloader(f)
+		if c.Summary = f.summary; c.Summary != nil {
+			if c.Reload = f.reload; c.Reload == nil {
+				c.Reload = in.turnReloader(f)
 			}
 		}
 	}
-	return c, c.Left != nil || c.Turn != nil && len(c.Turn.Calls) > 0
+	return c, c.Summary != nil || c.Turn != nil && len(c.Turn.Calls) > 0
 }
 
 // indexByKind files all turns by a sort of clues.
-func (in *Inspector) indexByKind(s replay.Sort) {
+func (in *Inspector) indexByKind(s replay.KeyKind) {
 	r := &in.recall
 	next := r.nextUnindexed(s)
 	for ; *next-r.first < uint32(len(r.entries)); *next++ {
 		if c, ok := in.candidateOf(&r.entries[*next-r.first]); ok && c.Ended() {
-			for clue := range c.Clues(s) {
+			for clue := range c.Keys(s) {
 				r.addKey(clue, *next)
 			}
 		}
@@ -140,11 +140,11 @@ type candidateSet struct {
 	turns    []int32
 }
 
-// By implements replay.Files.
-func (l *candidateSet) By(s replay.Sort) { l.in.indexByKind(s) }
+// IndexBy implements replay.Files.
+func (l *candidateSet) IndexBy(s replay.KeyKind) { l.in.indexByKind(s) }
 
 // Find implements replay.Files.
-func (l *candidateSet) Find(c replay.Clue, most int) (found int) {
+func (l *candidateSet) Find(c replay.MatchKey, most int) (found int) {
 	search := l.in.recall.search
 	l.in.recall.find(c, func(f *indexedTurn) bool {
 		if f.exchange == l.exchange && !l.own {
@@ -176,12 +176,12 @@ func (l *candidateSet) addAll() {
 }
 
 // earlierTurns are the turns that have ended and have calls, of which the request may have something.
-func (x *Exchange) earlierTurns(history *replay.Past) (turns []replay.Candidate) {
+func (x *Exchange) earlierTurns(history *replay.History) (turns []replay.Candidate) {
 	in := x.in
 	in.recall.search++
 	l := candidateSet{in: in, exchange: x.Number, own: isWebSocket(x.Head)}
 	next := int32(stream.NoTurn)
-	if f := in.entryAfter(history.After); f != nil {
+	if f := in.entryAfter(history.PreviousResponse); f != nil {
 		next = f.turn
 		l.addCandidate(f, in.recall.search)
 	}
@@ -192,12 +192,12 @@ func (x *Exchange) earlierTurns(history *replay.Past) (turns []replay.Candidate)
 	if in.recall.all {
 		l.addAll()
 	} else {
-		history.Search(&l)
+		history.Find(&l)
 	}
 	slices.Sort(l.turns)
 	for _, n := range l.turns {
 		if c, ok := in.candidateOf(in.recall.entryOf(n)); ok {
-			c.Next = n == next
+			c.Continues = n == next
 			turns = append(turns, c)
 		}
 	}

@@ -260,7 +260,7 @@ func TestUnseenIsNotReplayed(t *testing.T) {
 		if !replay.Policies[i].Knows(TargetOf(turn.Dialect), TargetOf(turn.Dialect)) {
 			continue
 		}
-		p := replay.Calls(turn, TargetOf(turn.Dialect), turn.Calls[1]).Preview(TargetOf(turn.Dialect), &replay.Policies[i])
+		p := replay.SourceOfCalls(turn, TargetOf(turn.Dialect), turn.Calls[1]).Preview(TargetOf(turn.Dialect), &replay.Policies[i])
 		if p.Outcome != replay.Unknown || p.Body != nil || p.Refused != "" || len(p.Losses) != 1 || p.Losses[0].Kind != replay.ArgsUnseen || len(p.Calls) != 1 || p.Calls[0].Args != nil {
 			t.Errorf("%s: %s, %q, %s", replay.Policies[i].Name, p.Outcome, p.Refused, p.Body)
 		}

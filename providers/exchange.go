@@ -25,7 +25,7 @@ type Exchange struct {
 	from      stream.Location // where all its records stand
 	turns     []int32         // timeline numbers of the decoder's turns
 	times     []time.Duration // by turn: when the request began that it answers, or NoTime; nil if none is known
-	position  replay.Asked    // its place in its conversation, once observed
+	position  replay.Position // its place in its conversation, once observed
 	why       string          // it ended, where that was not as it should be
 	client    string          // the program that asks, as far as its header tells
 	at        time.Duration

@@ -67,7 +67,7 @@ func checkOwn(t *testing.T, to *dialect.Target, messages []dialect.Message) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := replay.Conversation(messages, to).Preview(to, preserve)
+	p := replay.SourceOfHistory(messages, to).Preview(to, preserve)
 	for _, l := range p.Losses {
 		if l.Kind != replay.IDRewritten {
 			t.Errorf("%s of call %d: %s", l.Code, l.Call, l.Message)

@@ -91,8 +91,8 @@ func (x *Exchange) matchResult(o *replay.Observation, event int) {
 	if len(in.executed.log.Servers) == 0 || o.Result == 0 {
 		return
 	}
-	given := executed.SentResult{Size: o.Gave().Bytes, Media: o.Gave().Media, Failed: o.Result == stream.ResultFailed}
-	if p := o.Given(); p != nil {
+	given := executed.SentResult{Size: o.ToolResult().Bytes, Media: o.ToolResult().Media, Failed: o.Result == stream.ResultFailed}
+	if p := o.ResultPart(); p != nil {
 		given.Text, given.Size = p.Text, len(p.Text)
 	}
 	to := x.past.target

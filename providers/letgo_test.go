@@ -31,7 +31,7 @@ func TestLetGo(t *testing.T) {
 	const wrote, broken = `{"n": 1.0, "s": "\u00e9"}`, `{"n": `
 	for _, test := range []struct {
 		what, wrote, before, sent string
-		as                        replay.Fate // "" where nothing new is told
+		as                        replay.Treatment // "" where nothing new is told
 		found                     string
 	}{
 		{"as it was", wrote, "", wrote, replay.Intact, ""},
@@ -107,11 +107,11 @@ func quoted(text string) string { return string(dialect.AppendString(nil, []byte
 // TestLetGoAccusesNobody: what is said of calls that were let go of is what would be said of them
 // whole, or less.
 func TestLetGoAccusesNobody(t *testing.T) {
-	may := map[replay.Fate][]replay.Fate{
+	may := map[replay.Treatment][]replay.Treatment{
 		replay.WasAltered:     {replay.WasAltered, replay.WasEmptied, replay.WasRepaired},
 		replay.WasReformatted: {replay.WasReformatted, replay.WasEncoded, replay.WasWrapped},
 	}
-	told := map[replay.Fate]int{}
+	told := map[replay.Treatment]int{}
 	for seed := range uint64(30) {
 		var whole, in Inspector
 		in.Keep(Retention{Bytes: 1})
@@ -124,10 +124,10 @@ func TestLetGoAccusesNobody(t *testing.T) {
 			for _, c := range turn.Calls {
 				all, as := returns(&in, c.Ref())
 				for i, r := range all {
-					fate := replay.Fate(as[i])
+					fate := replay.Treatment(as[i])
 					told[fate]++
 					n := slices.IndexFunc(c.SentBack, func(b stream.SentBackCall) bool { return b.Exchange == r.Exchange })
-					if n < 0 || c.SentBack[n].Outcome != as[i] && !slices.Contains(may[fate], replay.Fate(c.SentBack[n].Outcome)) {
+					if n < 0 || c.SentBack[n].Outcome != as[i] && !slices.Contains(may[fate], replay.Treatment(c.SentBack[n].Outcome)) {
 						t.Errorf("seed %d: request %d has %v %s, it is told; is %+v", seed, r.Exchange, c.Ref(), fate, c.SentBack)
 					}
 				}
@@ -137,7 +137,7 @@ func TestLetGoAccusesNobody(t *testing.T) {
 			}
 		}
 	}
-	for _, fate := range []replay.Fate{replay.Intact, replay.WasReformatted, replay.WasAltered, replay.WasDropped, replay.WasOrphaned, replay.WasMoved} {
+	for _, fate := range []replay.Treatment{replay.Intact, replay.WasReformatted, replay.WasAltered, replay.WasDropped, replay.WasOrphaned, replay.WasMoved} {
 		if told[fate] == 0 {
 			t.Errorf("none was %s", fate)
 		}

@@ -4,7 +4,7 @@ import "toolscope/providers/replay"
 
 // CarriedCalls are the calls of the conversation that the request carries: a call that is looked at alone
 // must not have the id of one of them. The messages are let go of again.
-func (x *Exchange) CarriedCalls() []replay.Named {
+func (x *Exchange) CarriedCalls() []replay.UnsentCall {
 	if x == nil {
 		return nil
 	}

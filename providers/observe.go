@@ -21,8 +21,8 @@ type history struct {
 	before   int         // the exchange that a request adds to, 0 while not known
 	heard    int64       // of a WebSocket: how many bytes of its client's messages were observed
 
-	names     []replay.Named // of its calls, once asked for
-	namesRead int64          // how many bytes of the request they were read from
+	names     []replay.UnsentCall // of its calls, once asked for
+	namesRead int64               // how many bytes of the request they were read from
 }
 
 // History is the conversation that the request carries, or that of Inspector.Request where none was
@@ -74,14 +74,14 @@ func (x *Exchange) nameAuthors() {
 // authorOf is who wrote the arguments of a call of a history. It is not known where too many calls
 // have its id to look at all.
 func (in *Inspector) authorOf(p *dialect.Part) (author dialect.ArgsAuthor) {
-	in.indexByKind(replay.PlainClues)
+	in.indexByKind(replay.PlainKeys)
 	looks := 0
 	look := func(f *indexedTurn) bool {
 		c, ok := in.candidateOf(f)
 		if !ok {
 			return true
 		}
-		switch wrote, said := c.Wrote(p); {
+		switch wrote, said := c.HasCall(p); {
 		case wrote:
 			author = dialect.ModelAuthor
 			return false
@@ -93,8 +93,8 @@ func (in *Inspector) authorOf(p *dialect.Part) (author dialect.ArgsAuthor) {
 		}
 		return looks < maxAuthors
 	}
-	if in.recall.find(replay.IDClue(p.ID), look); author != dialect.ModelAuthor && looks < maxAuthors {
-		in.recall.find(replay.SentIDClue(p.ID), look)
+	if in.recall.find(replay.IDKey(p.ID), look); author != dialect.ModelAuthor && looks < maxAuthors {
+		in.recall.find(replay.SentIDKey(p.ID), look)
 	}
 	return author
 }
@@ -159,23 +159,23 @@ func (x *Exchange) observeRequest() {
 		x.requests.latest, x.past.on = x.readRequest(body, messages), readHistoryLink(body)
 		if target != nil && len(messages) > 0 {
 			past := x.observeHistory(messages, target, x.past.on)
-			x.notePosition(past.Asked)
+			x.notePosition(past.Position)
 		}
 		x.dropHistory()
 	}
 }
 
 // observeHistory reports what became of the calls of earlier turns in a history.
-func (x *Exchange) observeHistory(messages []dialect.Message, to *dialect.Target, on historyLink) *replay.Past {
+func (x *Exchange) observeHistory(messages []dialect.Message, to *dialect.Target, on historyLink) *replay.History {
 	past := replay.ReadPast(messages, to)
-	if past.Kept, past.After = on.keptByProvider || x.Head.Incremental, cmp.Or(on.previousResponse, on.conversation); on.thread || x.Head.Incremental {
-		past.Asked = replay.Asked{} // how its conversation begins, it does not say
+	if past.KeptByProvider, past.PreviousResponse = on.keptByProvider || x.Head.Incremental, cmp.Or(on.previousResponse, on.conversation); on.thread || x.Head.Incremental {
+		past.Position = replay.Position{} // how its conversation begins, it does not say
 	}
 	for _, o := range x.in.observer.Observe(past, x.earlierTurns(past)) {
 		if x.Head.Incremental {
-			o.Unlogged()
+			o.FromLog()
 		}
-		if o.Fate != replay.WasDropped || !x.past.broken {
+		if o.Treatment != replay.WasDropped || !x.past.broken {
 			x.reportSentBack(&o)
 		}
 	}
@@ -184,7 +184,7 @@ func (x *Exchange) observeHistory(messages []dialect.Message, to *dialect.Target
 
 // notePosition notes where the request stands in its conversation. Turns that ended before it came were
 // filed without that.
-func (x *Exchange) notePosition(asked replay.Asked) {
+func (x *Exchange) notePosition(asked replay.Position) {
 	x.position = asked
 	for _, number := range x.turns {
 		if f := x.in.recall.entryOf(number); f != nil {
@@ -196,29 +196,29 @@ func (x *Exchange) notePosition(asked replay.Asked) {
 // reportSentBack emits what became of a call, unless a request before this one brought it back in the
 // same way.
 func (x *Exchange) reportSentBack(o *replay.Observation) {
-	told := replay.Told{ID: o.ID, Fate: o.Fate, Result: o.Result}
-	ref, before := o.Ref(), o.Told()
+	told := replay.LastReport{ID: o.ID, Treatment: o.Treatment, Result: o.Result}
+	ref, before := o.Ref(), o.LastReport()
 	turn := x.in.Session().Turn(ref.Turn)
-	if before.Fate == told.Fate && before.Result == told.Result || turn == nil {
+	if before.Treatment == told.Treatment && before.Result == told.Result || turn == nil {
 		return
 	}
-	resent := &stream.SentBackReport{Exchange: x.Number, ID: o.ID, Policies: o.Behaves(), KeptByProvider: o.Kept, Result: o.Gave()}
+	resent := &stream.SentBackReport{Exchange: x.Number, ID: o.ID, Policies: o.MatchingPolicies(), KeptByProvider: o.KeptByProvider, Result: o.ToolResult()}
 	known := true // what the model wrote, and what was sent
 	from := x.in.Exchange(turn.Exchange)
-	if x.Head.Reconstructed || from != nil && from.Head.ResponseFromHistory && o.Fate != replay.WasOrphaned {
-		told.Fate, resent.Policies, known = replay.AsClientHasIt, "", false
+	if x.Head.Reconstructed || from != nil && from.Head.ResponseFromHistory && o.Treatment != replay.WasOrphaned {
+		told.Treatment, resent.Policies, known = replay.AsClientHasIt, "", false
 	}
 	if f, ok := o.Finding(); ok && known && !o.WasFound(f) {
 		resent.Finding = unlessFaulted(turn, f)
 	}
-	if o.Left != nil {
-		o.Left.Tell(told, resent.Finding)
+	if o.Summary != nil {
+		o.Summary.Report(told, resent.Finding)
 	}
 	x.in.recall.addCallID(ref.Turn, o.ID)
 	x.in.kept.addBytes(x.in.Exchange(turn.Exchange), len(resent.Result.Text))
 	x.in.Timeline.Append(stream.Event{
 		Kind: stream.SentBack, At: x.at, Turn: ref.Turn, Slot: ref.Call, Frame: turn.LastFrame,
-		Text: string(told.Fate), Code: o.Result, What: resent,
+		Text: string(told.Treatment), Code: o.Result, What: resent,
 	})
 	x.matchResult(o, x.in.Timeline.Len()-1)
 }

@@ -72,9 +72,9 @@ func (r recorded) turnsOf(asked bool) (turns []replay.Candidate) {
 		}
 		s.Apply(stream.Event{Kind: stream.Finish, Turn: n, Slot: stream.AllChoices})
 		s.Apply(stream.Event{Kind: stream.TurnClose, Turn: n})
-		c := replay.Candidate{Turn: s.Turn(n), From: r.to}
+		c := replay.Candidate{Turn: s.Turn(n), Target: r.to}
 		if asked {
-			c.Asked = replay.AskedBy(r.messages[:i])
+			c.Position = replay.PositionOf(r.messages[:i])
 		}
 		turns = append(turns, c)
 	}
@@ -126,8 +126,8 @@ func TestCorpusObserved(t *testing.T) {
 				continue
 			}
 			for _, o := range new(replay.Observer).Observe(replay.ReadPast(r.messages, r.to), other.turnsOf(true)) {
-				if f, told := o.Finding(); told || o.Fate == replay.WasDropped {
-					t.Errorf("%s of %s in %s: %s %s", o.Call.Name, other.file, r.file, o.Fate, f.Message)
+				if f, told := o.Finding(); told || o.Treatment == replay.WasDropped {
+					t.Errorf("%s of %s in %s: %s %s", o.Call.Name, other.file, r.file, o.Treatment, f.Message)
 				}
 			}
 		}
@@ -141,8 +141,8 @@ func (r recorded) check(t *testing.T, messages []dialect.Message, asked bool, ca
 		t.Errorf("%s: %d of %d calls found", r.file, len(found), calls)
 	}
 	for _, o := range found {
-		if f, told := o.Finding(); told || o.Fate != replay.Intact && o.Fate != replay.WasReformatted || o.Result == 0 {
-			t.Errorf("%s: %s %s is %s, result %d: %s", r.file, o.Call.ID, o.Call.Name, o.Fate, o.Result, f.Message)
+		if f, told := o.Finding(); told || o.Treatment != replay.Intact && o.Treatment != replay.WasReformatted || o.Result == 0 {
+			t.Errorf("%s: %s %s is %s, result %d: %s", r.file, o.Call.ID, o.Call.Name, o.Treatment, o.Result, f.Message)
 		}
 	}
 }

@@ -14,12 +14,12 @@ import (
 // It remembers so many calls, and nothing of older ones. Files and mentions are numbered in the
 // order they were made; the numbers may overflow.
 type callIndex struct {
-	entries  []indexedTurn          // of turns, the oldest first
-	first    uint32                 // number of files[0]
-	postings []posting              // of clues
-	from     uint32                 // number of mentions[0]
-	latest   map[replay.Clue]uint32 // number of the latest mention of each clue
-	byTurn   map[int32]uint32       // number of each turn's file
+	entries  []indexedTurn              // of turns, the oldest first
+	first    uint32                     // number of files[0]
+	postings []posting                  // of clues
+	from     uint32                     // number of mentions[0]
+	latest   map[replay.MatchKey]uint32 // number of the latest mention of each clue
+	byTurn   map[int32]uint32           // number of each turn's file
 	sorts    []indexProgress
 	calls    int    // of all files
 	search   uint32 // number of the last one
@@ -35,8 +35,8 @@ type indexedTurn struct {
 	turn     int32
 	calls    int32
 	exchange int
-	position replay.Asked
-	summary  *replay.Remains     // of a turn whose content was let go
+	position replay.Position
+	summary  *replay.TurnSummary // of a turn whose content was let go
 	reload   func() *stream.Turn // of one whose exchange may be gone: reads it again
 	search   uint32              // the last one that found it
 	void     bool                // the turn has a later file
@@ -44,22 +44,22 @@ type indexedTurn struct {
 
 // posting says that a turn gives a clue.
 type posting struct {
-	key   replay.Clue
+	key   replay.MatchKey
 	entry uint32
 	back  uint32 // how many mentions before this one the last of the same clue is, 0 for none
 }
 
 // indexProgress is how far turns are filed by a sort of clues.
 type indexProgress struct {
-	kind replay.Sort
+	kind replay.KeyKind
 	next uint32 // number of the first file that is not
 }
 
 // addTurn files a turn, in place of the file that it may have. It reports whether an older one had to
 // be forgotten.
-func (r *callIndex) addTurn(t *stream.Turn, asked replay.Asked) (forgot bool) {
+func (r *callIndex) addTurn(t *stream.Turn, asked replay.Position) (forgot bool) {
 	if r.latest == nil {
-		r.latest, r.byTurn = map[replay.Clue]uint32{}, map[int32]uint32{}
+		r.latest, r.byTurn = map[replay.MatchKey]uint32{}, map[int32]uint32{}
 	}
 	if old := r.entryOf(t.Number); old != nil {
 		old.void = true
@@ -107,7 +107,7 @@ func (r *callIndex) entryOf(turn int32) *indexedTurn {
 }
 
 // addKey notes that a file gives a clue.
-func (r *callIndex) addKey(c replay.Clue, number uint32) {
+func (r *callIndex) addKey(c replay.MatchKey, number uint32) {
 	m := posting{key: c, entry: number}
 	at := r.from + uint32(len(r.postings))
 	if before, ok := r.latest[c]; ok {
@@ -123,19 +123,19 @@ func (r *callIndex) addKey(c replay.Clue, number uint32) {
 // addCallID notes that a call of a turn may be found under an id by who asks for its author.
 func (r *callIndex) addCallID(turn int32, id string) {
 	if number, ok := r.byTurn[turn]; ok && id != "" {
-		r.addKey(replay.SentIDClue(id), number)
+		r.addKey(replay.SentIDKey(id), number)
 	}
 }
 
 // addResponseID notes that a request may go on from a turn under an id.
 func (r *callIndex) addResponseID(turn int32, id string) {
 	if id != "" {
-		r.addKey(replay.AnswerClue(id), r.byTurn[turn])
+		r.addKey(replay.ResponseKey(id), r.byTurn[turn])
 	}
 }
 
 // find calls do with the files that give a clue, the latest first, until it is false.
-func (r *callIndex) find(c replay.Clue, do func(f *indexedTurn) bool) {
+func (r *callIndex) find(c replay.MatchKey, do func(f *indexedTurn) bool) {
 	at, ok := r.latest[c]
 	for ok {
 		m := r.postings[at-r.from]
@@ -151,7 +151,7 @@ func (r *callIndex) find(c replay.Clue, do func(f *indexedTurn) bool) {
 }
 
 // nextUnindexed is where the number of the first file stands that a sort of clues was not read of.
-func (r *callIndex) nextUnindexed(s replay.Sort) *uint32 {
+func (r *callIndex) nextUnindexed(s replay.KeyKind) *uint32 {
 	i := slices.IndexFunc(r.sorts, func(of indexProgress) bool { return of.kind == s })
 	if i < 0 {
 		i = len(r.sorts)

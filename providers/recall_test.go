@@ -33,7 +33,7 @@ func TestRecallLeavesNothingOut(t *testing.T) {
 			}
 		}
 	}
-	for _, f := range []replay.Fate{replay.Intact, replay.WasReformatted, replay.WasEmptied, replay.WasAltered, replay.WasDropped, replay.WasOrphaned, replay.WasMoved} {
+	for _, f := range []replay.Treatment{replay.Intact, replay.WasReformatted, replay.WasEmptied, replay.WasAltered, replay.WasDropped, replay.WasOrphaned, replay.WasMoved} {
 		if fates[string(f)] == 0 {
 			t.Errorf("no call was %s", f)
 		}
@@ -115,7 +115,7 @@ func TestRecallSize(t *testing.T) {
 		in := new(Inspector)
 		const calls = 1 << 13
 		manyCalls(in, calls, together)
-		in.indexByKind(replay.PlainClues)
+		in.indexByKind(replay.PlainKeys)
 		with := heap()
 		in.recall = callIndex{}
 		if each := (with - heap()) / calls; each <= 0 || each > most {

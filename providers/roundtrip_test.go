@@ -40,7 +40,7 @@ func TestRoundTripHard(t *testing.T) {
 			if from != nil {
 				p.Form = from.Form
 			}
-			src := replay.Conversation([]dialect.Message{{Role: dialect.Assistant, Parts: []dialect.Part{p}}}, from)
+			src := replay.SourceOfHistory([]dialect.Message{{Role: dialect.Assistant, Parts: []dialect.Part{p}}}, from)
 			t.Run(args[:min(len(args), 40)], func(t *testing.T) { roundTrip(t, src, p) })
 		}
 	}
@@ -63,7 +63,7 @@ func roundTripAll(t *testing.T, s *stream.Session) {
 	for _, turn := range s.Turns {
 		from := TargetOf(turn.Dialect)
 		for _, c := range turn.Calls {
-			src := replay.Calls(turn, from, c)
+			src := replay.SourceOfCalls(turn, from, c)
 			if len(src.Messages) == 0 || len(src.Messages[0].Parts) != 1 {
 				continue
 			}

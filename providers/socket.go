@@ -80,7 +80,7 @@ func (x *Exchange) observeMessages() {
 		}
 		messages, _ := to.Decode(message)
 		if len(messages) > 0 || on.thread {
-			x.position = x.observeHistory(messages, to, on).Asked
+			x.position = x.observeHistory(messages, to, on).Position
 		}
 	})
 }

@@ -54,7 +54,7 @@ func (h *Host) Resend(c CapturedRequest, model string, policy *replay.Policy) (R
 	}
 	var history []dialect.Message
 	r.System, history, out.Moved = splitInstructions(c.History, to)
-	out.Preview = replay.Conversation(history, c.From).Preview(to, policy)
+	out.Preview = replay.SourceOfHistory(history, c.From).Preview(to, policy)
 	if out.Preview.Refused != "" && len(out.Preview.Body) == 0 {
 		return out, fmt.Errorf("%s: the policy %s sends nothing: %s", h.Name, policy.Name, out.Preview.Refused)
 	}

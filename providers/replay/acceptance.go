@@ -13,7 +13,7 @@ import (
 // arrives whole may be refused, and what was lost may be taken.
 type Acceptance struct {
 	Verdict Verdict
-	By      Proof // none where nothing is proven
+	By      Basis // none where nothing is proven
 }
 
 // Verdict is what is known of it.
@@ -29,53 +29,53 @@ const (
 
 func (v Verdict) String() string { return [NumVerdicts]string{"unknown", "accepted", "refused"}[v] }
 
-// Proof is how that is known.
-type Proof uint8
+// Basis is how that is known.
+type Basis uint8
 
 const (
-	NoProof Proof = iota
+	NoProof Basis = iota
 	Rule          // the target's rules say so: those documented, and its own error messages
 	Seen          // an exchange that was captured shows it
 )
 
-func (p Proof) String() string { return [...]string{"", "rule", "seen"}[p] }
+func (p Basis) String() string { return [...]string{"", "rule", "seen"}[p] }
 
 func (a Acceptance) String() string {
 	return strings.TrimRight(a.Verdict.String()+" "+a.By.String(), " ")
 }
 
-// A Witness is a request that was captured: what it carried of the calls of a source, and whether the
+// A Evidence is a request that was captured: what it carried of the calls of a source, and whether the
 // provider took it.
-type Witness struct {
+type Evidence struct {
 	To      *dialect.Target
 	Calls   []dialect.Part // as it carried them
 	Verdict Verdict
 	Words   string // how that is known: the provider's, where it refused
 }
 
-// Witnessed is the source of which a capture shows what providers make of it.
-func (s *Source) Witnessed(by []Witness) *Source {
+// WithEvidence is the source of which a capture shows what providers make of it.
+func (s *Source) WithEvidence(by []Evidence) *Source {
 	out := *s
-	out.seen = by
+	out.evidence = by
 	return &out
 }
 
-// shows reports whether the witness carried what a preview would.
-func (w *Witness) shows(p *Preview) bool {
+// covers reports whether the witness carried what a preview would.
+func (w *Evidence) covers(p *Preview) bool {
 	return w.To == p.To && slices.EqualFunc(w.Calls, p.Calls, func(was dialect.Part, c Sent) bool {
 		return was.ID == c.ID && was.Name == c.Name && was.Form == c.Form && c.Args != nil && bytes.Equal(was.Args, c.Args)
 	})
 }
 
-// accept says whether the target takes what is sent. That nobody refuses it proves nothing: the
+// acceptance says whether the target takes what is sent. That nobody refuses it proves nothing: the
 // rules must speak of all that is sent.
-func (c *coercion) accept() Acceptance {
+func (c *previewBuilder) acceptance() Acceptance {
 	switch {
 	case c.Outcome >= Throws, len(c.Body)+len(c.Results) == 0:
 		return Acceptance{} // nothing is sent, or nobody knows what
 	}
-	for i := range c.src.seen {
-		if w := &c.src.seen[i]; w.shows(&c.Preview) {
+	for i := range c.src.evidence {
+		if w := &c.src.evidence[i]; w.covers(&c.Preview) {
 			if c.Refused = ""; w.Verdict == Refused {
 				c.Refused = w.Words
 			}
@@ -91,15 +91,15 @@ func (c *coercion) accept() Acceptance {
 	return Acceptance{Accepted, Rule}
 }
 
-// weigh holds arguments, as they would be sent, against the rules: one object is taken everywhere.
+// checkArgs holds arguments, as they would be sent, against the rules: one object is taken everywhere.
 // What becomes of a text that is none, hardly a provider says.
-func (c *coercion) weigh(f *facts, sent *Sent) {
+func (c *previewBuilder) checkArgs(f *argsFacts, sent *Sent) {
 	switch {
 	case f.freeform && sent.Form == dialect.TextForm, isOneObject(sent.Args, f):
 	case sent.Form != dialect.TextForm:
-		sent.refuse(c.To.Refusal.Args, sent.ID, sent.Name, "the arguments must be an object")
+		sent.noteRefusal(c.To.Refusal.Args, sent.ID, sent.Name, "the arguments must be an object")
 	case c.To.JSONOnly && !isJSON(sent.Args):
-		sent.refuse(c.To.Refusal.Args, sent.ID, sent.Name, "the arguments are not JSON")
+		sent.noteRefusal(c.To.Refusal.Args, sent.ID, sent.Name, "the arguments are not JSON")
 	default:
 		c.doubt = true
 	}
@@ -107,7 +107,7 @@ func (c *coercion) weigh(f *facts, sent *Sent) {
 
 // isOneObject reports whether arguments are one object as they would be sent. Where the model wrote
 // one it is not read again: what is made of it is JSON.
-func isOneObject(args []byte, f *facts) bool {
+func isOneObject(args []byte, f *argsFacts) bool {
 	if f.syntax == stream.SyntaxObject {
 		return dialect.Raw(bytes.TrimLeft(args, whitespace)).Kind() == '{'
 	}

@@ -41,7 +41,7 @@ func TestAcceptance(t *testing.T) {
 		history := append(calls(from, test.args), dialect.Message{Role: dialect.User, Parts: []dialect.Part{
 			{Kind: dialect.ResultPart, ID: "call_1", Name: "f", ToolKind: "function", Text: []byte("done")},
 		}})
-		p := replay.Conversation(history, from).Preview(target(t, test.to), policy(t, test.policy))
+		p := replay.SourceOfHistory(history, from).Preview(target(t, test.to), policy(t, test.policy))
 		got := p.Acceptance.Verdict.String() + " " + p.Acceptance.By.String()
 		if got != test.want || p.Outcome.String() != test.goes || (p.Refused != "") != (test.want == refused || test.goes == "throws") {
 			t.Errorf("%s of %s to %s: %s, %s, %q; want %s, %s", test.policy, test.args, test.to, p.Outcome, got, p.Refused, test.goes, test.want)
@@ -55,7 +55,7 @@ func TestDoubts(t *testing.T) {
 	for _, to := range []string{"openai-chat", "mistral"} { // of two calls with one id, these say nothing
 		m := calls(from, `{"a":1}`, `{"a":2}`)
 		m[0].Parts[1].ID = m[0].Parts[0].ID
-		p := replay.Conversation(m, from).Preview(target(t, to), policy(t, "preserve"))
+		p := replay.SourceOfHistory(m, from).Preview(target(t, to), policy(t, "preserve"))
 		if p.Acceptance.Verdict != replay.Unproven || !slices.ContainsFunc(p.Losses, func(l replay.Loss) bool { return l.Kind == replay.IDCollision }) {
 			t.Errorf("%s: %s, %s", to, p.Acceptance.Verdict, codes(p.Losses))
 		}

@@ -7,29 +7,29 @@ import (
 	"toolscope/stream"
 )
 
-// A Named is a call of which only its names count: one that stands in the conversation and is not
+// A UnsentCall is a call of which only its names count: one that stands in the conversation and is not
 // sent.
-type Named struct {
+type UnsentCall struct {
 	ID, Name string
 	who      string // "call 2", "a call before this turn"
 }
 
 // Names are the calls of a history that have an id.
-func Names(history []dialect.Message) (all []Named) {
+func Names(history []dialect.Message) (all []UnsentCall) {
 	for _, m := range history {
 		for i := range m.Parts {
 			if p := &m.Parts[i]; isClientCall(p) && p.ID != "" {
-				all = append(all, Named{ID: p.ID, Name: p.Name, who: "a call before this turn"})
+				all = append(all, UnsentCall{ID: p.ID, Name: p.Name, who: "a call before this turn"})
 			}
 		}
 	}
 	return all
 }
 
-// Among is the source of a turn, or of one call of it where c is not nil, that stands among others:
+// InHistory is the source of a turn, or of one call of it where c is not nil, that stands among others:
 // the calls before the turn, and the turn's. They are not sent, but their ids are taken, and a call
 // that is not its turn's first need not carry the turn's signature.
-func (s *Source) Among(before []Named, t *stream.Turn, c *stream.Call) *Source {
+func (s *Source) InHistory(before []UnsentCall, t *stream.Turn, c *stream.Call) *Source {
 	out := *s
 	out.others = before[:len(before):len(before)]
 	if c == nil {
@@ -43,7 +43,7 @@ func (s *Source) Among(before []Named, t *stream.Turn, c *stream.Call) *Source {
 			fallthrough
 		case other.Number > c.Number:
 			if other.ID != "" {
-				out.others = append(out.others, Named{ID: other.ID, Name: other.Name, who: fmt.Sprintf("call %d", other.Number)})
+				out.others = append(out.others, UnsentCall{ID: other.ID, Name: other.Name, who: fmt.Sprintf("call %d", other.Number)})
 			}
 		}
 	}

@@ -48,9 +48,9 @@ func TestAmong(t *testing.T) {
 	} {
 		turn := turnWith(test.ids...)
 		to := target(t, test.to)
-		src := replay.Calls(turn, from, turn.Calls[0])
+		src := replay.SourceOfCalls(turn, from, turn.Calls[0])
 		alone := src.Preview(to, policy(t, "preserve"))
-		p := src.Among(replay.Names(before), turn, turn.Calls[0]).Preview(to, policy(t, "preserve"))
+		p := src.InHistory(replay.Names(before), turn, turn.Calls[0]).Preview(to, policy(t, "preserve"))
 		if codes(p.Losses) != test.losses || len(p.Calls) != 1 || len(p.Results) != len(alone.Results) || body(p) != body(alone) {
 			t.Errorf("%q to %s: %s, want %s: %s", test.ids, test.to, codes(p.Losses), test.losses, body(p))
 		}
@@ -71,7 +71,7 @@ func TestBehindOthers(t *testing.T) {
 	from, gemini := target(t, "openai-chat"), target(t, "gemini")
 	turn := turnWith("a", "b")
 	for i, want := range []string{"SIGNATURE_SENTINEL", ""} {
-		src := replay.Calls(turn, from, turn.Calls[i]).Among(nil, turn, turn.Calls[i])
+		src := replay.SourceOfCalls(turn, from, turn.Calls[i]).InHistory(nil, turn, turn.Calls[i])
 		if p := src.Preview(gemini, policy(t, "preserve")); codes(p.Losses) != want || p.Acceptance.Verdict != replay.Accepted {
 			t.Errorf("call %d: %s, %s", i+1, codes(p.Losses), p.Acceptance)
 		}

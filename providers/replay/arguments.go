@@ -8,56 +8,56 @@ import (
 	"toolscope/stream/count"
 )
 
-// arguments are the call's arguments as they would be sent.
-func (c *coercion) arguments(p *dialect.Part, f *facts, sent *Sent) []byte {
+// sentArgs are the call's arguments as they would be sent.
+func (c *previewBuilder) sentArgs(p *dialect.Part, f *argsFacts, sent *Sent) []byte {
 	if c.cleaned = nil; f.invalid.is() {
-		c.loseAt(f.invalid, UnicodeSanitized.loss("bytes that are not UTF-8 become U+FFFD"))
+		c.addLossAt(f.invalid, UnicodeSanitized.newLoss("bytes that are not UTF-8 become U+FFFD"))
 		sent.Outcome = Reformatted
-		f = factsOf(valid(f.raw), f.freeform)
+		f = factsOf(replaceNonUTF8(f.raw), f.freeform)
 		c.cleaned = f
 	}
-	own := c.own(p)
+	own := c.isNative(p)
 	switch {
 	case f.freeform && (p.ToolKind == "custom" && c.To.Freeform || p.ToolKind != "custom" && c.same):
 		sent.Form = dialect.TextForm
 		return f.raw
 	case f.freeform:
-		c.loseAt(span{0, len(f.raw)}, FreeformToJSON.loss(`free text has no place here: it is sent as {"input": …}`))
+		c.addLossAt(span{0, len(f.raw)}, FreeformToJSON.newLoss(`free text has no place here: it is sent as {"input": …}`))
 		p.ToolKind, sent.Outcome = "function", Wrapped
-		return objectOf("input", c.quoted(f))
+		return objectOf("input", c.quoteArgs(f))
 	case own && (f.syntax == stream.SyntaxObject || f.syntax == stream.SyntaxEmpty && c.To.Form == dialect.TextForm):
 		return f.raw // an item of the protocol's own: no client takes its arguments apart
 	case c.Policy.way != nil && !own:
 		return c.byClient(p, f, sent)
 	case c.Policy.again && !own && f.syntax != stream.SyntaxEmpty:
-		return c.encodedAgain(p, f, sent)
+		return c.encodeAgain(p, f, sent)
 	case f.syntax == stream.SyntaxEmpty, f.null && (c.To.Form != dialect.TextForm || c.Policy.text != keep):
-		c.loseAt(span{0, len(f.raw)}, ImpliedEmpty.loss("no arguments are sent as {}"))
+		c.addLossAt(span{0, len(f.raw)}, ImpliedEmpty.newLoss("no arguments are sent as {}"))
 		sent.Outcome = max(sent.Outcome, AssumedEmpty)
 		return []byte("{}")
 	case f.syntax == stream.SyntaxObject:
-		return c.object(p.Form, f, sent)
+		return c.objectArgs(p.Form, f, sent)
 	}
-	return c.malformed(p, f, sent)
+	return c.malformedArgs(p, f, sent)
 }
 
-// own reports whether a call is an item of the protocol's own, going back where it came from.
-func (c *coercion) own(p *dialect.Part) bool {
+// isNative reports whether a call is an item of the protocol's own, going back where it came from.
+func (c *previewBuilder) isNative(p *dialect.Part) bool {
 	return c.same && p.ToolKind != "function" && p.ToolKind != "custom"
 }
 
-// loseAt tells a loss of bytes of the arguments, as the source has them or as they were cleaned.
-func (c *coercion) loseAt(at span, l Loss) {
+// addLossAt tells a loss of bytes of the arguments, as the source has them or as they were cleaned.
+func (c *previewBuilder) addLossAt(at span, l Loss) {
 	if c.cleaned != nil {
 		raw := c.src.facts[c.call-1].raw
-		at = span{uncleaned(raw, at.start), uncleaned(raw, at.end)}
+		at = span{originalOffset(raw, at.start), originalOffset(raw, at.end)}
 	}
 	l.Start, l.End = at.start, at.end
-	c.lose(l)
+	c.addLoss(l)
 }
 
-// encoder is who encoded arguments that are a JSON string holding JSON.
-func encoder(a dialect.ArgsAuthor) string {
+// encoderWords is who encoded arguments that are a JSON string holding JSON.
+func encoderWords(a dialect.ArgsAuthor) string {
 	switch a {
 	case dialect.ModelAuthor:
 		return "the model"
@@ -67,19 +67,19 @@ func encoder(a dialect.ArgsAuthor) string {
 	return "the model or a client before this one"
 }
 
-// encodedAgain is the text as a JSON string.
-func (c *coercion) encodedAgain(p *dialect.Part, f *facts, sent *Sent) []byte {
+// encodeAgain is the text as a JSON string.
+func (c *previewBuilder) encodeAgain(p *dialect.Part, f *argsFacts, sent *Sent) []byte {
 	words := "the client encodes the text once more: who decodes it once has a string"
 	if f.syntax == stream.SyntaxDouble {
-		words = encoder(p.Author) + " encoded the arguments twice, and the client encodes that string once more"
+		words = encoderWords(p.Author) + " encoded the arguments twice, and the client encodes that string once more"
 	}
-	c.loseAt(span{0, len(f.raw)}, DoubleEncoded.loss("%s", words))
+	c.addLossAt(span{0, len(f.raw)}, DoubleEncoded.newLoss("%s", words))
 	sent.Outcome = Wrapped
 	return dialect.AppendString(nil, f.raw)
 }
 
-// malformed is what the policy makes of arguments that are no object.
-func (c *coercion) malformed(p *dialect.Part, f *facts, sent *Sent) []byte {
+// malformedArgs is what the policy makes of arguments that are no object.
+func (c *previewBuilder) malformedArgs(p *dialect.Part, f *argsFacts, sent *Sent) []byte {
 	act := c.Policy.object
 	if c.To.Form == dialect.TextForm {
 		act = c.Policy.text
@@ -93,18 +93,18 @@ func (c *coercion) malformed(p *dialect.Part, f *facts, sent *Sent) []byte {
 		}
 		return f.raw
 	case wrap, wrapAny:
-		c.loseAt(all, ArgsWrapped.loss("what the model wrote is put into {%q: …}", c.Policy.key))
+		c.addLossAt(all, ArgsWrapped.newLoss("what the model wrote is put into {%q: …}", c.Policy.key))
 		sent.Outcome = Wrapped
-		return c.wrapped(f, act, sent)
+		return c.wrapArgs(f, act, sent)
 	case drop:
 		sent.Outcome = Dropped
 		return nil
 	case unwrap:
 		if f.syntax == stream.SyntaxDouble {
-			return c.unwrapped(p, f, sent)
+			return c.unwrapArgs(p, f, sent)
 		}
 	case repair:
-		if object, ok := c.repaired(p, f, sent); ok {
+		if object, ok := c.repairArgs(p, f, sent); ok {
 			return object
 		}
 	case refuse:
@@ -112,11 +112,11 @@ func (c *coercion) malformed(p *dialect.Part, f *facts, sent *Sent) []byte {
 		if c.To.Form == dialect.TextForm {
 			words = ""
 		}
-		sent.refuse(words, sent.ID, sent.Name, "the client refuses: the arguments are not one JSON object")
+		sent.noteRefusal(words, sent.ID, sent.Name, "the client refuses: the arguments are not one JSON object")
 		return nil
 	}
-	c.forget(func(l Loss) bool { return l.Kind == UnicodeSanitized && l.End > 0 })
-	c.loseAt(all, ArgsEmptied.loss("%s the model wrote are gone: {} is sent", bytesWord(len(f.raw))))
+	c.retractLosses(func(l Loss) bool { return l.Kind == UnicodeSanitized && l.End > 0 })
+	c.addLossAt(all, ArgsEmptied.newLoss("%s the model wrote are gone: {} is sent", bytesWord(len(f.raw))))
 	sent.Outcome = Emptied
 	return []byte("{}")
 }
@@ -128,19 +128,19 @@ func bytesWord(n int) string {
 	return "the " + count.Of(n, "byte")
 }
 
-// wrapped is an object that holds the arguments under the policy's key.
-func (c *coercion) wrapped(f *facts, act action, sent *Sent) []byte {
+// wrapArgs is an object that holds the arguments under the policy's key.
+func (c *previewBuilder) wrapArgs(f *argsFacts, act action, sent *Sent) []byte {
 	if act == wrapAny && (f.syntax == stream.SyntaxOther || f.syntax == stream.SyntaxDouble) {
-		return objectOf(c.Policy.key, c.fit(f, sent))
+		return objectOf(c.Policy.key, c.rewriteValue(f, sent))
 	}
-	return objectOf(c.Policy.key, c.quoted(f))
+	return objectOf(c.Policy.key, c.quoteArgs(f))
 }
 
-// quoted is what the model wrote as one string.
-func (c *coercion) quoted(f *facts) []byte {
-	text := sanitized(f.raw)
+// quoteArgs is what the model wrote as one string.
+func (c *previewBuilder) quoteArgs(f *argsFacts) []byte {
+	text := replaceInvalid(f.raw)
 	if len(f.raw) > 0 && !bytes.Equal(text, f.raw) {
-		c.tell(f, UnicodeSanitized, f.half, "half a character in %s becomes U+FFFD")
+		c.addLossOf(f, UnicodeSanitized, f.half, "half a character in %s becomes U+FFFD")
 	}
 	return dialect.AppendString(nil, text)
 }
@@ -150,22 +150,22 @@ func objectOf(key string, value []byte) []byte {
 	return w.Open('{').Key(key).Raw(value).Close('}').Text
 }
 
-// unwrapped is the object in a string that holds one.
-func (c *coercion) unwrapped(p *dialect.Part, f *facts, sent *Sent) []byte {
+// unwrapArgs is the object in a string that holds one.
+func (c *previewBuilder) unwrapArgs(p *dialect.Part, f *argsFacts, sent *Sent) []byte {
 	words := "the model wrote a string: the object in it is sent"
 	if p.Author != dialect.ModelAuthor {
-		words = encoder(p.Author) + " made a string of the object: the object in it is sent"
+		words = encoderWords(p.Author) + " made a string of the object: the object in it is sent"
 	}
-	c.loseAt(span{0, len(f.raw)}, ArgsRepaired.loss("%s", words))
+	c.addLossAt(span{0, len(f.raw)}, ArgsRepaired.newLoss("%s", words))
 	sent.Outcome = Unwrapped
-	return c.fit(factsOf(decoded(f), false), sent)
+	return c.rewriteValue(factsOf(stringContent(f), false), sent)
 }
 
-func (c *coercion) repaired(p *dialect.Part, f *facts, sent *Sent) ([]byte, bool) {
+func (c *previewBuilder) repairArgs(p *dialect.Part, f *argsFacts, sent *Sent) ([]byte, bool) {
 	if f.syntax == stream.SyntaxDouble {
-		return c.unwrapped(p, f, sent), true
+		return c.unwrapArgs(p, f, sent), true
 	}
-	object, ok := repaired(f)
+	object, ok := repairJSON(f)
 	if !ok {
 		return nil, false
 	}
@@ -175,12 +175,12 @@ func (c *coercion) repaired(p *dialect.Part, f *facts, sent *Sent) ([]byte, bool
 	}
 	switch {
 	case f.syntax == stream.SyntaxConcat, f.docs > 1:
-		c.loseAt(span{stream.FirstEnd(f.tokens), len(f.raw)}, ConcatFirstOnly.loss("of several objects written one after another the first is sent"))
+		c.addLossAt(span{stream.FirstEnd(f.tokens), len(f.raw)}, ConcatFirstOnly.newLoss("of several objects written one after another the first is sent"))
 	case f.syntax == stream.SyntaxTrailing:
-		c.loseAt(span{stream.FirstEnd(f.tokens), len(f.raw)}, ArgsRepaired.loss("what stands behind the object is left out"))
+		c.addLossAt(span{stream.FirstEnd(f.tokens), len(f.raw)}, ArgsRepaired.newLoss("what stands behind the object is left out"))
 	default:
-		c.loseAt(span{min(f.wrong, len(f.raw)-1), len(f.raw)}, ArgsRepaired.loss("a parser's guess is sent as if the model had written it"))
+		c.addLossAt(span{min(f.wrong, len(f.raw)-1), len(f.raw)}, ArgsRepaired.newLoss("a parser's guess is sent as if the model had written it"))
 	}
 	sent.Outcome = Repaired
-	return c.fit(made, sent), true
+	return c.rewriteValue(made, sent), true
 }

@@ -7,16 +7,16 @@ import (
 	"toolscope/providers/dialect"
 )
 
-// Asked is where in its conversation a request stands: a hash of the history so far, of as much of
+// Position is where in its conversation a request stands: a hash of the history so far, of as much of
 // it as clients keep. One request goes on from another if its history passes through where the
 // other stood (see Along). The zero value is that of a request that was not seen.
-type Asked struct {
+type Position struct {
 	Begin uint64 // hash of what the user says first, 0 while unknown
 	Calls uint64 // hash of the names of the calls so far
 }
 
-// AskedBy is where the request with that history stands.
-func AskedBy(history []dialect.Message) (a Asked) {
+// PositionOf is where the request with that history stands.
+func PositionOf(history []dialect.Message) (a Position) {
 	if len(history) == 0 {
 		return a
 	}
@@ -27,22 +27,22 @@ func AskedBy(history []dialect.Message) (a Asked) {
 
 // Along are the places that a history passes through: where the request stood that was answered
 // with the next of its calls, by the number of calls before it. The last is where it stands itself.
-func Along(history []dialect.Message) iter.Seq2[int, Asked] {
-	return func(yield func(int, Asked) bool) {
-		begin, calls, n := opening(history), noNames, 0
+func Along(history []dialect.Message) iter.Seq2[int, Position] {
+	return func(yield func(int, Position) bool) {
+		begin, calls, n := openingHash(history), noNames, 0
 		for i := range history {
 			for j := range history[i].Parts {
 				if !isCall(&history[i], j) {
 					continue
 				}
-				if !yield(n, Asked{begin, uint64(calls)}) {
+				if !yield(n, Position{begin, uint64(calls)}) {
 					return
 				}
 				calls.add(history[i].Parts[j].Name)
 				n++
 			}
 		}
-		yield(n, Asked{begin, uint64(calls)})
+		yield(n, Position{begin, uint64(calls)})
 	}
 }
 
@@ -51,9 +51,9 @@ func isCall(m *dialect.Message, part int) bool {
 	return m.Role == dialect.Assistant && isClientCall(&m.Parts[part])
 }
 
-// opening is a hash of what the user says first, all of it: agents put notes before it that are the
+// openingHash is a hash of what the user says first, all of it: agents put notes before it that are the
 // same in all conversations.
-func opening(history []dialect.Message) uint64 {
+func openingHash(history []dialect.Message) uint64 {
 	sum := fnv.New64a()
 	said := false
 	for i := range history {
@@ -74,32 +74,32 @@ func opening(history []dialect.Message) uint64 {
 	return sum.Sum64()
 }
 
-// names is a hash of names, one after another: FNV-1a with a zero behind each.
-type names uint64
+// nameHash is a hash of names, one after another: FNV-1a with a zero behind each.
+type nameHash uint64
 
 const (
-	noNames  names = 14695981039346656037
-	fnvPrime names = 1099511628211
+	noNames  nameHash = 14695981039346656037
+	fnvPrime nameHash = 1099511628211
 )
 
-func (n *names) add(name string) {
+func (n *nameHash) add(name string) {
 	for i := range len(name) {
-		*n = (*n ^ names(name[i])) * fnvPrime
+		*n = (*n ^ nameHash(name[i])) * fnvPrime
 	}
 	*n *= fnvPrime
 }
 
-// kinship is whether two requests belong to one conversation.
-type kinship uint8
+// relation is whether two requests belong to one conversation.
+type relation uint8
 
 const (
-	unknownKin kinship = iota
+	unknownKin relation = iota
 	stranger
 	kin
 )
 
 // kinOf compares how two conversations begin.
-func kinOf(a, b Asked) kinship {
+func kinOf(a, b Position) relation {
 	switch {
 	case a.Begin == 0 || b.Begin == 0:
 		return unknownKin

@@ -14,26 +14,26 @@ import (
 
 // callAsText makes what the text of its message says of a call: it stays in the message as a call
 // until all of them are there. false leaves it out.
-func (c *coercion) callAsText(p *dialect.Part, f *facts, sent Sent) bool {
+func (c *previewBuilder) callAsText(p *dialect.Part, f *argsFacts, sent Sent) bool {
 	text := f.raw
 	if f.invalid.is() {
-		c.loseAt(f.invalid, UnicodeSanitized.loss("bytes that are not UTF-8 become U+FFFD"))
-		text = valid(text)
+		c.addLossAt(f.invalid, UnicodeSanitized.newLoss("bytes that are not UTF-8 become U+FFFD"))
+		text = replaceNonUTF8(text)
 	}
 	if p.ID == "" {
 		p.ID = fmt.Sprintf("call_%d", c.call)
-		c.lose(IDRewritten.loss("the call has no id and gets %s", p.ID))
+		c.addLoss(IDRewritten.newLoss("the call has no id and gets %s", p.ID))
 	}
 	args, ok := reprOf(nil, text, true)
 	if !ok || slices.Contains(c.textIDs, p.ID) { // the later call of an id takes the earlier one's place
-		return c.unknown(sent, ArgsUnknown.loss("what %s makes of such arguments, or of two calls with one id, is not known", c.Policy.Client.Title))
+		return c.markUnknown(sent, ArgsUnknown.newLoss("what %s makes of such arguments, or of two calls with one id, is not known", c.Policy.Client.Title))
 	}
 	if p.Signature != "" {
-		c.lose(SignatureDropped.loss("%s has no place for the call's signature", c.Policy.Client.Title))
+		c.addLoss(SignatureDropped.newLoss("%s has no place for the call's signature", c.Policy.Client.Title))
 	}
-	l := CallAsText.loss("the call and its result are sent as text: the provider sees no call")
+	l := CallAsText.newLoss("the call and its result are sent as text: the provider sees no call")
 	l.End = len(f.raw)
-	c.lose(l)
+	c.addLoss(l)
 	c.textIDs = append(c.textIDs, p.ID)
 	p.Args, sent.ID, sent.Outcome = args, p.ID, AsText
 	c.Calls = append(c.Calls, sent)
@@ -41,19 +41,19 @@ func (c *coercion) callAsText(p *dialect.Part, f *facts, sent Sent) bool {
 }
 
 // resultAsText tells what the text of a result lacks.
-func (c *coercion) resultAsText(p *dialect.Part) bool {
+func (c *previewBuilder) resultAsText(p *dialect.Part) bool {
 	if p.Failed {
-		c.lose(ErrorFlagLoss.loss("the result is an error, and there is no field that says so"))
+		c.addLoss(ErrorFlagLoss.newLoss("the result is an error, and there is no field that says so"))
 	}
 	if p.Media > 0 {
-		c.lose(MediaResultLoss.loss("what the result holds beside text is left out"))
+		c.addLoss(MediaResultLoss.newLoss("what the result holds beside text is left out"))
 	}
 	return true
 }
 
 // asText has text tell of all calls and results. What one speaker says in several messages on end is
 // one step.
-func (c *coercion) asText(messages []dialect.Message) (out []dialect.Message) {
+func (c *previewBuilder) asText(messages []dialect.Message) (out []dialect.Message) {
 	for _, m := range messages {
 		tells := slices.ContainsFunc(m.Parts, func(p dialect.Part) bool { return p.Kind == dialect.CallPart || p.Kind == dialect.ResultPart })
 		if n := len(out) - 1; n >= 0 && tells && out[n].Role == m.Role {
@@ -63,31 +63,31 @@ func (c *coercion) asText(messages []dialect.Message) (out []dialect.Message) {
 		}
 	}
 	for i := range out {
-		c.tellAsText(&out[i])
+		c.replaceByText(&out[i])
 	}
 	return out
 }
 
-// tellAsText puts one text in place of the calls of a message, behind what the model said, and one in
+// replaceByText puts one text in place of the calls of a message, behind what the model said, and one in
 // place of its results. Both stand in the order of their ids.
-func (c *coercion) tellAsText(m *dialect.Message) {
-	calls, rest := parted(m.Parts, dialect.CallPart)
-	results, rest := parted(rest, dialect.ResultPart)
+func (c *previewBuilder) replaceByText(m *dialect.Message) {
+	calls, rest := splitByKind(m.Parts, dialect.CallPart)
+	results, rest := splitByKind(rest, dialect.ResultPart)
 	if len(calls)+len(results) > 0 {
 		m.Raw = nil
 	}
 	if len(calls) > 0 {
-		said, other := parted(rest, dialect.TextPart)
-		rest = append([]dialect.Part{{Kind: dialect.TextPart, Text: c.calling(said, calls)}}, other...)
+		said, other := splitByKind(rest, dialect.TextPart)
+		rest = append([]dialect.Part{{Kind: dialect.TextPart, Text: c.formatCalls(said, calls)}}, other...)
 	}
 	if len(results) > 0 {
-		rest = append([]dialect.Part{{Kind: dialect.TextPart, Text: observation(results)}}, rest...)
+		rest = append([]dialect.Part{{Kind: dialect.TextPart, Text: formatResults(results)}}, rest...)
 	}
 	m.Parts = rest
 }
 
-// parted are the parts of one kind, and the others.
-func parted(all []dialect.Part, kind dialect.PartKind) (these, others []dialect.Part) {
+// splitByKind are the parts of one kind, and the others.
+func splitByKind(all []dialect.Part, kind dialect.PartKind) (these, others []dialect.Part) {
 	for _, p := range all {
 		if p.Kind == kind {
 			these = append(these, p)
@@ -100,8 +100,8 @@ func parted(all []dialect.Part, kind dialect.PartKind) (these, others []dialect.
 
 func byID(a, b dialect.Part) int { return cmp.Compare(a.ID, b.ID) }
 
-// calling is Python's str of a list of the calls, behind what the model said.
-func (c *coercion) calling(said, calls []dialect.Part) (text []byte) {
+// formatCalls is Python's str of a list of the calls, behind what the model said.
+func (c *previewBuilder) formatCalls(said, calls []dialect.Part) (text []byte) {
 	for _, p := range said {
 		text = append(text, p.Text...)
 	}
@@ -109,7 +109,7 @@ func (c *coercion) calling(said, calls []dialect.Part) (text []byte) {
 		text = append(text, '\n')
 	}
 	if !slices.IsSortedFunc(calls, byID) {
-		c.lose(CallsReordered.loss("the calls of the turn are sorted by their ids"))
+		c.addLoss(CallsReordered.newLoss("the calls of the turn are sorted by their ids"))
 		slices.SortStableFunc(calls, byID)
 	}
 	text = append(text, "Calling tools:\n["...)
@@ -123,8 +123,8 @@ func (c *coercion) calling(said, calls []dialect.Part) (text []byte) {
 	return append(text, ']')
 }
 
-// observation is what the results of a step are sent as.
-func observation(results []dialect.Part) []byte {
+// formatResults is what the results of a step are sent as.
+func formatResults(results []dialect.Part) []byte {
 	slices.SortStableFunc(results, byID)
 	var texts [][]byte
 	for _, p := range results {

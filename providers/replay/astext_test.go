@@ -29,7 +29,7 @@ Calling tools:
 		`{'id': 'call_9', 'type': 'function', 'function': {'name': 'write_file', 'arguments': {'b': 1.0, "it's": [True, None]}}}]`
 	for _, history := range [][]dialect.Message{history, written} {
 		for _, to := range providers.Targets() {
-			p := replay.Conversation(history, from).Preview(to, policy(t, "smolagents"))
+			p := replay.SourceOfHistory(history, from).Preview(to, policy(t, "smolagents"))
 			if got := codes(p.Losses); p.Outcome != replay.AsText || got != "CALL_AS_TEXT CALL_AS_TEXT CALL_AS_TEXT CALLS_REORDERED" {
 				t.Errorf("to %s: %s, %s", to.Name, p.Outcome, got)
 			}
@@ -54,7 +54,7 @@ func TestAsTextUnknown(t *testing.T) {
 	from := target(t, "openai-chat")
 	for name, m := range map[string][]dialect.Message{"one id": calls(from, `{}`, `{}`), "NaN": calls(from, `{"a":NaN}`)} {
 		m[0].Parts[0].ID = "call_2"
-		if p := replay.Conversation(m, from).Preview(from, policy(t, "smolagents")); p.Outcome != replay.Unknown || p.Body != nil {
+		if p := replay.SourceOfHistory(m, from).Preview(from, policy(t, "smolagents")); p.Outcome != replay.Unknown || p.Body != nil {
 			t.Errorf("%s: %s", name, p.Outcome)
 		}
 	}

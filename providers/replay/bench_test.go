@@ -30,14 +30,14 @@ func BenchmarkSource(b *testing.B) {
 	b.SetBytes(1 << 20)
 	b.ReportAllocs()
 	for b.Loop() {
-		replay.Conversation(m, from)
+		replay.SourceOfHistory(m, from)
 	}
 }
 
 // BenchmarkMatrix is one row of the matrix: all targets under one policy.
 func BenchmarkMatrix(b *testing.B) {
 	from := providers.TargetOf("openai-chat")
-	src := replay.Conversation(calls(from, large(1<<20)), from)
+	src := replay.SourceOfHistory(calls(from, large(1<<20)), from)
 	for _, name := range []string{"preserve", "repair"} {
 		p, _ := replay.FindPolicy(name)
 		b.Run(name, func(b *testing.B) {

@@ -11,45 +11,45 @@ import (
 
 // makeCall fits a call to the target; false leaves it out. first says that it is the message's
 // first call.
-func (c *coercion) makeCall(p *dialect.Part, f *facts, role dialect.Role, first bool) bool {
+func (c *previewBuilder) makeCall(p *dialect.Part, f *argsFacts, role dialect.Role, first bool) bool {
 	sent := Sent{Call: c.call, ID: p.ID, Name: p.Name, Original: f.raw, Form: c.To.Form}
 	switch {
 	case p.RunByProvider && (!c.same || c.Policy.asText):
-		return c.leaveOut(sent, ServerToolDropped.loss("a tool that the provider runs has no equivalent: the call is left out"))
+		return c.leaveOut(sent, ServerToolDropped.newLoss("a tool that the provider runs has no equivalent: the call is left out"))
 	case role != dialect.Assistant:
-		return c.leaveOut(sent, CallDropped.loss("a call that the model did not make has no place: it is left out"))
+		return c.leaveOut(sent, CallDropped.newLoss("a call that the model did not make has no place: it is left out"))
 	case p.Unseen:
-		return c.unknown(sent, ArgsUnseen.loss("bytes of the call were not seen: what would be sent is not known"))
+		return c.markUnknown(sent, ArgsUnseen.newLoss("bytes of the call were not seen: what would be sent is not known"))
 	}
 	if c.Policy.asText {
 		return c.callAsText(p, f, sent)
 	}
 	was := *p
 	c.shape = ""
-	args := c.arguments(p, f, &sent)
+	args := c.sentArgs(p, f, &sent)
 	switch sent.Outcome {
 	case Throws:
 		c.Calls = append(c.Calls, sent)
 		return false
 	case Unknown:
-		return c.unknown(sent, ArgsUnknown.loss("what %s makes of such arguments is not known", c.Policy.Client.Title))
+		return c.markUnknown(sent, ArgsUnknown.newLoss("what %s makes of such arguments is not known", c.Policy.Client.Title))
 	case Dropped:
-		return c.leaveOut(sent, CallDropped.loss("the call is not in the history: the model sees that it never asked"))
+		return c.leaveOut(sent, CallDropped.newLoss("the call is not in the history: the model sees that it never asked"))
 	}
 	p.Args, p.Form, sent.Args = args, sent.Form, args
-	if !c.own(p) && !p.RunByProvider {
-		c.weigh(f, &sent)
+	if !c.isNative(p) && !p.RunByProvider {
+		c.checkArgs(f, &sent)
 	}
 	if f.syntax == stream.SyntaxDouble && !c.Policy.again && dialect.Raw(bytes.TrimSpace(args)).IsString() {
-		sent.Encoded = encoder(p.Author) + " encoded the arguments twice: they are sent as that string"
+		sent.Encoded = encoderWords(p.Author) + " encoded the arguments twice: they are sent as that string"
 	}
-	c.kind(p)
-	c.identify(p, &sent)
-	c.sign(p, &sent, first)
+	c.dropUnsupported(p)
+	c.fitID(p, &sent)
+	c.keepSignature(p, &sent, first)
 	if !sameCall(p, &was) {
 		p.Raw = nil
 	}
-	if raw := c.shaped(p); raw != nil {
+	if raw := c.fillTemplate(p); raw != nil {
 		p.Raw = raw
 	}
 	sent.ID, sent.Name = p.ID, p.Name
@@ -63,27 +63,27 @@ func (c *coercion) makeCall(p *dialect.Part, f *facts, role dialect.Role, first 
 
 // leaveOut tells that the call being made is not sent. That is its only loss: what was told of it
 // before is taken back.
-func (c *coercion) leaveOut(sent Sent, why Loss) bool {
-	c.forget(func(Loss) bool { return true })
+func (c *previewBuilder) leaveOut(sent Sent, why Loss) bool {
+	c.retractLosses(func(Loss) bool { return true })
 	sent.Outcome = Dropped
 	why.End = len(sent.Original)
-	c.lose(why)
+	c.addLoss(why)
 	c.Calls = append(c.Calls, sent)
 	return false
 }
 
-// unknown tells why nobody can say what is sent of the call.
-func (c *coercion) unknown(sent Sent, l Loss) bool {
+// markUnknown tells why nobody can say what is sent of the call.
+func (c *previewBuilder) markUnknown(sent Sent, l Loss) bool {
 	c.unseen = true
 	sent.Outcome = Unknown
 	l.End = len(sent.Original)
-	c.lose(l)
+	c.addLoss(l)
 	c.Calls = append(c.Calls, sent)
 	return false
 }
 
-// forget takes back losses that were told of the call being made.
-func (c *coercion) forget(which func(Loss) bool) {
+// retractLosses takes back losses that were told of the call being made.
+func (c *previewBuilder) retractLosses(which func(Loss) bool) {
 	n := len(c.Losses)
 	for n > 0 && c.Losses[n-1].Call == c.call {
 		n--
@@ -96,44 +96,44 @@ func sameCall(a, b *dialect.Part) bool {
 		string(a.Args) == string(b.Args)
 }
 
-// kind removes what the target has no field for, and tells it.
-func (c *coercion) kind(p *dialect.Part) {
+// dropUnsupported removes what the target has no field for, and tells it.
+func (c *previewBuilder) dropUnsupported(p *dialect.Part) {
 	if c.same {
 		return
 	}
 	if p.ToolKind != "function" && p.ToolKind != "custom" {
-		c.lose(KindLost.loss("a call of kind %s is sent as one of a function", p.ToolKind))
+		c.addLoss(KindLost.newLoss("a call of kind %s is sent as one of a function", p.ToolKind))
 		p.ToolKind = "function"
 	}
 	if p.Parent != "" {
-		c.lose(CallerDropped.loss("which code made the call is not said"))
+		c.addLoss(CallerDropped.newLoss("which code made the call is not said"))
 		p.Parent = ""
 	}
 	if p.Namespace != "" {
-		c.lose(NamespaceDropped.loss("the tool's namespace %s is not said", quote(p.Namespace)))
+		c.addLoss(NamespaceDropped.newLoss("the tool's namespace %s is not said", quoteShort(p.Namespace)))
 		p.Namespace = ""
 	}
 	if p.Item != "" && !c.ids.joins {
-		c.lose(ItemIDDropped.loss("the id of the item, %s, is not said", quote(p.Item)))
+		c.addLoss(ItemIDDropped.newLoss("the id of the item, %s, is not said", quoteShort(p.Item)))
 		p.Item = ""
 	}
 }
 
-// identify gives the call an id that the target takes. An id or a name that it does not take is
+// fitID gives the call an id that the target takes. An id or a name that it does not take is
 // refused.
-func (c *coercion) identify(p *dialect.Part, sent *Sent) {
+func (c *previewBuilder) fitID(p *dialect.Part, sent *Sent) {
 	if p.RunByProvider {
 		return // the provider gave it both, by rules of its own
 	}
 	old := p.ID
-	made, losses := c.ids.call(c.call, p)
+	made, losses := c.ids.assignID(c.call, p)
 	for _, l := range losses {
-		c.lose(l)
+		c.addLoss(l)
 		if l.Kind != IDCollision {
 			continue
 		}
 		if c.doubt = true; c.To.IDs.Unique {
-			sent.refuse(c.To.Refusal.SameID, made, p.Name, "two calls have one id")
+			sent.noteRefusal(c.To.Refusal.SameID, made, p.Name, "two calls have one id")
 		}
 	}
 	p.ID = made
@@ -142,11 +142,11 @@ func (c *coercion) identify(p *dialect.Part, sent *Sent) {
 		if most := c.To.IDs.Max; most > 0 && len(made) > most && c.To.Refusal.LongID != "" {
 			words = c.To.Refusal.LongID
 		}
-		sent.refuse(words, old, p.Name, "the id is not one that is taken here")
+		sent.noteRefusal(words, old, p.Name, "the id is not one that is taken here")
 	}
 	if !c.To.Names.Takes(p.Name) {
-		c.lose(NameIllegal.loss("%s is no name for a tool here: %s", quote(p.Name), nameWords(c.To.Names)))
-		sent.refuse(c.To.Refusal.Name, made, p.Name, "the name is not one that is taken here")
+		c.addLoss(NameIllegal.newLoss("%s is no name for a tool here: %s", quoteShort(p.Name), nameWords(c.To.Names)))
+		sent.noteRefusal(c.To.Refusal.Name, made, p.Name, "the name is not one that is taken here")
 	}
 }
 
@@ -160,16 +160,16 @@ func nameWords(r dialect.NameRule) string {
 	return fmt.Sprintf("it must be 1 to %d of [%s]", r.Max, r.Class)
 }
 
-// sign keeps the call's signature where it is good, and puts a sentinel where one is needed and
+// keepSignature keeps the call's signature where it is good, and puts a sentinel where one is needed and
 // there is none.
-func (c *coercion) sign(p *dialect.Part, sent *Sent, first bool) {
+func (c *previewBuilder) keepSignature(p *dialect.Part, sent *Sent, first bool) {
 	switch {
 	case p.Signature == "":
 	case c.Policy.unsigned:
-		c.lose(SignatureDropped.loss("%s has no place for the call's signature", c.Policy.Client.Title))
+		c.addLoss(SignatureDropped.newLoss("%s has no place for the call's signature", c.Policy.Client.Title))
 		p.Signature = ""
 	case !c.same || !c.To.HasSignatures && c.To != c.src.From:
-		c.lose(SignatureDropped.loss("the call's signature is good with its own provider only"))
+		c.addLoss(SignatureDropped.newLoss("the call's signature is good with its own provider only"))
 		p.Signature = ""
 	}
 	if !c.To.HasSignatures || p.Signature != "" || !first {
@@ -177,22 +177,22 @@ func (c *coercion) sign(p *dialect.Part, sent *Sent, first bool) {
 	}
 	switch {
 	case c.same && c.src.split && c.src.behind[c.call-1]:
-		sent.refuse(c.To.Refusal.Unsigned, p.ID, p.Name, "only the first call of a turn is signed: alone, the others are not")
+		sent.noteRefusal(c.To.Refusal.Unsigned, p.ID, p.Name, "only the first call of a turn is signed: alone, the others are not")
 	case !c.same && c.To.Sentinel != "" && c.Policy.way == nil:
-		c.lose(SignatureSentinel.loss("the call is not signed: a word that switches the check off stands in its place"))
+		c.addLoss(SignatureSentinel.newLoss("the call is not signed: a word that switches the check off stands in its place"))
 		p.Signature = c.To.Sentinel
 	}
 }
 
-// refuse notes that somebody would not take the call. The first to refuse counts.
-func (s *Sent) refuse(words, id, name, ours string) {
+// noteRefusal notes that somebody would not take the call. The first to refuse counts.
+func (s *Sent) noteRefusal(words, id, name, ours string) {
 	if s.Refused == "" {
-		s.Refused = refusal(words, id, name, ours)
+		s.Refused = refusalText(words, id, name, ours)
 	}
 }
 
-// refusal is the provider's own words about a call if they are known, else ours.
-func refusal(words, id, name, ours string) string {
+// refusalText is the provider's own words about a call if they are known, else ours.
+func refusalText(words, id, name, ours string) string {
 	if words == "" {
 		return ours
 	}

@@ -6,12 +6,12 @@ import (
 	"toolscope/providers/dialect"
 )
 
-// clean replaces what is not UTF-8 in a part, because a request must be UTF-8. The arguments of a
+// sanitise replaces what is not UTF-8 in a part, because a request must be UTF-8. The arguments of a
 // call are cleaned elsewhere.
-func (c *coercion) clean(p *dialect.Part) {
+func (c *previewBuilder) sanitise(p *dialect.Part) {
 	if p.Kind != dialect.CallPart && !utf8.Valid(p.Text) {
-		if text := valid(p.Text); string(text) != string(p.Text) {
-			c.lose(UnicodeSanitized.loss("bytes of %s that are not UTF-8 become U+FFFD", partWords[p.Kind]))
+		if text := replaceNonUTF8(p.Text); string(text) != string(p.Text) {
+			c.addLoss(UnicodeSanitized.newLoss("bytes of %s that are not UTF-8 become U+FFFD", partWords[p.Kind]))
 			p.Text = text
 		}
 	}
@@ -26,12 +26,12 @@ func (c *coercion) clean(p *dialect.Part) {
 		if utf8.ValidString(*field.text) {
 			continue
 		}
-		if text := string(valid([]byte(*field.text))); text != *field.text {
+		if text := string(replaceNonUTF8([]byte(*field.text))); text != *field.text {
 			*field.text, lost = text, field.word
 		}
 	}
 	if lost != "" {
-		c.lose(UnicodeSanitized.loss("bytes of the %s that are not UTF-8 become U+FFFD", lost))
+		c.addLoss(UnicodeSanitized.newLoss("bytes of the %s that are not UTF-8 become U+FFFD", lost))
 	}
 	p.Raw = cleanRaw(p.Raw)
 }
@@ -43,5 +43,5 @@ func cleanRaw(raw dialect.Raw) dialect.Raw {
 	if utf8.Valid(raw) {
 		return raw
 	}
-	return sanitized(raw)
+	return replaceInvalid(raw)
 }

@@ -102,7 +102,7 @@ func checkClient(t *testing.T, how *replay.Policy, tool string, line dialect.Raw
 	for ok := s.Object(); ok; ok = s.Member() {
 		to := string(s.Key())
 		want := s.Value()
-		p := replay.Conversation(history, source).Preview(target(t, to), how)
+		p := replay.SourceOfHistory(history, source).Preview(target(t, to), how)
 		what := strings.Join([]string{line.Get("case").Text(), "from", from, "to", to}, " ")
 		switch {
 		case p.Outcome == replay.Unknown:

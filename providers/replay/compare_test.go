@@ -21,7 +21,7 @@ func TestJudgedAgain(t *testing.T) {
 		args string
 		form dialect.ArgsForm
 		to   *dialect.Target
-		want Fate
+		want Treatment
 	}{
 		{`{"a": 1}`, dialect.TextForm, objects, WasEncoded},
 		{`{"a": 1}`, dialect.ObjectForm, objects, WasReformatted},
@@ -30,8 +30,8 @@ func TestJudgedAgain(t *testing.T) {
 		{`{"a": 2}`, dialect.TextForm, objects, WasAltered},
 		{`{"a": 1}`, dialect.TextForm, objects, WasEncoded},
 	} {
-		if v := by.judge(&earlier{called: calledOf(c), call: c}, &dialect.Part{Args: []byte(test.args), Form: test.form}, test.to); v.fate != test.want {
-			t.Errorf("%s in form %d to form %d: %s, want %s", test.args, test.form, test.to.Form, v.fate, test.want)
+		if v := by.judgeCall(&earlierCall{callIdentity: calledOf(c), call: c}, &dialect.Part{Args: []byte(test.args), Form: test.form}, test.to); v.treatment != test.want {
+			t.Errorf("%s in form %d to form %d: %s, want %s", test.args, test.form, test.to.Form, v.treatment, test.want)
 		}
 		if j := by.judged[c.Ref()]; len(by.judged) != 1 || j.form != test.form || j.to != test.to {
 			t.Errorf("%s: %+v is remembered", test.args, j)

@@ -13,16 +13,16 @@ type Edit struct {
 	To         []byte
 }
 
-// mostCells bounds the work of finding which tokens two texts share: beyond it the middle that
+// maxCells bounds the work of finding which tokens two texts share: beyond it the middle that
 // differs is one edit.
-const mostCells = 1 << 20
+const maxCells = 1 << 20
 
 // Diff is how sent differs from the original, token by token, in order.
 func Diff(original, sent []byte) (edits []Edit) {
 	if bytes.Equal(original, sent) {
 		return nil
 	}
-	a, b := pieces(original), pieces(sent)
+	a, b := splitTokens(original), splitTokens(sent)
 	head := 0
 	for head < min(len(a), len(b)) && bytes.Equal(a[head], b[head]) {
 		head++
@@ -31,16 +31,16 @@ func Diff(original, sent []byte) (edits []Edit) {
 	for tail < min(len(a), len(b))-head && bytes.Equal(a[len(a)-1-tail], b[len(b)-1-tail]) {
 		tail++
 	}
-	at := size(a[:head])
+	at := totalLen(a[:head])
 	a, b = a[head:len(a)-tail], b[head:len(b)-tail]
-	if len(a)*len(b) > mostCells {
-		return []Edit{{at, at + size(a), bytes.Join(b, nil)}}
+	if len(a)*len(b) > maxCells {
+		return []Edit{{at, at + totalLen(a), bytes.Join(b, nil)}}
 	}
-	return align(a, b, at)
+	return alignTokens(a, b, at)
 }
 
-// pieces are the tokens of a text. Where it is no JSON, that is its last piece.
-func pieces(text []byte) (all [][]byte) {
+// splitTokens are the tokens of a text. Where it is no JSON, that is its last piece.
+func splitTokens(text []byte) (all [][]byte) {
 	var lex stream.Lexer
 	lex.Write(text)
 	lex.Close()
@@ -55,17 +55,17 @@ func pieces(text []byte) (all [][]byte) {
 	return all
 }
 
-func size(pieces [][]byte) (n int) {
+func totalLen(pieces [][]byte) (n int) {
 	for _, p := range pieces {
 		n += len(p)
 	}
 	return n
 }
 
-// align finds the longest sequence of pieces that a and b share; what stands between them is the
+// alignTokens finds the longest sequence of pieces that a and b share; what stands between them is the
 // edits. at is the offset of a in the original.
-func align(a, b [][]byte, at int) (edits []Edit) {
-	x, y := numbered(a, b)
+func alignTokens(a, b [][]byte, at int) (edits []Edit) {
+	x, y := numberTokens(a, b)
 	width := len(b) + 1
 	best := make([]int32, (len(a)+1)*width) // pieces shared from i, j on
 	for i := len(a) - 1; i >= 0; i-- {
@@ -103,8 +103,8 @@ func align(a, b [][]byte, at int) (edits []Edit) {
 	return edits
 }
 
-// numbered gives pieces that are the same the same number, so that comparing any two is cheap.
-func numbered(a, b [][]byte) (x, y []int) {
+// numberTokens gives pieces that are the same the same number, so that comparing any two is cheap.
+func numberTokens(a, b [][]byte) (x, y []int) {
 	numbers := map[string]int{}
 	number := func(pieces [][]byte) (all []int) {
 		for _, p := range pieces {

@@ -9,9 +9,9 @@ import (
 	"toolscope/stream"
 )
 
-// facts describe the arguments of one call; they are found once for all previews. A span is the
+// argsFacts describe the arguments of one call; they are found once for all previews. A span is the
 // first place of its kind, empty when there is none.
-type facts struct {
+type argsFacts struct {
 	raw      []byte
 	freeform bool
 	syntax   stream.Syntax
@@ -39,16 +39,16 @@ type span struct{ start, end int }
 
 func (s span) is() bool { return s.end > s.start }
 
-// note takes the first place only.
-func (s *span) note(start, end int) {
+// setFirst takes the first place only.
+func (s *span) setFirst(start, end int) {
 	if !s.is() {
 		*s = span{start, end}
 	}
 }
 
 // factsOf finds the facts of arguments.
-func factsOf(raw []byte, freeform bool) *facts {
-	f := &facts{raw: raw, freeform: freeform, wrong: len(raw)}
+func factsOf(raw []byte, freeform bool) *argsFacts {
+	f := &argsFacts{raw: raw, freeform: freeform, wrong: len(raw)}
 	f.findInvalid()
 	if freeform {
 		f.syntax = stream.SyntaxFreeform
@@ -69,7 +69,7 @@ func factsOf(raw []byte, freeform bool) *facts {
 		}
 	}
 	if f.syntax == stream.SyntaxObject || f.syntax == stream.SyntaxOther {
-		f.walk()
+		f.scanTokens()
 	}
 	return f
 }
@@ -85,7 +85,7 @@ func syntaxOf(text []byte) stream.Syntax {
 
 // findInvalid looks for bytes that are not UTF-8. Half a surrogate pair, which stands there as the
 // three bytes it would be, is text that JSON can say.
-func (f *facts) findInvalid() {
+func (f *argsFacts) findInvalid() {
 	if utf8.Valid(f.raw) {
 		return
 	}
@@ -93,9 +93,9 @@ func (f *facts) findInvalid() {
 		n, ok := charLen(f.raw[i:])
 		switch {
 		case !ok:
-			f.invalid.note(i, i+1)
+			f.invalid.setFirst(i, i+1)
 		case isHalf(f.raw[i:]):
-			f.half.note(i, i+n)
+			f.half.setFirst(i, i+n)
 		}
 		i += n
 	}
@@ -106,8 +106,8 @@ func isHalf(text []byte) bool {
 	return len(text) >= 3 && text[0] == 0xed && text[1] >= 0xa0 && text[1] <= 0xbf && text[2]&0xc0 == 0x80
 }
 
-// walk looks at every token of a text that parses.
-func (f *facts) walk() {
+// scanTokens looks at every token of a text that parses.
+func (f *argsFacts) scanTokens() {
 	var open []*members
 	start := 0
 	for _, t := range f.tokens.All() {
@@ -115,7 +115,7 @@ func (f *facts) walk() {
 		lit := f.raw[start:end]
 		switch t.Kind {
 		case stream.Space:
-			f.space.note(start, end)
+			f.space.setFirst(start, end)
 		case stream.ObjectOpen:
 			open = append(open, new(members))
 			f.depth = max(f.depth, len(open))
@@ -144,17 +144,17 @@ type members struct {
 	all   map[string]bool
 }
 
-func (f *facts) lookAtKey(m *members, lit []byte, start int) {
+func (f *argsFacts) lookAtKey(m *members, lit []byte, start int) {
 	key := dialect.Raw(lit).Text()
 	end := start + len(lit)
 	if m.all[key] {
-		f.twice.note(start, end)
+		f.twice.setFirst(start, end)
 		return // it has the place of the first
 	}
 	if m.all == nil {
 		m.all = map[string]bool{}
 	} else if key < m.last {
-		f.unsorted.note(start, end)
+		f.unsorted.setFirst(start, end)
 	}
 	m.all[key], m.last = true, key
 	if !js.IsIndex(key) {
@@ -163,12 +163,12 @@ func (f *facts) lookAtKey(m *members, lit []byte, start int) {
 	}
 	n := js.ArrayIndex(key)
 	if m.named || n < m.index {
-		f.numeric.note(start, end)
+		f.numeric.setFirst(start, end)
 	}
 	m.index = n
 }
 
-func (f *facts) lookAtString(lit []byte, start int) {
+func (f *argsFacts) lookAtString(lit []byte, start int) {
 	if bytes.IndexByte(lit, '\\') < 0 {
 		return
 	}
@@ -176,41 +176,41 @@ func (f *facts) lookAtString(lit []byte, start int) {
 	end, where := start+len(lit), &f.escapes
 	for i := 0; i < len(text); i++ {
 		if isHalf(text[i:]) {
-			f.half.note(start, end)
+			f.half.setFirst(start, end)
 			where = &f.halves
 			break
 		}
 	}
 	if !bytes.Equal(dialect.AppendString(nil, text), lit) {
-		where.note(start, end)
+		where.setFirst(start, end)
 	}
 }
 
-// respelled is a string that JavaScript writes in another way. A string with half a character
+// respelledString is a string that JavaScript writes in another way. A string with half a character
 // counts only where that is kept: where it is replaced, that is a loss of its own.
-func (f *facts) respelled(how rewriting) span {
+func (f *argsFacts) respelledString(how rewriteRules) span {
 	if !f.escapes.is() && !how.sanitize {
 		return f.halves
 	}
 	return f.escapes
 }
 
-func (f *facts) lookAtNumber(lit []byte, start int) {
+func (f *argsFacts) lookAtNumber(lit []byte, start int) {
 	end := start + len(lit)
-	switch _, how := respelled(lit); how {
+	switch _, how := asDouble(lit); how {
 	case spelledOther:
-		f.respell.note(start, end)
+		f.respell.setFirst(start, end)
 	case roundedInteger:
-		f.integer.note(start, end)
+		f.integer.setFirst(start, end)
 	case roundedFraction:
-		f.fraction.note(start, end)
+		f.fraction.setFirst(start, end)
 	case beyond:
-		f.huge.note(start, end)
+		f.huge.setFirst(start, end)
 	}
 }
 
-// levels is how many levels of a rule the text takes.
-func (f *facts) levels(rule dialect.DepthRule) (most int) {
+// depthLevels is how many levels of a rule the text takes.
+func (f *argsFacts) depthLevels(rule dialect.DepthRule) (most int) {
 	now, cost := rule.Base, []int(nil)
 	for _, t := range f.tokens.All() {
 		switch t.Kind {
@@ -231,9 +231,9 @@ func (f *facts) levels(rule dialect.DepthRule) (most int) {
 }
 
 // tooDeep reports whether the text nests deeper than a rule allows.
-func (f *facts) tooDeep(rule dialect.DepthRule) bool {
+func (f *argsFacts) tooDeep(rule dialect.DepthRule) bool {
 	if rule.Limit == 0 || rule.Base+f.depth*max(rule.Object, rule.Array) <= rule.Limit {
 		return false
 	}
-	return f.levels(rule) > rule.Limit
+	return f.depthLevels(rule) > rule.Limit
 }

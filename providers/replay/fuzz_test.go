@@ -32,7 +32,7 @@ func FuzzPreview(f *testing.F) {
 			history, _ = from.Decode(historytest.Request(from, from.Encode(history)))
 		}
 		before := deepCopy(history)
-		src := replay.Conversation(history, from)
+		src := replay.SourceOfHistory(history, from)
 		if oneByOne {
 			src = src.Split()
 		}
@@ -216,7 +216,7 @@ func (g *generator) part(from *dialect.Target) dialect.Part {
 // TestPreviewTogether: previews of one source may be made by several goroutines.
 func TestPreviewTogether(t *testing.T) {
 	from := target(t, "openai-chat")
-	src := replay.Conversation(answered(from, "call_a|b", "call_2"), from)
+	src := replay.SourceOfHistory(answered(from, "call_a|b", "call_2"), from)
 	var group sync.WaitGroup
 	for range 4 {
 		group.Go(func() {

@@ -116,7 +116,7 @@ func TestGrowth(t *testing.T) {
 	from := target(t, "openai-chat")
 	for name, history := range long {
 		for _, policyName := range []string{"preserve", "empty"} {
-			short, whole := replay.Conversation(history(from, few), from), replay.Conversation(history(from, few*more), from)
+			short, whole := replay.SourceOfHistory(history(from, few), from), replay.SourceOfHistory(history(from, few*more), from)
 			for _, to := range []string{"openai-chat", "gemini", "bedrock"} {
 				to, p := target(t, to), policy(t, policyName)
 				a, b, ok := grows(most, func() { short.Split().Preview(to, p) }, func() { whole.Split().Preview(to, p) })

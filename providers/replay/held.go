@@ -7,13 +7,13 @@ import (
 // place is where a part stands in a history.
 type place struct{ message, part int }
 
-// held is a call that a history holds.
-type held struct {
+// historyCall is a call that a history holds.
+type historyCall struct {
 	place
 	part   *dialect.Part
 	result *dialect.Part // nil when there is none
 	late   bool          // the result does not follow at once
-	values []value       // of what it may hold, once needed
+	values []valueHash   // of what it may hold, once needed
 }
 
 // orphan is a result of which the call is not in the history.
@@ -23,66 +23,66 @@ type orphan struct {
 	calls  int // before it
 }
 
-// A Past is a history that a request carries, and the calls it holds.
-type Past struct {
-	Asked    Asked  // where the request stands
-	Kept     bool   // the provider keeps what was said before this
-	After    string // id of the response that the request goes on from, "" where it names none
-	to       *dialect.Target
-	messages []dialect.Message
-	held     []held
-	withID   map[string][]int    // numbers of calls in held
-	at       map[Asked]int       // by place: how many calls stand before it
-	calls    []int               // by message: how many calls stand before it
-	orphans  map[string][]orphan // by id
-	common   map[Clue]bool       // clues that too many turns give, as far as Search has asked
-	items    map[string]bool     // once needed
-	texts    map[uint64][]int    // once needed
+// A History is a history that a request carries, and the calls it holds.
+type History struct {
+	Position         Position // where the request stands
+	KeptByProvider   bool     // the provider keeps what was said before this
+	PreviousResponse string   // id of the response that the request goes on from, "" where it names none
+	to               *dialect.Target
+	messages         []dialect.Message
+	entries          []historyCall
+	withID           map[string][]int    // numbers of calls in held
+	at               map[Position]int    // by place: how many calls stand before it
+	callsBefore      []int               // by message: how many calls stand before it
+	orphans          map[string][]orphan // by id
+	common           map[MatchKey]bool   // clues that too many turns give, as far as Search has asked
+	items            map[string]bool     // once needed
+	texts            map[uint64][]int    // once needed
 }
 
 // ReadPast finds the calls of a history and the result of each.
-func ReadPast(history []dialect.Message, to *dialect.Target) *Past {
-	h := &Past{to: to, messages: history, withID: map[string][]int{}, at: map[Asked]int{}, orphans: map[string][]orphan{}, calls: make([]int, len(history))}
+func ReadPast(history []dialect.Message, to *dialect.Target) *History {
+	h := &History{to: to, messages: history, withID: map[string][]int{}, at: map[Position]int{}, orphans: map[string][]orphan{}, callsBefore: make([]int, len(history))}
 	for n, asked := range Along(history) {
-		h.at[asked], h.Asked = n, asked
+		h.at[asked], h.Position = n, asked
 	}
-	waiting, orphans := waiting{}, 0
-	end := answersEnd(history, to.Merges)
+	waiting, orphans := openCalls{}, 0
+	end := resultEnds(history, to.Merges)
 	for i := range history {
-		h.calls[i] = len(h.held)
+		h.callsBefore[i] = len(h.entries)
 		for j := range history[i].Parts {
 			p := &history[i].Parts[j]
 			switch {
 			case isCall(&history[i], j):
-				n := len(h.held)
-				h.held = append(h.held, held{place: place{i, j}, part: p})
+				n := len(h.entries)
+				h.entries = append(h.entries, historyCall{place: place{i, j}, part: p})
 				h.withID[p.ID] = append(h.withID[p.ID], n)
 				waiting.add(p, n)
 			case isResult(p):
-				n, ok := waiting.take(p, h.held)
+				n, ok := waiting.callFor(p, h.entries)
 				if !ok {
-					h.orphans[p.ID] = append(h.orphans[p.ID], orphan{p, orphans, len(h.held)})
+					h.orphans[p.ID] = append(h.orphans[p.ID], orphan{p, orphans, len(h.entries)})
 					orphans++
 					continue
 				}
-				h.held[n].result, h.held[n].late = p, i > end[h.held[n].message]
+				h.entries[n].result, h.entries[n].late = p, i > end[h.entries[n].message]
 			}
 		}
 	}
 	return h
 }
 
-// valuesOf are the values of what call n may hold.
-func (h *Past) valuesOf(n int) []value {
-	c := &h.held[n]
+// hashesOf are the values of what call n may hold.
+func (h *History) hashesOf(n int) []valueHash {
+	c := &h.entries[n]
 	if c.values == nil {
-		c.values = heldIn(c.part, h.to)
+		c.values = hashesIn(c.part, h.to)
 	}
 	return c.values
 }
 
 // readItems are the ids of the items that are only named in the history.
-func (h *Past) readItems() map[string]bool {
+func (h *History) readItems() map[string]bool {
 	if h.items != nil {
 		return h.items
 	}
@@ -98,7 +98,7 @@ func (h *Past) readItems() map[string]bool {
 }
 
 // readTexts are the messages of the model by their text, where that tells them from others.
-func (h *Past) readTexts() map[uint64][]int {
+func (h *History) readTexts() map[uint64][]int {
 	if h.texts != nil {
 		return h.texts
 	}
@@ -114,9 +114,9 @@ func (h *Past) readTexts() map[uint64][]int {
 	return h.texts
 }
 
-// answersEnd is, for each message, the last of the messages with results that follow it directly.
+// resultEnds is, for each message, the last of the messages with results that follow it directly.
 // Where consecutive messages of one speaker are merged, those of the model share it.
-func answersEnd(history []dialect.Message, merges bool) []int {
+func resultEnds(history []dialect.Message, merges bool) []int {
 	end := make([]int, len(history))
 	last, answers := len(history)-1, false // the run of messages after the one that is looked at
 	for i := len(history) - 1; i >= 0; i-- {
@@ -147,10 +147,10 @@ func hasResult(m *dialect.Message) bool {
 	return false
 }
 
-// waiting are the calls that have no result yet: by the ids that results name, by tools, and all.
-type waiting map[callKey][]int
+// openCalls are the calls that have no result yet: by the ids that results name, by tools, and all.
+type openCalls map[callKey][]int
 
-func (w waiting) add(p *dialect.Part, n int) {
+func (w openCalls) add(p *dialect.Part, n int) {
 	keys := []callKey{{name: p.Name}, {}}
 	if p.ID != "" {
 		keys = append(keys, callKey{id: p.ID})
@@ -160,10 +160,10 @@ func (w waiting) add(p *dialect.Part, n int) {
 	}
 }
 
-// take is the call that a result is for: the first one waiting in the latest message that has one
+// callFor is the call that a result is for: the first one waiting in the latest message that has one
 // waiting. A result with an id is for the call with that id, or for a call of its tool that has no
 // id. One without an id is for a call of its tool, or if it names no tool, for any.
-func (w waiting) take(r *dialect.Part, all []held) (n int, ok bool) {
+func (w openCalls) callFor(r *dialect.Part, all []historyCall) (n int, ok bool) {
 	if r.ID == "" {
 		return w.next(callKey{name: r.Name}, all)
 	}
@@ -174,7 +174,7 @@ func (w waiting) take(r *dialect.Part, all []held) (n int, ok bool) {
 	return n, ok
 }
 
-func (w waiting) next(key callKey, all []held) (n int, ok bool) {
+func (w openCalls) next(key callKey, all []historyCall) (n int, ok bool) {
 	list := w[key]
 	for len(list) > 0 && all[list[len(list)-1]].result != nil {
 		list = list[:len(list)-1]

@@ -11,38 +11,38 @@ import (
 	"toolscope/providers/dialect"
 )
 
-// ids fit the ids of calls to a target. They remember what each became, so that its result gets the
+// idMapper fit the ids of calls to a target. They remember what each became, so that its result gets the
 // same.
-type ids struct {
-	rule   dialect.IDRule
-	first  bool
-	joins  bool // with the id of the item
-	none   bool // no id is sent
-	strict bool
-	whole  bool                // an id of two is made fit as one
-	made   map[string]madeCall // by the id of the source
-	taken  map[string]Named    // by the id made: whose it was first
-	noID   []madeCall          // calls that have no id, in order
-	done   []bool              // the result of this one of noID has come
-	next   map[string][]int    // those of noID whose results may come, by name, and all by ""
+type idMapper struct {
+	rule       dialect.IDRule
+	first      bool
+	joins      bool // with the id of the item
+	none       bool // no id is sent
+	strict     bool
+	keepJoined bool                   // an id of two is made fit as one
+	made       map[string]sentCallRef // by the id of the source
+	taken      map[string]UnsentCall  // by the id made: whose it was first
+	noID       []sentCallRef          // calls that have no id, in order
+	done       []bool                 // the result of this one of noID has come
+	next       map[string][]int       // those of noID whose results may come, by name, and all by ""
 }
 
-// madeCall is what a result needs of its call, as that is sent.
-type madeCall struct{ id, name, tool string }
+// sentCallRef is what a result needs of its call, as that is sent.
+type sentCallRef struct{ id, name, tool string }
 
-func newIDs(to *dialect.Target, p *Policy) ids {
+func newIDs(to *dialect.Target, p *Policy) idMapper {
 	joins := slices.Contains(p.joins, to.Protocol)
-	return ids{
-		rule: to.IDs, first: p.firstOfID, strict: p.refuses, joins: joins, whole: joins, none: slices.Contains(p.idless, to.Protocol),
-		made: map[string]madeCall{}, taken: map[string]Named{}, next: map[string][]int{},
+	return idMapper{
+		rule: to.IDs, first: p.firstOfID, strict: p.refuses, joins: joins, keepJoined: joins, none: slices.Contains(p.idless, to.Protocol),
+		made: map[string]sentCallRef{}, taken: map[string]UnsentCall{}, next: map[string][]int{},
 	}
 }
 
-// call is the id that call number n is sent with, and what that loses.
-func (x *ids) call(n int, p *dialect.Part) (made string, losses []Loss) {
+// assignID is the id that call number n is sent with, and what that loses.
+func (x *idMapper) assignID(n int, p *dialect.Part) (made string, losses []Loss) {
 	id := p.ID
-	made, losses = x.fit(n, x.joined(p))
-	call := madeCall{made, p.Name, p.ToolKind}
+	made, losses = x.fitID(n, x.joinedID(p))
+	call := sentCallRef{made, p.Name, p.ToolKind}
 	if id != "" {
 		x.made[id] = call
 	}
@@ -50,9 +50,9 @@ func (x *ids) call(n int, p *dialect.Part) (made string, losses []Loss) {
 		return made, losses
 	}
 	if before, used := x.taken[made]; used {
-		losses = append(losses, before.collides(id, made))
+		losses = append(losses, before.collision(id, made))
 	}
-	x.taken[made] = Named{ID: id}
+	x.taken[made] = UnsentCall{ID: id}
 	if id == "" {
 		x.next[p.Name] = append(x.next[p.Name], len(x.noID))
 		if p.Name != "" {
@@ -63,55 +63,55 @@ func (x *ids) call(n int, p *dialect.Part) (made string, losses []Loss) {
 	return made, losses
 }
 
-// take takes the id of a call that is not sent. Without an id it would get a new one, which is no
+// reserve takes the id of a call that is not sent. Without an id it would get a new one, which is no
 // other's.
-func (x *ids) take(other Named) {
-	if made, _ := x.fit(0, other.ID); other.ID != "" && made != "" {
+func (x *idMapper) reserve(other UnsentCall) {
+	if made, _ := x.fitID(0, other.ID); other.ID != "" && made != "" {
 		x.taken[made] = other
 	}
 }
 
-// collides is the loss of a call whose id becomes the one that n has.
-func (n Named) collides(id, made string) (l Loss) {
+// collision is the loss of a call whose id becomes the one that n has.
+func (n UnsentCall) collision(id, made string) (l Loss) {
 	who := n.who
 	if who == "" {
 		who = "an earlier call"
 	}
-	if l = IDCollision.loss("%s has the id %s too: a result cannot say which of them it answers", who, quote(id)); n.ID != id || id == "" {
-		l = IDCollision.loss("%s and %s both become %s: a result cannot say which call it answers", quote(n.ID), quote(id), quote(made))
+	if l = IDCollision.newLoss("%s has the id %s too: a result cannot say which of them it answers", who, quoteShort(id)); n.ID != id || id == "" {
+		l = IDCollision.newLoss("%s and %s both become %s: a result cannot say which call it answers", quoteShort(n.ID), quoteShort(id), quoteShort(made))
 	}
 	l.Other = n.who
 	return l
 }
 
-// joined is the id that is fitted.
-func (x *ids) joined(p *dialect.Part) string {
+// joinedID is the id that is fitted.
+func (x *idMapper) joinedID(p *dialect.Part) string {
 	if x.joins && p.ID != "" && p.Item != "" {
 		return p.ID + "|" + p.Item
 	}
 	return p.ID
 }
 
-func (x *ids) fit(n int, id string) (string, []Loss) {
+func (x *idMapper) fitID(n int, id string) (string, []Loss) {
 	switch {
 	case x.none && id != "":
-		return "", []Loss{IDRewritten.loss("the id %s is left out: the name tells which call a result is of", quote(id))}
+		return "", []Loss{IDRewritten.newLoss("the id %s is left out: the name tells which call a result is of", quoteShort(id))}
 	case x.rule.Takes(id), x.strict:
 		return id, nil
-	case twoIDs(id) && !x.first && !x.whole:
+	case twoIDs(id) && !x.first && !x.keepJoined:
 		return x.callID(n, id)
 	case id == "":
 		made := fmt.Sprintf("call_%d", n)
 		if !x.rule.Takes(made) {
-			made = digest(made, x.rule)
+			made = digestID(made, x.rule)
 		}
-		return made, []Loss{IDRewritten.loss("the call has no id and gets %s", made)}
+		return made, []Loss{IDRewritten.newLoss("the call has no id and gets %s", made)}
 	case x.rule.Exact():
-		made := digest(id, x.rule)
+		made := digestID(id, x.rule)
 		if x.first {
 			made = firstOf(id, x.rule)
 		}
-		return made, []Loss{IDRewritten.loss("%s becomes %s: an id has %d letters and digits here", quote(id), made, x.rule.Max)}
+		return made, []Loss{IDRewritten.newLoss("%s becomes %s: an id has %d letters and digits here", quoteShort(id), made, x.rule.Max)}
 	}
 	var losses []Loss
 	made := strings.Map(func(r rune) rune {
@@ -124,13 +124,13 @@ func (x *ids) fit(n int, id string) (string, []Loss) {
 		made = id
 	}
 	if made != id {
-		losses = append(losses, IDRewritten.loss("%s becomes %s: it has characters that ids must not have here", quote(id), quote(made)))
+		losses = append(losses, IDRewritten.newLoss("%s becomes %s: it has characters that ids must not have here", quoteShort(id), quoteShort(made)))
 	}
 	if most := x.rule.Max; most > 0 && len(made) > most {
 		for !utf8.RuneStart(made[most]) {
 			most-- // half a character is none
 		}
-		losses = append(losses, IDTruncated.loss("the id is cut from %d to %d bytes", len(made), most))
+		losses = append(losses, IDTruncated.newLoss("the id is cut from %d to %d bytes", len(made), most))
 		made = made[:most]
 	}
 	if x.rule.Trim != "" {
@@ -147,17 +147,17 @@ func twoIDs(id string) bool {
 }
 
 // callID is the id of the call alone, made fit: it is what results name.
-func (x *ids) callID(n int, id string) (string, []Loss) {
+func (x *idMapper) callID(n int, id string) (string, []Loss) {
 	call, _, _ := strings.Cut(id, "|")
-	made, losses := x.fit(n, call)
+	made, losses := x.fitID(n, call)
 	losses = slices.DeleteFunc(losses, func(l Loss) bool { return l.Kind == IDRewritten })
-	split := IDRewritten.loss("%s becomes %s: what stands behind the | is the id of an item, which is not said", quote(id), quote(made))
+	split := IDRewritten.newLoss("%s becomes %s: what stands behind the | is the id of an item, which is not said", quoteShort(id), quoteShort(made))
 	return made, append([]Loss{split}, losses...)
 }
 
-// result is the call that a result answers: the one with its id in the source, or for a result
+// callOfResult is the call that a result answers: the one with its id in the source, or for a result
 // without an id, the tool's first unanswered call.
-func (x *ids) result(id, name string) madeCall {
+func (x *idMapper) callOfResult(id, name string) sentCallRef {
 	if id == "" {
 		for list := x.next[name]; len(list) > 0; list = x.next[name] {
 			n := list[0]
@@ -170,14 +170,14 @@ func (x *ids) result(id, name string) madeCall {
 	if call, ok := x.made[id]; ok {
 		return call
 	}
-	made, _ := x.fit(0, id)
-	return madeCall{id: made}
+	made, _ := x.fitID(0, id)
+	return sentCallRef{id: made}
 }
 
 const alphanumerics = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
-// digest is an id of the rule's length, made from a hash of id.
-func digest(id string, rule dialect.IDRule) string {
+// digestID is an id of the rule's length, made from a hash of id.
+func digestID(id string, rule dialect.IDRule) string {
 	sum := sha256.Sum256([]byte(id))
 	n := new(big.Int).SetBytes(sum[:])
 	base, digit := big.NewInt(int64(len(alphanumerics))), new(big.Int)
@@ -199,7 +199,7 @@ func firstOf(id string, rule dialect.IDRule) string {
 		}
 	}
 	if len(b) < rule.Min {
-		return digest(id, rule)
+		return digestID(id, rule)
 	}
 	return string(b)
 }

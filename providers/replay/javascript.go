@@ -9,8 +9,8 @@ import (
 // The ways of clients that are written in JavaScript, each as its code has it. A value of a protocol
 // that carries values has been through JSON.parse before the client sees it.
 
-// parsed is the value that a protocol which carries values has brought.
-func (r *received) parsed() js.Value {
+// parseArgs is the value that a protocol which carries values has brought.
+func (r *receivedCall) parseArgs() js.Value {
 	v, _ := js.Parse(r.args)
 	return v
 }
@@ -24,8 +24,8 @@ func asText(v js.Value) []byte {
 	return v.JSON()
 }
 
-// input is the text that the AI SDK has of a call's arguments; ok is false where it throws instead.
-func (r *received) input() (text string, ok bool) {
+// inputText is the text that the AI SDK has of a call's arguments; ok is false where it throws instead.
+func (r *receivedCall) inputText() (text string, ok bool) {
 	if !r.value {
 		return r.args, true
 	}
@@ -36,7 +36,7 @@ func (r *received) input() (text string, ok bool) {
 	return string(asText(v)), ok
 }
 
-var noPrototypes = raises("it takes no JSON that names a prototype")
+var noPrototypes = clientRaises("it takes no JSON that names a prototype")
 
 // aiSDK is the way of the AI SDK.
 type aiSDK struct {
@@ -44,8 +44,8 @@ type aiSDK struct {
 	six  bool // version 6, whose provider for Anthropic does not wrap
 }
 
-func (w aiSDK) send(r received, to string) sending {
-	text, ok := r.input()
+func (w aiSDK) sendCall(r receivedCall, to string) clientCall {
+	text, ok := r.inputText()
 	if !ok {
 		return noPrototypes
 	}
@@ -58,11 +58,11 @@ func (w aiSDK) send(r received, to string) sending {
 	case !ok:
 		v = js.EmptyObject()
 	}
-	return sends(w.write(v, to))
+	return callWith(w.writeInput(v, to))
 }
 
-// write is what the provider of a protocol makes of the input of a call.
-func (w aiSDK) write(v js.Value, to string) []byte {
+// writeInput is what the provider of a protocol makes of the input of a call.
+func (w aiSDK) writeInput(v js.Value, to string) []byte {
 	inside, unwraps := js.Value{}, false // the value in a string
 	if v.Kind == js.String {
 		inside, unwraps = js.ParseSecure(v.Text)
@@ -100,11 +100,11 @@ func (w aiSDK) write(v js.Value, to string) []byte {
 	return js.ObjectOf("rawInvalidInput", v).JSON()
 }
 
-// pi is the way of pi's library of models.
-func pi(r received, to string) sending {
+// piRule is the way of pi's library of models.
+func piRule(r receivedCall, to string) clientCall {
 	v := js.Value{}
 	if r.value {
-		if v = r.parsed(); v.Kind <= js.Null {
+		if v = r.parseArgs(); v.Kind <= js.Null {
 			v = js.EmptyObject()
 		}
 	} else {
@@ -113,11 +113,11 @@ func pi(r received, to string) sending {
 	if v.Kind == js.Null && (to == messages || to == gemini) {
 		v = js.EmptyObject()
 	}
-	return sends(v.JSON())
+	return callWith(v.JSON())
 }
 
-// langChainJS is the way of LangChain JS with what a model streams.
-func langChainJS(r received, to string) sending {
+// langChainJSRule is the way of LangChain JS with what a model streams.
+func langChainJSRule(r receivedCall, to string) clientCall {
 	text := js.Trim(r.args)
 	if text == "" {
 		text = "{}"
@@ -126,21 +126,21 @@ func langChainJS(r received, to string) sending {
 	valid := ok && v.IsPlain()
 	switch {
 	case r.from == gemini && strings.ContainsAny(r.args, lineEnds):
-		return sending{throws: "its reader of Gemini's stream ends a line at U+2028"}
+		return clientCall{throws: "its reader of Gemini's stream ends a line at U+2028"}
 	case r.from == responses && to == r.from:
-		return sends([]byte(r.args)) // the item itself goes back
+		return callWith([]byte(r.args)) // the item itself goes back
 	case r.from == messages && to == gemini:
-		return sending{throws: "it knows no input_json_delta"}
+		return clientCall{throws: "it knows no input_json_delta"}
 	case to == ollama && (r.from == responses || r.from == gemini):
 		return leftOut // of a message whose content is a list only its tool_use is read
 	case r.from == messages && to == ollama && !valid:
-		return sending{throws: "it has a tool_use without a call"}
+		return clientCall{throws: "it has a tool_use without a call"}
 	case r.from == messages && to == messages && !valid:
 		if v, ok = js.Parse(r.args); !ok {
 			v = js.EmptyObject()
 		}
 	case r.from == chat && (to == r.from || to == responses) && !valid:
-		raw := sends([]byte(r.args)) // what the message keeps of the wire
+		raw := callWith([]byte(r.args)) // what the message keeps of the wire
 		if raw.shape = chatAsItCame; to == responses {
 			raw.shape = nameFirst
 		}
@@ -148,24 +148,24 @@ func langChainJS(r received, to string) sending {
 	case !valid:
 		return leftOut
 	}
-	return sends(v.JSON())
+	return callWith(v.JSON())
 }
 
 // asItCame is the way of clients that keep the text.
-func asItCame(r received, _ string) sending { return sends([]byte(r.args)) }
+func asItCame(r receivedCall, _ string) clientCall { return callWith([]byte(r.args)) }
 
 // throughJSON is the way of clients that pass a value on.
-func throughJSON(r received, _ string) sending {
-	if v := r.parsed(); v.Kind > js.Null {
-		return sends(v.JSON())
+func throughJSON(r receivedCall, _ string) clientCall {
+	if v := r.parseArgs(); v.Kind > js.Null {
+		return callWith(v.JSON())
 	}
-	return sends(nil)
+	return callWith(nil)
 }
 
-// geminiCLI is the way of Gemini CLI.
-func geminiCLI(r received, to string) sending {
+// geminiCLIRule is the way of Gemini CLI.
+func geminiCLIRule(r receivedCall, to string) clientCall {
 	if strings.ContainsAny(r.args, lineEnds) {
-		return raises("its reader of the stream ends a line at U+2028, and it asks again")
+		return clientRaises("its reader of the stream ends a line at U+2028, and it asks again")
 	}
 	return throughJSON(r, to)
 }
@@ -173,47 +173,47 @@ func geminiCLI(r received, to string) sending {
 // lineEnds are what a pattern of JavaScript takes for the end of a line, and JSON does not escape.
 const lineEnds = "\u2028\u2029"
 
-// anthropicJS is the way of Anthropic's library for JavaScript.
-func anthropicJS(r received, _ string) sending {
+// anthropicJSRule is the way of Anthropic's library for JavaScript.
+func anthropicJSRule(r receivedCall, _ string) clientCall {
 	if r.args == "" {
-		return sends([]byte("{}"))
+		return callWith([]byte("{}"))
 	}
 	v, ok := js.ParseClosed(r.args)
 	if !ok {
-		return sending{throws: "the arguments are not JSON that was cut"}
+		return clientCall{throws: "the arguments are not JSON that was cut"}
 	}
-	return sends(v.JSON())
+	return callWith(v.JSON())
 }
 
-// claudeCode is the way of Claude Code.
-func claudeCode(r received, _ string) sending {
+// claudeCodeRule is the way of Claude Code.
+func claudeCodeRule(r receivedCall, _ string) clientCall {
 	v, ok := js.Parse(r.args)
 	switch {
 	case r.args == "", v.Kind == js.Null:
-		return sends([]byte("{}"))
+		return callWith([]byte("{}"))
 	case !ok:
 		n := js.NumberValue(float64(js.UTF16Len(r.args)))
 		v = js.ObjectOf("__unparsedToolInput", js.ObjectOf("raw", js.StringValue(js.UTF16Prefix(r.args, 2048))).WithMember("len", n))
 	}
-	return sends(v.WithoutPrototypes().WellFormed().JSON())
+	return callWith(v.WithoutPrototypes().WellFormed().JSON())
 }
 
-// qwenCode is the way of Qwen Code. What it gives to jsonrepair is not foretold.
-func qwenCode(r received, _ string) sending {
+// qwenCodeRule is the way of Qwen Code. What it gives to jsonrepair is not foretold.
+func qwenCodeRule(r receivedCall, _ string) clientCall {
 	v, ok := js.Parse(r.args)
 	switch {
 	case js.Trim(r.args) == "":
-		return raises("it ignores a call without arguments, and asks again")
+		return clientRaises("it ignores a call without arguments, and asks again")
 	case !ok:
 		return notStudied
 	case v.Kind == js.Null:
 		v = js.EmptyObject()
 	}
-	return sends(v.JSON())
+	return callWith(v.JSON())
 }
 
-// opencode is the way of opencode, which runs on Bun.
-func opencode(r received, _ string) sending {
+// opencodeRule is the way of opencode, which runs on Bun.
+func opencodeRule(r receivedCall, _ string) clientCall {
 	v, ok := js.ParseSecure(r.args)
 	rest, begun := js.After(r.args)
 	switch {
@@ -227,43 +227,43 @@ func opencode(r received, _ string) sending {
 			why = "JSON Parse error: " + said
 		}
 		said := "Invalid input for tool " + r.name + ": JSON parsing failed: Text: " + r.args + ".\nError message: " + why
-		return sending{name: "invalid", args: js.ObjectOf("tool", js.StringValue(r.name)).WithMember("error", js.StringValue(said)).JSON()}
+		return clientCall{name: "invalid", args: js.ObjectOf("tool", js.StringValue(r.name)).WithMember("error", js.StringValue(said)).JSON()}
 	case !v.IsPlain():
 		v = js.ObjectOf("value", v)
 	}
-	return sends(v.JSON())
+	return callWith(v.JSON())
 }
 
-// codex is the way of Codex, which keeps the text.
-func codex(r received, to string) sending {
+// codexRule is the way of Codex, which keeps the text.
+func codexRule(r receivedCall, to string) clientCall {
 	if js.WellFormed(r.args) != r.args {
-		return raises("it reads no event that holds half a character, and asks again")
+		return clientRaises("it reads no event that holds half a character, and asks again")
 	}
 	return asItCame(r, to)
 }
 
-// llamaIndexTS is the way of LlamaIndex TS: what a string holds is read once more.
-func llamaIndexTS(r received, _ string) sending {
+// llamaIndexTSRule is the way of LlamaIndex TS: what a string holds is read once more.
+func llamaIndexTSRule(r receivedCall, _ string) clientCall {
 	v, ok := js.Parse(r.args)
 	if !ok {
-		return raises("JSON.parse throws, and the process ends")
+		return clientRaises("JSON.parse throws, and the process ends")
 	}
 	if v.Kind != js.String {
-		return sends(v.JSON())
+		return callWith(v.JSON())
 	}
 	inside, ok := js.Parse(v.Text)
 	if !ok {
 		inside = js.ObjectOf("rawInput", v)
 	}
-	return sends(asText(inside))
+	return callWith(asText(inside))
 }
 
-// cline is the way of Cline. What it gives to jsonrepair is not foretold.
-func cline(r received, to string) sending {
+// clineRule is the way of Cline. What it gives to jsonrepair is not foretold.
+func clineRule(r receivedCall, to string) clientCall {
 	v, ok := js.Parse(r.args)
 	switch {
 	case js.Trim(r.args) == "":
-		return sends([]byte("{}"))
+		return callWith([]byte("{}"))
 	case !ok:
 		return notStudied
 	case v.Kind == js.String:
@@ -272,5 +272,5 @@ func cline(r received, to string) sending {
 	if !ok || v.Kind == js.Null {
 		v = js.EmptyObject()
 	}
-	return sends(v.JSON())
+	return callWith(v.JSON())
 }

@@ -11,11 +11,11 @@ import (
 func TestKinds(t *testing.T) {
 	told := map[string]bool{}
 	for _, k := range Kinds {
-		if told[k.Code] || k.Says == "" {
-			t.Errorf("%s: %q, told before: %v", k.Code, k.Says, told[k.Code])
+		if told[k.Code] || k.Description == "" {
+			t.Errorf("%s: %q, told before: %v", k.Code, k.Description, told[k.Code])
 		}
 		told[k.Code] = true
-		o := Observation{Fate: Intact, Losses: []Loss{{Kind: k}}}
+		o := Observation{Treatment: Intact, Losses: []Loss{{Kind: k}}}
 		f, ok := o.Finding()
 		if ok != (k.Severity >= Medium) || ok && (f.Code != k.Code || f.By != stream.Client || (f.Severity == stream.Error) != (k.Severity == Critical)) {
 			t.Errorf("%s, a loss of severity %s: %v %+v", k.Code, k.Severity, ok, f)

@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// mostShortened is by how many bytes a text is shortened that LangChain may read: each is a try.
-const mostShortened = 1 << 10
+// maxShortened is by how many bytes a text is shortened that LangChain may read: each is a try.
+const maxShortened = 1 << 10
 
-// langChain is the way of LangChain for Python, of what a model streams: what its parser of JSON
+// langChainRule is the way of LangChain for Python, of what a model streams: what its parser of JSON
 // that was cut makes of the arguments, or their text if that is no object.
 // https://github.com/langchain-ai/langchain, langchain_core/utils/json.py and messages/ai.py,
 // langchain_openai/chat_models/base.py.
-func langChain(r received, _ string) sending {
+func langChainRule(r receivedCall, _ string) clientCall {
 	if r.args == "" {
-		return sends([]byte("{}"))
+		return callWith([]byte("{}"))
 	}
 	text, known := closedByPython(r.args)
 	if !known {
@@ -24,19 +24,19 @@ func langChain(r received, _ string) sending {
 	f := factsOf([]byte(text), false)
 	switch {
 	case !isObject([]byte(text)):
-		return sends([]byte(r.args))
+		return callWith([]byte(r.args))
 	case f.huge.is(), f.half.is(), f.invalid.is():
 		return notStudied // Python writes Infinity for the first, and does not encode the others
 	}
-	out, _ := dumped(text, rewriting{python: true, spaced: true})
-	return sends(out)
+	out, _ := dumpPython(text, rewriteRules{python: true, spaced: true})
+	return callWith(out)
 }
 
 // closedByPython is what LangChain's parser reads in place of a text that may have been cut: the text
 // with everything closed that is open at its end, shortened from there until it parses. It is ""
 // where it reads nothing; known is false where that is not told here.
 func closedByPython(text string) (closed string, known bool) {
-	open, closers, escaped, mended := scanned(text)
+	open, closers, escaped, mended := endState(text)
 	switch {
 	case json.Valid([]byte(mended)) && !open:
 		return mended, true
@@ -52,7 +52,7 @@ func closedByPython(text string) (closed string, known bool) {
 		mended += `"`
 	}
 	for n := len(mended); n > 0; n-- {
-		if len(mended)-n > mostShortened {
+		if len(mended)-n > maxShortened {
 			return "", false
 		}
 		if whole := mended[:n] + string(closers); json.Valid([]byte(whole)) {
@@ -62,10 +62,10 @@ func closedByPython(text string) (closed string, known bool) {
 	return "", true
 }
 
-// scanned tells how a text ends: inside a string, behind a backslash there, and what would close the
+// endState tells how a text ends: inside a string, behind a backslash there, and what would close the
 // brackets that are open, nil where one closes what is not open. mended is the text with control
 // characters in strings escaped: Python is told to read them.
-func scanned(text string) (inString bool, closers []byte, escaped bool, mended string) {
+func endState(text string) (inString bool, closers []byte, escaped bool, mended string) {
 	var b strings.Builder
 	var open []byte // what closes each bracket
 	matched := true

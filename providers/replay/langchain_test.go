@@ -37,18 +37,18 @@ func TestLangChain(t *testing.T) {
 		if test[1] == raw {
 			test[1] = test[0]
 		}
-		if s := langChain(received{from: chat, args: test[0]}, chat); s.unknown || string(s.args) != test[1] {
+		if s := langChainRule(receivedCall{from: chat, args: test[0]}, chat); s.unknown || string(s.args) != test[1] {
 			t.Errorf("%s is sent as %s (unknown: %t), want %s", test[0], s.args, s.unknown, test[1])
 		}
 	}
 	for _, args := range []string{`{"a":NaN}`, `{"a":1e400}`, `{"a":"\ud800"}`} {
-		if !langChain(received{from: chat, args: args}, chat).unknown {
+		if !langChainRule(receivedCall{from: chat, args: args}, chat).unknown {
 			t.Errorf("%s: Python's ways with it are not told here", args)
 		}
 	}
-	if s := langChain(received{args: `{"a"` + longTail}, chat); !s.unknown {
+	if s := langChainRule(receivedCall{args: `{"a"` + longTail}, chat); !s.unknown {
 		t.Errorf("a text that is shortened for long is sent as %.20s", s.args)
 	}
 }
 
-var longTail = string(dialect.AppendString(nil, make([]byte, mostShortened)))
+var longTail = string(dialect.AppendString(nil, make([]byte, maxShortened)))

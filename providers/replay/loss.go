@@ -35,11 +35,11 @@ func FindSeverity(name string) (Severity, bool) {
 // Its severity is its own, and finer than a finding's.
 type Kind struct {
 	*stream.Diagnosis
-	Severity Severity
-	Says     string // what is done
+	Severity    Severity
+	Description string // what is done
 }
 
-func (k *Kind) loss(format string, args ...any) Loss {
+func (k *Kind) newLoss(format string, args ...any) Loss {
 	return Loss{Kind: k, Message: fmt.Sprintf(format, args...)}
 }
 

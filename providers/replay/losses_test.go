@@ -70,7 +70,7 @@ func TestLossesAreTrue(t *testing.T) {
 		{`{"n":1e309}`, "ollama", "empty", `{"n":null}`, `NUM_RANGE=1e309`},
 	} {
 		from := target(t, "openai-chat")
-		p := replay.Conversation(calls(from, test.args), from).Preview(target(t, test.to), policy(t, test.policy))
+		p := replay.SourceOfHistory(calls(from, test.args), from).Preview(target(t, test.to), policy(t, test.policy))
 		if string(p.Calls[0].Args) != test.sent || told(p) != test.losses {
 			t.Errorf("%q to %s under %s: %s, %s\nwant %s, %s", test.args, test.to, test.policy, p.Calls[0].Args, told(p), test.sent, test.losses)
 		}
@@ -81,7 +81,7 @@ func TestLossesAreTrue(t *testing.T) {
 // the call.
 func TestBeyondEveryDouble(t *testing.T) {
 	from := target(t, "openai-chat")
-	src := replay.Conversation(calls(from, `{"n":1e309}`), from)
+	src := replay.SourceOfHistory(calls(from, `{"n":1e309}`), from)
 	for name, want := range map[string]struct{ message, refused string }{
 		"preserve": {"1e309 is beyond every double", "a number is beyond every double"},
 		"empty":    {"1e309 is beyond every double: JavaScript writes null", ""},
@@ -109,7 +109,7 @@ func TestDepth(t *testing.T) {
 		{"aistudio", objects(33), "DEPTH_LIMIT"},
 		{"anthropic", objects(5000), ""},
 	} {
-		p := replay.Conversation(calls(from, test.args), from).Preview(target(t, test.to), policy(t, "preserve"))
+		p := replay.SourceOfHistory(calls(from, test.args), from).Preview(target(t, test.to), policy(t, "preserve"))
 		if told(p) != test.losses {
 			t.Errorf("%.20s of %d bytes to %s: %s", test.args, len(test.args), test.to, codes(p.Losses))
 		}
@@ -118,7 +118,7 @@ func TestDepth(t *testing.T) {
 			t.Errorf("%.20s of %d bytes to %s: %s, %q", test.args, len(test.args), test.to, p.Acceptance.Verdict, p.Refused)
 		}
 	}
-	p := replay.Conversation(calls(from, objects(40)), from).Preview(target(t, "gemini"), policy(t, "preserve"))
+	p := replay.SourceOfHistory(calls(from, objects(40)), from).Preview(target(t, "gemini"), policy(t, "preserve"))
 	const want = "nests 40 deep, which takes 123 messages in one another: 100 are read, as many as 32 objects take"
 	if p.Losses[0].Message != want {
 		t.Errorf("%q, want %q", p.Losses[0].Message, want)
@@ -135,7 +135,7 @@ func TestLongIDsStayText(t *testing.T) {
 		"x" + strings.Repeat("é", 32):      "x" + strings.Repeat("é", 31),
 		strings.Repeat("x", 60) + "_____x": strings.Repeat("x", 60),
 	} {
-		p := replay.Conversation(answered(from, id), from).Preview(to, policy(t, "preserve"))
+		p := replay.SourceOfHistory(answered(from, id), from).Preview(to, policy(t, "preserve"))
 		if p.Calls[0].ID != want || strings.Count(body(p), `"`+want+`"`) != 2 || (codes(p.Losses) == "") != (id == want) {
 			t.Errorf("%s becomes %s: %s", id, p.Calls[0].ID, codes(p.Losses))
 		}
@@ -173,7 +173,7 @@ func TestOneResultEach(t *testing.T) {
 			"ORPHAN_CALL ORPHAN_RESULT", "ADJACENCY_FIX ORPHAN_RESULT", "a, No result provided"},
 	} {
 		for policyName, want := range map[string]string{"wrap": test.wrap, "preserve": test.preserve} {
-			p := replay.Conversation(test.history, from).Preview(from, policy(t, policyName))
+			p := replay.SourceOfHistory(test.history, from).Preview(from, policy(t, policyName))
 			if got := codes(p.Losses); got != strings.ReplaceAll(want, "IDCOLLISION", replay.IDCollision.Code) {
 				t.Errorf("%s under %s: %s, want %s", name, policyName, got, want)
 			}
@@ -207,11 +207,11 @@ func TestSplitOnlyWhatWasTogether(t *testing.T) {
 	gemini := target(t, "gemini")
 	first, second := answered(gemini, "a"), answered(gemini, "b")
 	first[0].Parts[0].Signature = "c2ln"
-	p := replay.Conversation(append(first, second...), gemini).Split().Preview(gemini, policy(t, "preserve"))
+	p := replay.SourceOfHistory(append(first, second...), gemini).Split().Preview(gemini, policy(t, "preserve"))
 	if len(p.Losses) > 0 || p.Refused != "" {
 		t.Errorf("turns of one call: %s, refused %q", codes(p.Losses), p.Refused)
 	}
-	p = replay.Conversation(answered(gemini, "a", "b"), gemini).Split().Preview(gemini, policy(t, "preserve"))
+	p = replay.SourceOfHistory(answered(gemini, "a", "b"), gemini).Split().Preview(gemini, policy(t, "preserve"))
 	if codes(p.Losses) != replay.ParallelSplit.Code || p.Refused != "" {
 		t.Errorf("a model that signs nothing: %s, refused %q", codes(p.Losses), p.Refused)
 	}
@@ -228,7 +228,7 @@ func TestSplitFindsResults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := replay.Conversation(history, chat).Split().Preview(chat, policy(t, "wrap"))
+	p := replay.SourceOfHistory(history, chat).Split().Preview(chat, policy(t, "wrap"))
 	var order []string
 	for _, m := range read(chat, p.Body) {
 		for _, part := range m.Parts {
@@ -259,7 +259,7 @@ func TestOwnThings(t *testing.T) {
 		"a signature beside a call": {chat,
 			dialect.Part{Kind: dialect.CallPart, ToolKind: "function", Name: "f", ID: "a", Args: []byte("{}"), Signature: "c2ln"}, `"thought_signature":"c2ln"`},
 	} {
-		p := replay.Conversation([]dialect.Message{{Role: dialect.Assistant, Parts: []dialect.Part{test.part}}}, test.to).Preview(test.to, policy(t, "preserve"))
+		p := replay.SourceOfHistory([]dialect.Message{{Role: dialect.Assistant, Parts: []dialect.Part{test.part}}}, test.to).Preview(test.to, policy(t, "preserve"))
 		if len(p.Losses) > 0 || p.Refused != "" || !strings.Contains(body(p), test.want) {
 			t.Errorf("%s: %s, refused %q: %s", name, codes(p.Losses), p.Refused, body(p))
 		}
@@ -272,7 +272,7 @@ func TestOwnThingsBroken(t *testing.T) {
 	for _, to := range providers.Targets() {
 		for _, args := range []string{`{"a":1`, `[[`, `x`} {
 			p := dialect.Part{Kind: dialect.CallPart, ToolKind: "server", Name: "web_search", ID: "srvtoolu_1", Args: []byte(args), RunByProvider: true}
-			src := replay.Conversation([]dialect.Message{{Role: dialect.Assistant, Parts: []dialect.Part{p}}}, to)
+			src := replay.SourceOfHistory([]dialect.Message{{Role: dialect.Assistant, Parts: []dialect.Part{p}}}, to)
 			for i := range replay.Policies {
 				by := &replay.Policies[i]
 				if !by.Knows(src.From, to) {
@@ -299,7 +299,7 @@ func TestResultOfCustomTool(t *testing.T) {
 	responses := target(t, "openai-responses")
 	turn := turnOf(t, wire)
 	for to, want := range map[string]string{"openai-responses": `"type":"custom_tool_call_output"`, "openai-chat": `"role":"tool"`, "anthropic": `"type":"tool_result"`} {
-		p := replay.Calls(turn, responses).Preview(target(t, to), policy(t, "preserve"))
+		p := replay.SourceOfCalls(turn, responses).Preview(target(t, to), policy(t, "preserve"))
 		if len(p.Results) != 1 || !strings.Contains(string(p.Results[0]), want) {
 			t.Errorf("to %s: %s", to, p.Results)
 		}

@@ -6,9 +6,9 @@ import (
 	"toolscope/providers/js"
 )
 
-// mastra is the way of Mastra, on the providers of AI SDK 6.
-func mastra(r received, to string) sending {
-	text, ok := r.input()
+// mastraRule is the way of Mastra, on the providers of AI SDK 6.
+func mastraRule(r receivedCall, to string) clientCall {
+	text, ok := r.inputText()
 	if !ok {
 		return noPrototypes
 	}
@@ -18,11 +18,11 @@ func mastra(r received, to string) sending {
 	}
 	switch {
 	case v.Kind == js.Null && to == messages:
-		return sending{shape: `{"type":"tool_use","id":ID,"name":NAME}`}
+		return clientCall{shape: `{"type":"tool_use","id":ID,"name":NAME}`}
 	case v.Kind <= js.Null:
 		v = js.EmptyObject()
 	}
-	return sends(aiSDK{six: true}.write(v, to))
+	return callWith(aiSDK{six: true}.writeInput(v, to))
 }
 
 // The changes that Mastra tries on arguments that do not parse, in this order.

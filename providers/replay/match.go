@@ -8,38 +8,38 @@ import (
 	"toolscope/stream"
 )
 
-// matching finds calls of earlier turns in a history. The evidence, from strong to weak: an id that
+// matcher finds calls of earlier turns in a history. The evidence, from strong to weak: an id that
 // no other call has; the place of the turn in the conversation; the arguments. A call without
 // evidence counts as not found, and nothing is said of it: other conversations call the same tools,
 // and so do turns that were thrown away.
-type matching struct {
-	*Past
-	by    *Observer
-	turns []turn
-	known map[string]int  // how many calls of the turns have an id
-	is    []*earlier      // by number in held: which call it is, nil while not known
-	free  map[value][]int // calls of the history by what they may hold, once needed
-	looks int             // how often arguments were held against each other
-	keeps bool            // the client keeps ids as they are
+type matcher struct {
+	*History
+	by      *Observer
+	turns   []candidateTurn
+	known   map[string]int      // how many calls of the turns have an id
+	matched []*earlierCall      // by number in held: which call it is, nil while not known
+	free    map[valueHash][]int // calls of the history by what they may hold, once needed
+	looks   int                 // how often arguments were held against each other
+	keeps   bool                // the client keeps ids as they are
 }
 
-// window is which calls of a history stand where those of a turn must: those with the numbers first
+// callRange is which calls of a history stand where those of a turn must: those with the numbers first
 // to before end. That of a turn without a place is empty.
-type window struct{ first, end int }
+type callRange struct{ first, end int }
 
-func (w window) has(n int) bool { return w.first <= n && n < w.end }
+func (w callRange) has(n int) bool { return w.first <= n && n < w.end }
 
-// match finds the calls of turns in a history.
-func match(by *Observer, history *Past, turns []Candidate) *matching {
-	m := &matching{Past: history, by: by, known: map[string]int{}, is: make([]*earlier, len(history.held)), turns: make([]turn, len(turns))}
+// matchTurns finds the calls of turns in a history.
+func matchTurns(by *Observer, history *History, turns []Candidate) *matcher {
+	m := &matcher{History: history, by: by, known: map[string]int{}, matched: make([]*earlierCall, len(history.entries)), turns: make([]candidateTurn, len(turns))}
 	for i := range turns {
 		m.readTurn(&m.turns[i], &turns[i])
 	}
-	m.each(m.byIDAndContent)
-	m.each(m.byItem)
-	m.each(m.byContent)
-	m.each(m.byIDs)
-	m.each(m.anywhere)
+	m.eachMissed(m.byIDAndContent)
+	m.eachMissed(m.byItem)
+	m.eachMissed(m.byContent)
+	m.eachMissed(m.byIDs)
+	m.eachMissed(m.byContentAnywhere)
 	for _, t := range slices.Backward(m.turns) { // of attempts at one turn the last is the one that stayed
 		for i := range t.calls {
 			if t.calls[i].isMissed() {
@@ -53,8 +53,8 @@ func match(by *Observer, history *Past, turns []Candidate) *matching {
 	return m
 }
 
-// each calls find with the calls that are not found yet.
-func (m *matching) each(find func(c *earlier)) {
+// eachMissed calls find with the calls that are not found yet.
+func (m *matcher) eachMissed(find func(c *earlierCall)) {
 	for i := range m.turns {
 		for j := range m.turns[i].calls {
 			if c := &m.turns[i].calls[j]; c.isMissed() {
@@ -64,28 +64,28 @@ func (m *matching) each(find func(c *earlier)) {
 	}
 }
 
-// take says that call n of the history is c. sure says that it also proves that the turn is in the
+// setMatch says that call n of the history is c. sure says that it also proves that the turn is in the
 // history: other conversations cannot have it.
-func (m *matching) take(c *earlier, n int, sure bool) {
-	c.found, m.is[n] = n, c
+func (m *matcher) setMatch(c *earlierCall, n int, sure bool) {
+	c.found, m.matched[n] = n, c
 	c.turn.sure = c.turn.sure || sure
 }
 
 // byIDAndContent finds a call by its id, or what clients make of that. An id that others have too
 // is not enough where what the call holds says otherwise.
-func (m *matching) byIDAndContent(c *earlier) {
-	m.byID(c, func(n int) bool { return m.isOnly(c, n) || m.holds(c, n) })
+func (m *matcher) byIDAndContent(c *earlierCall) {
+	m.byID(c, func(n int) bool { return m.isOnly(c, n) || m.sameArgs(c, n) })
 }
 
 // byIDs finds a call by its id alone, of those that nobody else turned out to be.
-func (m *matching) byIDs(c *earlier) {
+func (m *matcher) byIDs(c *earlierCall) {
 	m.byID(c, func(int) bool { return true })
 }
 
-func (m *matching) byID(c *earlier, may func(n int) bool) {
-	for spelled := range spellings(c.id, c.item, m.to.IDs) {
-		if n := m.best(c, m.withID[spelled], may); n >= 0 {
-			m.take(c, n, true)
+func (m *matcher) byID(c *earlierCall, may func(n int) bool) {
+	for spelled := range idSpellings(c.id, c.item, m.to.IDs) {
+		if n := m.likeliest(c, m.withID[spelled], may); n >= 0 {
+			m.setMatch(c, n, true)
 			m.keeps = m.keeps || spelled == c.id && !c.number
 			return
 		}
@@ -94,24 +94,24 @@ func (m *matching) byID(c *earlier, may func(n int) bool) {
 
 // isOnly reports whether no other call of the turns has the id of c, and none of the history that
 // of call n.
-func (m *matching) isOnly(c *earlier, n int) bool {
-	return !c.number && m.known[c.id] == 1 && len(m.withID[m.held[n].part.ID]) == 1
+func (m *matcher) isOnly(c *earlierCall, n int) bool {
+	return !c.number && m.known[c.id] == 1 && len(m.withID[m.entries[n].part.ID]) == 1
 }
 
-// best is the call of those in the list, which have the id of c, that is most likely c, of those
+// likeliest is the call of those in the list, which have the id of c, that is most likely c, of those
 // that it may be; -1 if none is. One that stands where it must is it.
-func (m *matching) best(c *earlier, list []int, may func(n int) bool) (best int) {
+func (m *matcher) likeliest(c *earlierCall, list []int, may func(n int) bool) (best int) {
 	for _, n := range list[sort.SearchInts(list, c.turn.first):] {
 		if !c.turn.has(n) {
 			break
 		}
-		if m.is[n] == nil && m.pointsOf(c, n) > 0 && may(n) {
+		if m.matched[n] == nil && m.pointsOf(c, n) > 0 && may(n) {
 			return n
 		}
 	}
 	best, points := -1, 0
 	for _, n := range list {
-		if m.is[n] != nil {
+		if m.matched[n] != nil {
 			continue
 		}
 		if p := m.pointsOf(c, n); p > points && may(n) {
@@ -123,9 +123,9 @@ func (m *matching) best(c *earlier, list []int, may func(n int) bool) (best int)
 
 // pointsOf is how strong the evidence is that call n of the history, which has the id of c, is c; 0
 // if it is not enough.
-func (m *matching) pointsOf(c *earlier, n int) int {
-	h := &m.held[n]
-	number := c.number || m.common[IDClue(h.part.ID)]
+func (m *matcher) pointsOf(c *earlierCall, n int) int {
+	h := &m.entries[n]
+	number := c.number || m.common[IDKey(h.part.ID)]
 	doubts := 0 // captures that hide ids give the same ones to different calls
 	for _, doubt := range [...]bool{number, c.turn.kin == stranger, h.part.Name != c.name} {
 		if doubt {
@@ -140,7 +140,7 @@ func (m *matching) pointsOf(c *earlier, n int) int {
 		return 4
 	case !number && alone:
 		return 3
-	case m.holds(c, n):
+	case m.sameArgs(c, n):
 		return 2
 	case !number, c.turn.kin == unknownKin && m.known[c.id] == 1 && alone:
 		return 1
@@ -150,52 +150,52 @@ func (m *matching) pointsOf(c *earlier, n int) int {
 
 // byItem finds a call of which the request names only the item, because the provider keeps the
 // rest.
-func (m *matching) byItem(c *earlier) {
+func (m *matcher) byItem(c *earlierCall) {
 	if c.item != "" && m.readItems()[c.item] {
-		c.whole, c.turn.sure = true, true
+		c.byItem, c.turn.sure = true, true
 	}
 }
 
 // inWindow are the numbers of the calls that stand where a turn's must.
-func (m *matching) inWindow(t *turn) (first, end int) {
-	return t.first, min(t.end, len(m.held))
+func (m *matcher) inWindow(t *candidateTurn) (first, end int) {
+	return t.first, min(t.end, len(m.entries))
 }
 
-// holds reports whether call n of the history has the arguments of c. Only what may be the same is
+// sameArgs reports whether call n of the history has the arguments of c. Only what may be the same is
 // compared, and even that takes time, so a request has a budget for it.
-func (m *matching) holds(c *earlier, n int) bool {
-	if c.call != nil && bytes.Equal(c.call.Args(), m.held[n].part.Args) {
+func (m *matcher) sameArgs(c *earlierCall, n int) bool {
+	if c.call != nil && bytes.Equal(c.call.Args(), m.entries[n].part.Args) {
 		return true
 	}
-	if !slices.Contains(m.valuesOf(n), c.says()) {
+	if !slices.Contains(m.hashesOf(n), c.argsHash()) {
 		return false
 	}
 	m.looks++
-	return m.looks <= mostLooks+len(m.held) && m.by.holds(c, m.held[n].part, m.to)
+	return m.looks <= maxCompared+len(m.entries) && m.by.hasSameArgs(c, m.entries[n].part, m.to)
 }
 
-// mostLooks is how many values a request may have compared, beside one for each of its calls.
-const mostLooks = 256
+// maxCompared is how many values a request may have compared, beside one for each of its calls.
+const maxCompared = 256
 
 // byContent finds a call by its tool and its arguments, where its turn stands.
-func (m *matching) byContent(c *earlier) {
+func (m *matcher) byContent(c *earlierCall) {
 	for n, end := m.inWindow(c.turn); n < end; n++ {
-		if m.mayBe(c, n) && m.holds(c, n) {
-			m.take(c, n, true)
+		if m.mayBe(c, n) && m.sameArgs(c, n) {
+			m.setMatch(c, n, true)
 			return
 		}
 	}
 }
 
-// anywhere finds a call by its tool and its arguments when the place of its turn is not known,
+// byContentAnywhere finds a call by its tool and its arguments when the place of its turn is not known,
 // because calls before it are missing or were never seen.
-func (m *matching) anywhere(c *earlier) {
+func (m *matcher) byContentAnywhere(c *earlierCall) {
 	if c.turn.placed || c.turn.kin == stranger {
 		return
 	}
 	for _, n := range m.freeWith(c) {
-		if m.mayBe(c, n) && m.holds(c, n) {
-			m.take(c, n, c.turn.kin == kin && !m.common[contentClue(m.Asked.Begin, c.name, c.says())])
+		if m.mayBe(c, n) && m.sameArgs(c, n) {
+			m.setMatch(c, n, c.turn.kin == kin && !m.common[contentKey(m.Position.Begin, c.name, c.argsHash())])
 			return
 		}
 	}
@@ -203,14 +203,14 @@ func (m *matching) anywhere(c *earlier) {
 
 // freeWith are the calls of the history that may hold the arguments of c, of those that were not
 // found by stronger evidence.
-func (m *matching) freeWith(c *earlier) []int {
+func (m *matcher) freeWith(c *earlierCall) []int {
 	if m.free == nil {
-		m.free = map[value][]int{}
-		for n := range m.held {
-			if m.is[n] != nil {
+		m.free = map[valueHash][]int{}
+		for n := range m.entries {
+			if m.matched[n] != nil {
 				continue
 			}
-			for _, v := range m.valuesOf(n) {
+			for _, v := range m.hashesOf(n) {
 				if list := m.free[v]; len(list) == 0 || list[len(list)-1] != n {
 					m.free[v] = append(list, n)
 				}
@@ -220,31 +220,31 @@ func (m *matching) freeWith(c *earlier) []int {
 	if len(m.free) == 0 {
 		return nil
 	}
-	return m.free[c.says()]
+	return m.free[c.argsHash()]
 }
 
 // mayBe reports whether call n of the history may be c: it is not taken, it has the same tool, and
 // its id does not say otherwise.
-func (m *matching) mayBe(c *earlier, n int) bool {
-	p := m.held[n].part
-	return m.is[n] == nil && p.Name == c.name && (!c.otherID(p) || !m.keeps && m.known[p.ID] == 0)
+func (m *matcher) mayBe(c *earlierCall, n int) bool {
+	p := m.entries[n].part
+	return m.matched[n] == nil && p.Name == c.name && (!c.otherID(p) || !m.keeps && m.known[p.ID] == 0)
 }
 
 // byPlace finds a call whose arguments have changed: it stands where its turn stands, beside
 // something else of the turn. Without that it is found only where clients are known to change
 // arguments: they are no object, or {} was sent. And then only if the response did not break off:
 // such a response is asked for again, and another may stand in its place.
-func (m *matching) byPlace(c *earlier) {
+func (m *matcher) byPlace(c *earlierCall) {
 	t := c.turn
 	if t.state.unseen {
 		return // it may be the place of a call that was not seen
 	}
 	whole := !t.state.aborted && c.phase != stream.PhaseAborted
 	for n, end := m.inWindow(t); n < end; n++ {
-		p := m.held[n].part
+		p := m.entries[n].part
 		likely := whole && !c.otherID(p) && (!c.isObject() || saysNothing(p.Args))
-		if m.mayBe(c, n) && (likely || m.vouched(t, n)) {
-			m.take(c, n, true)
+		if m.mayBe(c, n) && (likely || m.hasOtherEvidence(t, n)) {
+			m.setMatch(c, n, true)
 			return
 		}
 	}

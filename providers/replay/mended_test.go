@@ -9,7 +9,7 @@ func TestMended(t *testing.T) {
 		`{"path": "/etc`: `{"path":"/etc"}`, `{"a":[1,{"b":tr`: `{"a":[1,{"b":true}]}`, `{"a":1,"b`: `{"a":1}`, `{"a":1,"b":`: `{"a":1}`,
 		`{"a":-`: `{}`, `{"a":1.5e`: `{"a":1.5}`, `{"a":"x\`: `{"a":"x"}`, `{"a": 1 }`: `{"a": 1 }`, `{`: `{}`, `[1`: `[1`, `"x`: `"x`, ``: ``,
 	} {
-		if got := string(Mended([]byte(text))); got != want {
+		if got := string(RepairPrefix([]byte(text))); got != want {
 			t.Errorf("%s: %s, want %s", text, got, want)
 		}
 	}

@@ -8,20 +8,20 @@ import (
 	"toolscope/providers/js"
 )
 
-// spelling is what becomes of a number that goes through a double.
-type spelling uint8
+// numberLoss is what becomes of a number that goes through a double.
+type numberLoss uint8
 
 const (
-	spelledSame     spelling = iota
-	spelledOther             // the same value, in other characters
-	roundedInteger           // an integer that no double holds
-	roundedFraction          // a fraction with more digits than a double
-	beyond                   // larger than every double
+	spelledSame     numberLoss = iota
+	spelledOther               // the same value, in other characters
+	roundedInteger             // an integer that no double holds
+	roundedFraction            // a fraction with more digits than a double
+	beyond                     // larger than every double
 )
 
-// respelled is a JSON number after it was a double, as JavaScript and most JSON libraries write it:
+// asDouble is a JSON number after it was a double, as JavaScript and most JSON libraries write it:
 // the shortest digits that give the same double again.
-func respelled(lit []byte) (text []byte, how spelling) {
+func asDouble(lit []byte) (text []byte, how numberLoss) {
 	if plainInteger(lit) {
 		return lit, spelledSame
 	}

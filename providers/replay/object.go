@@ -7,36 +7,36 @@ import (
 	"toolscope/stream"
 )
 
-// object is the arguments where they are one object.
-func (c *coercion) object(from dialect.ArgsForm, f *facts, sent *Sent) []byte {
+// objectArgs is the arguments where they are one object.
+func (c *previewBuilder) objectArgs(from dialect.ArgsForm, f *argsFacts, sent *Sent) []byte {
 	if from == dialect.TextForm && c.To.Form != dialect.TextForm {
 		sent.Outcome = max(sent.Outcome, Parsed)
 	}
-	return c.fit(f, sent)
+	return c.rewriteValue(f, sent)
 }
 
-// fit is a JSON value as the target gets it: the same bytes wherever that is possible. It says what
+// rewriteValue is a JSON value as the target gets it: the same bytes wherever that is possible. It says what
 // changes.
-func (c *coercion) fit(f *facts, sent *Sent) []byte {
-	how := c.rewriting()
+func (c *previewBuilder) rewriteValue(f *argsFacts, sent *Sent) []byte {
+	how := c.valueRules()
 	again := c.Policy.reserialises
 	before := len(c.Losses)
 	if c.To.Form != dialect.TextForm || again {
-		c.tell(f, DupKeys, f.twice, "of the values of %s only the last is sent")
+		c.addLossOf(f, DupKeys, f.twice, "of the values of %s only the last is sent")
 	}
 	if how.sanitize {
-		c.tell(f, UnicodeSanitized, f.half, "half a character in %s becomes U+FFFD")
+		c.addLossOf(f, UnicodeSanitized, f.half, "half a character in %s becomes U+FFFD")
 	}
 	if how.doubles {
-		c.tellNumbers(f, how, sent)
+		c.addNumberLosses(f, how, sent)
 	}
 	if how.javaScript {
-		c.tell(f, StrSpelling, f.respelled(how), "%s is written with other escapes")
+		c.addLossOf(f, StrSpelling, f.respelledString(how), "%s is written with other escapes")
 	}
 	if how.sort {
-		c.tell(f, KeyOrder, f.unsorted, "members have no order here: %s moves")
+		c.addLossOf(f, KeyOrder, f.unsorted, "members have no order here: %s moves")
 	} else if how.javaScript {
-		c.tell(f, KeyOrder, f.numeric, "JavaScript puts keys that are numbers first: %s moves")
+		c.addLossOf(f, KeyOrder, f.numeric, "JavaScript puts keys that are numbers first: %s moves")
 	}
 	changes := len(c.Losses) > before || c.To.Form == dialect.PositionalForm || again
 	value := f.raw
@@ -44,16 +44,16 @@ func (c *coercion) fit(f *facts, sent *Sent) []byte {
 		value = bytes.Trim(f.raw, whitespace) // what stands around a value is no part of it
 	}
 	if changes {
-		c.tell(f, Whitespace, f.space, "the space between values, as in %s, is gone")
+		c.addLossOf(f, Whitespace, f.space, "the space between values, as in %s, is gone")
 	} else if len(value) < len(f.raw) {
-		c.tell(f, Whitespace, around(f.raw), "the space around the value, as in %s, is gone")
+		c.addLossOf(f, Whitespace, surroundingSpace(f.raw), "the space around the value, as in %s, is gone")
 	}
 	if rule := c.To.Depth; f.tooDeep(rule) {
-		c.lose(DepthLimit.loss("nests %d deep, which takes %d messages in one another: %d are read, as many as %d objects take",
-			f.depth, f.levels(rule), rule.Limit, rule.Objects()))
+		c.addLoss(DepthLimit.newLoss("nests %d deep, which takes %d messages in one another: %d are read, as many as %d objects take",
+			f.depth, f.depthLevels(rule), rule.Limit, rule.Objects()))
 		c.doubt = true
 		if words := c.To.Refusal.Depth; words != "" {
-			sent.refuse(words, sent.ID, sent.Name, "")
+			sent.noteRefusal(words, sent.ID, sent.Name, "")
 		}
 	}
 	if len(c.Losses) == before {
@@ -70,10 +70,10 @@ func (c *coercion) fit(f *facts, sent *Sent) []byte {
 	return out
 }
 
-// rewriting is what happens to a value on the way to the target.
-func (c *coercion) rewriting() (how rewriting) {
+// valueRules is what happens to a value on the way to the target.
+func (c *previewBuilder) valueRules() (how rewriteRules) {
 	if c.Policy.reserialises {
-		how = rewriting{doubles: true, spell: true, javaScript: true}
+		how = rewriteRules{doubles: true, spell: true, javaScript: true}
 	}
 	if c.To.Form == dialect.TextForm {
 		return how
@@ -87,38 +87,38 @@ func (c *coercion) rewriting() (how rewriting) {
 	return how
 }
 
-func (c *coercion) tellNumbers(f *facts, how rewriting, sent *Sent) {
-	c.tell(f, IntPrecision, f.integer, "no double holds %s: it is rounded")
-	c.tell(f, NumPrecision, f.fraction, "%s has more digits than a double: it is rounded")
+func (c *previewBuilder) addNumberLosses(f *argsFacts, how rewriteRules, sent *Sent) {
+	c.addLossOf(f, IntPrecision, f.integer, "no double holds %s: it is rounded")
+	c.addLossOf(f, NumPrecision, f.fraction, "%s has more digits than a double: it is rounded")
 	if how.spell {
-		c.tell(f, NumSpelling, f.respell, "%s is written in another way")
+		c.addLossOf(f, NumSpelling, f.respell, "%s is written in another way")
 	}
 	if !f.huge.is() {
 		return
 	}
 	if how.javaScript {
-		c.tell(f, NumRange, f.huge, "%s is beyond every double: JavaScript writes null")
+		c.addLossOf(f, NumRange, f.huge, "%s is beyond every double: JavaScript writes null")
 		return
 	}
-	c.tell(f, NumRange, f.huge, "%s is beyond every double")
-	sent.refuse("", sent.ID, sent.Name, "a number is beyond every double")
+	c.addLossOf(f, NumRange, f.huge, "%s is beyond every double")
+	sent.noteRefusal("", sent.ID, sent.Name, "a number is beyond every double")
 }
 
-// tell reports a loss at a span of the facts, if there is one; the message has its text. Bytes of a
+// addLossOf reports a loss at a span of the facts, if there is one; the message has its text. Bytes of a
 // value made on the way are no bytes of the call.
-func (c *coercion) tell(f *facts, kind *Kind, at span, message string) {
+func (c *previewBuilder) addLossOf(f *argsFacts, kind *Kind, at span, message string) {
 	if !at.is() {
 		return
 	}
-	l := kind.loss(message, quote(string(f.raw[at.start:at.end])))
+	l := kind.newLoss(message, quoteShort(string(f.raw[at.start:at.end])))
 	if f != c.src.facts[c.call-1] && f != c.cleaned {
 		at = span{}
 	}
-	c.loseAt(at, l)
+	c.addLossAt(at, l)
 }
 
-// around is the space before a value, or where there is none, behind it.
-func around(text []byte) span {
+// surroundingSpace is the space before a value, or where there is none, behind it.
+func surroundingSpace(text []byte) span {
 	if n := len(text) - len(bytes.TrimLeft(text, whitespace)); n > 0 {
 		return span{0, n}
 	}
@@ -128,8 +128,10 @@ func around(text []byte) span {
 // whitespace is what JSON takes for space.
 const whitespace = " \t\r\n"
 
-// quote is a text as messages show it: cut when it is long.
-func quote(s string) string { return string(sanitized([]byte(stream.Clip([]byte(s), 0, 48)))) }
+// quoteShort is a text as messages show it: cut when it is long.
+func quoteShort(s string) string {
+	return string(replaceInvalid([]byte(stream.Clip([]byte(s), 0, 48))))
+}
 
-// decoded is the text in a string.
-func decoded(f *facts) []byte { return dialect.Raw(bytes.TrimSpace(f.raw)).Append(nil) }
+// stringContent is the text in a string.
+func stringContent(f *argsFacts) []byte { return dialect.Raw(bytes.TrimSpace(f.raw)).Append(nil) }

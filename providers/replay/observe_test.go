@@ -44,7 +44,7 @@ func anyTurns(r *rand.Rand) (turns []replay.Candidate) {
 			s.Apply(stream.Event{Kind: stream.Args, Turn: n, Slot: slot, Text: anyOf(r, "", "{}", `{"a":1}`, `{"a":`, `{"a":1}{}`)})
 		}
 		s.Apply(stream.Event{Kind: stream.TurnClose, Turn: n, Code: anyOf(r, stream.CloseCut, stream.Code(0))})
-		turns = append(turns, replay.Candidate{Turn: s.Turn(n), From: providers.TargetOf("openai-chat"), Asked: replay.AskedBy(anyHistory(r))})
+		turns = append(turns, replay.Candidate{Turn: s.Turn(n), Target: providers.TargetOf("openai-chat"), Position: replay.PositionOf(anyHistory(r))})
 	}
 	return turns
 }
@@ -53,13 +53,13 @@ func anyTurns(r *rand.Rand) (turns []replay.Candidate) {
 // call of the history; who remembers says the same as who does not.
 func TestObserveAnything(t *testing.T) {
 	targets := providers.Targets()
-	told := map[replay.Fate]int{}
+	told := map[replay.Treatment]int{}
 	for seed := range uint64(5000) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		history, to, turns := anyHistory(r), targets[r.IntN(len(targets))], anyTurns(r)
 		for i := range turns {
 			if r.IntN(2) == 0 {
-				turns[i].Asked = replay.AskedBy(history[:r.IntN(len(history)+1)])
+				turns[i].Position = replay.PositionOf(history[:r.IntN(len(history)+1)])
 			}
 		}
 		calls, seen := 0, map[*stream.Call]bool{}
@@ -74,12 +74,12 @@ func TestObserveAnything(t *testing.T) {
 		first := remembers.Observe(replay.ReadPast(history, to), turns)
 		for i, again := range remembers.Observe(replay.ReadPast(history, to), turns) {
 			o := &first[i]
-			told[o.Fate]++
-			if fmt.Sprint(o.Fate, o.ID, o.Result, o.Losses) != fmt.Sprint(again.Fate, again.ID, again.Result, again.Losses) || seen[o.Call] {
+			told[o.Treatment]++
+			if fmt.Sprint(o.Treatment, o.ID, o.Result, o.Losses) != fmt.Sprint(again.Treatment, again.ID, again.Result, again.Losses) || seen[o.Call] {
 				t.Fatalf("seed %d: %+v, then %+v", seed, o, again)
 			}
 			seen[o.Call] = true
-			if o.Fate != replay.WasDropped && o.Call.Item == "" {
+			if o.Treatment != replay.WasDropped && o.Call.Item == "" {
 				calls--
 			}
 			_, _ = o.Finding()
@@ -88,7 +88,7 @@ func TestObserveAnything(t *testing.T) {
 			t.Fatalf("seed %d: more calls are told than the history has", seed)
 		}
 	}
-	for _, f := range []replay.Fate{
+	for _, f := range []replay.Treatment{
 		replay.Intact, replay.WasReformatted, replay.WasEmptied, replay.WasRepaired, replay.WasEncoded,
 		replay.WasAltered, replay.WasDropped, replay.WasOrphaned, replay.WasMoved,
 	} {

@@ -40,7 +40,7 @@ func TestPairing(t *testing.T) {
 			"ADJACENCY_FIX", "", "late"},
 		{"a result without a call", "wrap", []dialect.Message{user(says("hi"), result("call_9", "x"))}, "ORPHAN_RESULT", "unexpected `tool_use_id`", ""},
 	} {
-		p := replay.Conversation(test.history, from).Preview(from, policy(t, test.policy))
+		p := replay.SourceOfHistory(test.history, from).Preview(from, policy(t, test.policy))
 		if got := codes(p.Losses); got != test.losses {
 			t.Errorf("%s: loses %q, want %q", test.name, got, test.losses)
 		}
@@ -57,7 +57,7 @@ func TestPairing(t *testing.T) {
 func TestDropLeavesOrphan(t *testing.T) {
 	from := target(t, "openai-chat")
 	history := append(calls(from, `{"a":`), user(result("call_1", "error")))
-	p := replay.Conversation(history, from).Preview(target(t, "anthropic"), policy(t, "drop"))
+	p := replay.SourceOfHistory(history, from).Preview(target(t, "anthropic"), policy(t, "drop"))
 	if got := codes(p.Losses); got != "CALL_DROPPED ORPHAN_RESULT" || p.Refused == "" || p.Outcome != replay.Dropped {
 		t.Errorf("%s, %q, refused %q", p.Outcome, got, p.Refused)
 	}
@@ -67,7 +67,7 @@ func TestDropLeavesOrphan(t *testing.T) {
 func TestSplit(t *testing.T) {
 	from := target(t, "anthropic")
 	history := append(calls(from, `{"a":1}`, `{"a":2}`), user(result("call_1", "a"), result("call_2", "b")))
-	p := replay.Conversation(history, from).Split().Preview(from, policy(t, "wrap"))
+	p := replay.SourceOfHistory(history, from).Split().Preview(from, policy(t, "wrap"))
 	if got := codes(p.Losses); got != "PARALLEL_SPLIT" || len(p.Body) != 4 {
 		t.Errorf("%q, %d messages: %s", got, len(p.Body), bytes.Join(p.Body, []byte("\n")))
 	}
@@ -83,7 +83,7 @@ func TestSplitGoesOn(t *testing.T) {
 		return append(m, user(result(first, "ok "+first), result(second, "ok "+second)))
 	}
 	history := append(turn("a", "b"), dialect.Message{Role: dialect.Assistant, Parts: []dialect.Part{says("so")}}, user(says("go on")))
-	p := replay.Conversation(append(history, turn("c", "d")...), from).Split().Preview(from, policy(t, "wrap"))
+	p := replay.SourceOfHistory(append(history, turn("c", "d")...), from).Split().Preview(from, policy(t, "wrap"))
 	var order []string
 	for _, m := range read(from, append(p.Body, p.Results...)) {
 		for _, part := range m.Parts {
@@ -100,7 +100,7 @@ func TestSplitGoesOn(t *testing.T) {
 func TestOtherParts(t *testing.T) {
 	chat := target(t, "openai-chat")
 	image := dialect.Part{Kind: dialect.OtherPart, Raw: dialect.Raw(`{"type":"image_url","image_url":{"url":"data:,"}}`)}
-	src := replay.Conversation([]dialect.Message{user(says("see"), image)}, chat)
+	src := replay.SourceOfHistory([]dialect.Message{user(says("see"), image)}, chat)
 	for to, losses := range map[string]string{"openai-chat": "", "anthropic": "PART_DROPPED"} {
 		p := src.Preview(target(t, to), policy(t, "preserve"))
 		if sent := body(p); codes(p.Losses) != losses || strings.Contains(sent, "image_url") != (losses == "") || !strings.Contains(sent, "see") {
@@ -130,7 +130,7 @@ func TestReasoning(t *testing.T) {
 		{"to one that takes any", "llama.cpp", "wrap", thought, "SIGNATURE_DROPPED", `"reasoning_content":"hm"`},
 	} {
 		history := []dialect.Message{{Role: dialect.Assistant, Parts: []dialect.Part{test.part, says("so")}}}
-		p := replay.Conversation(history, from).Preview(target(t, test.to), policy(t, test.policy))
+		p := replay.SourceOfHistory(history, from).Preview(target(t, test.to), policy(t, test.policy))
 		body := string(bytes.Join(p.Body, nil))
 		if codes(p.Losses) != test.losses || p.Refused != "" || !strings.Contains(body, strings.TrimSuffix(test.body, `"`)) || strings.Contains(body, "sig") != (test.name == "signed") {
 			t.Errorf("%s: %s, refused %q: %s", test.name, codes(p.Losses), p.Refused, body)
@@ -145,13 +145,13 @@ func TestOwnReasoningMustComeBack(t *testing.T) {
 	history := calls(from, `{}`)
 	history[0].Parts = append([]dialect.Part{{Kind: dialect.ReasoningPart, Text: []byte("hm")}}, history[0].Parts...)
 	for _, name := range []string{"preserve", "wrap"} {
-		p := replay.Conversation(history, from).Preview(from, policy(t, name))
+		p := replay.SourceOfHistory(history, from).Preview(from, policy(t, name))
 		if !strings.Contains(p.Refused, "must start with a thinking block") || p.Outcome != replay.Verbatim {
 			t.Errorf("%s: %s, refused %q", name, p.Outcome, p.Refused)
 		}
 	}
 	history[0].Parts[0].Signature = "sig"
-	if p := replay.Conversation(history, from).Preview(from, policy(t, "wrap")); p.Refused != "" || len(p.Losses) > 0 {
+	if p := replay.SourceOfHistory(history, from).Preview(from, policy(t, "wrap")); p.Refused != "" || len(p.Losses) > 0 {
 		t.Errorf("signed: %s, refused %q", codes(p.Losses), p.Refused)
 	}
 }

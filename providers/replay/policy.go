@@ -10,16 +10,16 @@ import (
 // A Policy is a way in which calls are sent back: a behaviour, which is named after what it does and
 // has been seen somewhere, or that of a client, which is named after the client.
 type Policy struct {
-	Name string
-	Does string // what it does with arguments that are no object
-	Seen string // of a behaviour: where
+	Name        string
+	Description string // what it does with arguments that are no object
+	Seen        string // of a behaviour: where
 
 	Client  *client.Client    // whose way it is; nil for a behaviour
 	Known   client.Provenance // how it is known of the client
 	targets []string          // dialects that the client speaks; nil for all
 	own     bool              // it takes history of the protocol only that it goes to
-	way     way               // what it sends; where there is none, the members below say so
-	shapes  shapes            // how it writes a call, where that is not as usual
+	way     clientRule        // what it sends; where there is none, the members below say so
+	shapes  callTemplates     // how it writes a call, where that is not as usual
 	idless  []string          // dialects toward which it sends no ids of calls
 	joins   []string          // dialects toward which it joins the id of a call with that of its item
 
@@ -39,7 +39,7 @@ type Policy struct {
 // Policies are all policies: first the behaviours, the recommended one before the others, and then
 // those of clients.
 var (
-	Policies   = slices.Concat(behaviours, named(clients))
+	Policies   = slices.Concat(behaviours, policiesNamed(clients))
 	Behaviours = Policies[:len(behaviours)]
 	Clients    = Policies[len(behaviours):]
 )
@@ -81,47 +81,47 @@ const (
 var behaviours = []Policy{
 	{
 		Name: "preserve", text: keep, object: unwrap, reasoningAsText: true, fillsIn: true,
-		Does: "the raw text goes to providers that take text; the object it holds to those that take objects, {} when it holds none",
-		Seen: "OpenClaw since #61956",
+		Description: "the raw text goes to providers that take text; the object it holds to those that take objects, {} when it holds none",
+		Seen:        "OpenClaw since #61956",
 	},
 	{
 		Name: "wrap", text: wrap, object: wrap, key: "INVALID_JSON",
-		Does: `what does not parse is sent as {"INVALID_JSON": "…"}, to every provider`,
-		Seen: "pydantic-ai",
+		Description: `what does not parse is sent as {"INVALID_JSON": "…"}, to every provider`,
+		Seen:        "pydantic-ai",
 	},
 	{
 		Name: "wrap-raw", text: wrapAny, object: wrapAny, key: "rawInvalidInput", reserialises: true, firstOfID: true,
-		Does: `what is no object is sent as {"rawInvalidInput": …}; ids are cut to their first letters and digits`,
-		Seen: "the AI SDK's useChat toward Anthropic and Bedrock",
+		Description: `what is no object is sent as {"rawInvalidInput": …}; ids are cut to their first letters and digits`,
+		Seen:        "the AI SDK's useChat toward Anthropic and Bedrock",
 	},
 	{
 		Name: "empty", text: empty, object: empty, reserialises: true,
-		Does: "what does not parse is silently sent as {}",
-		Seen: "OpenClaw before #61956, google/adk-python#6867, kagent#2230, kimi-cli#2196",
+		Description: "what does not parse is silently sent as {}",
+		Seen:        "OpenClaw before #61956, google/adk-python#6867, kagent#2230, kimi-cli#2196",
 	},
 	{
 		Name: "empty-warn", text: keep, object: empty,
-		Does: "the raw text goes to providers that take text; to others {}, and the program that asked is warned",
-		Seen: "charmbracelet/fantasy toward Anthropic",
+		Description: "the raw text goes to providers that take text; to others {}, and the program that asked is warned",
+		Seen:        "charmbracelet/fantasy toward Anthropic",
 	},
 	{
 		Name: "drop", text: drop, object: drop,
-		Does: "a call that does not parse is left out; its result stays, without a call",
-		Seen: "charmbracelet/fantasy toward Google, gcli2api#406, clients that filter what does not decode",
+		Description: "a call that does not parse is left out; its result stays, without a call",
+		Seen:        "charmbracelet/fantasy toward Google, gcli2api#406, clients that filter what does not decode",
 	},
 	{
 		Name: "repair", text: repair, object: repair, reserialises: true, reasoningAsText: true, fillsIn: true,
-		Does: "what a forgiving parser makes of it is sent as if the model had written that",
-		Seen: "libraries that parse what has come so far, as partial-json does",
+		Description: "what a forgiving parser makes of it is sent as if the model had written that",
+		Seen:        "libraries that parse what has come so far, as partial-json does",
 	},
 	{
 		Name: "double-encode", again: true, object: empty,
-		Does: "the text is encoded as a JSON string once more",
-		Seen: "OpenClaw before #61956 when it kept the text, litellm#12554",
+		Description: "the text is encoded as a JSON string once more",
+		Seen:        "OpenClaw before #61956 when it kept the text, litellm#12554",
 	},
 	{
 		Name: "strict", text: refuse, object: refuse, refuses: true,
-		Does: "nothing is sent that is not one JSON object, with an id and a name the provider takes",
-		Seen: "providers themselves; a client that prefers an error to a changed history",
+		Description: "nothing is sent that is not one JSON object, with an id and a name the provider takes",
+		Seen:        "providers themselves; a client that prefers an error to a changed history",
 	},
 }

@@ -92,7 +92,7 @@ func TestPolicies(t *testing.T) {
 		{policy: "strict", args: `{"a":1`, text: `throws `, object: `throws `, textRefused: true, objectIsRefused: true},
 	} {
 		from := target(t, "openai-chat")
-		src := replay.Conversation(calls(from, test.args), from)
+		src := replay.SourceOfHistory(calls(from, test.args), from)
 		for _, side := range []struct {
 			to, want, loss string
 			refused        bool
@@ -118,7 +118,7 @@ func TestJSONOnly(t *testing.T) {
 		`{"a":1`: true, `x`: true, `{"a":1}{"b":2}`: true, `{"a":1} x`: true,
 		`{"a":1}`: false, `[1]`: false, `12`: false, `"x"`: false, `"{\"a\":1}"`: false,
 	} {
-		p := replay.Conversation(calls(from, args), from).Preview(to, policy(t, "preserve"))
+		p := replay.SourceOfHistory(calls(from, args), from).Preview(to, policy(t, "preserve"))
 		if (p.Refused != "") != refused || (p.Acceptance.Verdict == replay.Refused) != refused || p.Outcome != replay.Verbatim || string(p.Calls[0].Args) != args {
 			t.Errorf("%s: %s, refused %q", args, p.Outcome, p.Refused)
 		}
@@ -129,7 +129,7 @@ func TestJSONOnly(t *testing.T) {
 // must be, and its own where the provider would take a text.
 func TestStrictRefusal(t *testing.T) {
 	from := target(t, "openai-chat")
-	src := replay.Conversation(calls(from, `[1]`), from)
+	src := replay.SourceOfHistory(calls(from, `[1]`), from)
 	for to, want := range map[string]string{
 		"anthropic": "Input should be a valid dictionary", "openai-chat": "the client refuses", "llama.cpp": "the client refuses",
 	} {
@@ -144,7 +144,7 @@ func TestStrictRefusal(t *testing.T) {
 func TestNeverTwice(t *testing.T) {
 	from := target(t, "openai-chat")
 	for _, args := range []string{`{"a":1}`, `{"a":1`, `"{\"a\":1}"`, `"x"`, `\`, `"`, "\u2028\x00", `{"a":"\""}`} {
-		src := replay.Conversation(calls(from, args), from)
+		src := replay.SourceOfHistory(calls(from, args), from)
 		for i := range replay.Policies {
 			p := src.Preview(from, &replay.Policies[i])
 			twice := strings.Contains(codes(p.Losses), replay.DoubleEncoded.Code)
@@ -166,7 +166,7 @@ func TestNeverTwice(t *testing.T) {
 func TestLossesPointAtBytes(t *testing.T) {
 	from := target(t, "openai-chat")
 	args := `{"b": 9007199254740993, "a":1.0, "b":2}`
-	src := replay.Conversation(calls(from, args), from)
+	src := replay.SourceOfHistory(calls(from, args), from)
 	want := map[string]string{
 		replay.DupKeys.Code: `"b"`, replay.IntPrecision.Code: "9007199254740993", replay.NumSpelling.Code: "1.0", replay.Whitespace.Code: " ",
 	}
@@ -212,7 +212,7 @@ func TestIDs(t *testing.T) {
 			m[0].Parts[i].ID, m[0].Parts[i].Args = id, []byte("{}")
 			results.Parts = append(results.Parts, dialect.Part{Kind: dialect.ResultPart, ID: id, Name: "write_file", Text: []byte("ok")})
 		}
-		p := replay.Conversation(append(m, results), target(t, "openai-chat")).Preview(target(t, test.to), policy(t, test.policy))
+		p := replay.SourceOfHistory(append(m, results), target(t, "openai-chat")).Preview(target(t, test.to), policy(t, test.policy))
 		var got []string
 		for _, c := range p.Calls {
 			got = append(got, c.ID)
@@ -236,7 +236,7 @@ func TestDigestTellsApart(t *testing.T) {
 	for i := range m[0].Parts {
 		m[0].Parts[i].ID = fmt.Sprintf("tooluse_AB%d", i)
 	}
-	p := replay.Conversation(m, from).Preview(to, policy(t, "preserve"))
+	p := replay.SourceOfHistory(m, from).Preview(to, policy(t, "preserve"))
 	seen := map[string]bool{}
 	for _, c := range p.Calls {
 		if seen[c.ID] || !to.IDs.Takes(c.ID) {
@@ -254,7 +254,7 @@ func TestNames(t *testing.T) {
 	} {
 		m := calls(from, "{}")
 		m[0].Parts[0].Name = name
-		p := replay.Conversation(m, from).Preview(target(t, "anthropic"), policy(t, "preserve"))
+		p := replay.SourceOfHistory(m, from).Preview(target(t, "anthropic"), policy(t, "preserve"))
 		if (p.Refused == "") != ok || (codes(p.Losses) == "") != ok || (p.Acceptance == replay.Acceptance{Verdict: replay.Accepted, By: replay.Rule}) != ok || p.Outcome != replay.Parsed {
 			t.Errorf("%q: %s, refused %q, %s", name, p.Outcome, p.Refused, codes(p.Losses))
 		}

@@ -19,11 +19,11 @@ import (
 // characters, as the libraries that send requests write it; ok is false where one of them raises.
 // Integers stay as they are, and fractions get the digits of repr.
 func pythonJSON(text string) (out []byte, ok bool) {
-	return dumped(text, rewriting{python: true})
+	return dumpPython(text, rewriteRules{python: true})
 }
 
-// dumped is pythonJSON written in one of Python's ways.
-func dumped(text string, how rewriting) (out []byte, ok bool) {
+// dumpPython is pythonJSON written in one of Python's ways.
+func dumpPython(text string, how rewriteRules) (out []byte, ok bool) {
 	f := factsOf([]byte(text), false)
 	if f.syntax != stream.SyntaxObject && f.syntax != stream.SyntaxOther && f.syntax != stream.SyntaxDouble {
 		return nil, false
@@ -69,131 +69,131 @@ func goJSON(text string) (out []byte, ok bool) {
 // isText reports whether a protocol takes arguments as a text.
 func isText(to string) bool { return to == chat || to == responses || to == "cohere" }
 
-// raises is a request that is not sent.
-func raises(why string) sending { return sending{throws: why} }
+// clientRaises is a request that is not sent.
+func clientRaises(why string) clientCall { return clientCall{throws: why} }
 
-// pydanticAI is the way of Pydantic AI.
-func pydanticAI(r received, to string) sending {
+// pydanticAIRule is the way of Pydantic AI.
+func pydanticAIRule(r receivedCall, to string) clientCall {
 	object := isObject([]byte(r.args))
 	switch {
 	case strings.TrimSpace(r.args) == "":
-		return sends([]byte("{}"))
+		return callWith([]byte("{}"))
 	case !object:
 		var w dialect.Writer
-		return sends(w.Open('{').Key("INVALID_JSON").Bytes([]byte(r.args)).Close('}').Text)
+		return callWith(w.Open('{').Key("INVALID_JSON").Bytes([]byte(r.args)).Close('}').Text)
 	case isText(to):
-		return sends([]byte(r.args))
+		return callWith([]byte(r.args))
 	}
 	if out, ok := pythonJSON(r.args); ok {
-		return sends(out)
+		return callWith(out)
 	}
-	return raises("its arguments have no JSON in Python")
+	return clientRaises("its arguments have no JSON in Python")
 }
 
 // pythonStrict is the way of clients that keep the text, and read it with json.loads only where an
 // object must be.
-func pythonStrict(r received, to string) sending {
+func pythonStrict(r receivedCall, to string) clientCall {
 	if isText(to) {
 		return asItCame(r, to)
 	}
 	if strings.TrimSpace(r.args) == "" {
-		return sends([]byte("{}"))
+		return callWith([]byte("{}"))
 	}
 	if out, ok := pythonJSON(r.args); ok {
-		return sends(out)
+		return callWith(out)
 	}
-	return raises("json.loads raises")
+	return clientRaises("json.loads raises")
 }
 
-// fantasy is the way of fantasy.
-func fantasy(r received, to string) sending {
+// fantasyRule is the way of fantasy.
+func fantasyRule(r receivedCall, to string) clientCall {
 	if isText(to) {
 		return asItCame(r, to)
 	}
 	out, ok := goJSON(r.args)
 	switch {
 	case ok:
-		return sends(out)
+		return callWith(out)
 	case to == gemini && r.args != "":
 		return leftOut
 	}
-	return sends([]byte("{}"))
+	return callWith([]byte("{}"))
 }
 
-// crush is the way of Crush, which puts {} in place of what is no JSON before fantasy has it.
-func crush(r received, to string) sending {
+// crushRule is the way of Crush, which puts {} in place of what is no JSON before fantasy has it.
+func crushRule(r receivedCall, to string) clientCall {
 	if !json.Valid([]byte(r.args)) {
 		r.args = "{}"
 	}
-	return fantasy(r, to)
+	return fantasyRule(r, to)
 }
 
-// openAIAgents is the way of OpenAI Agents for Python.
-func openAIAgents(r received, to string) sending {
+// openAIAgentsRule is the way of OpenAI Agents for Python.
+func openAIAgentsRule(r receivedCall, to string) clientCall {
 	if to == chat && r.args == "" {
-		return sends([]byte("{}"))
+		return callWith([]byte("{}"))
 	}
 	return asItCame(r, to)
 }
 
-// springAI is the way of Spring AI.
-func springAI(r received, to string) sending {
+// springAIRule is the way of Spring AI.
+func springAIRule(r receivedCall, to string) clientCall {
 	out, ok := pythonJSON(r.args) // of one object Jackson makes the same: integers stay whole
 	switch {
 	case strings.TrimSpace(r.args) == "":
-		return sends([]byte("{}"))
+		return callWith([]byte("{}"))
 	case isText(to):
 		return asItCame(r, to)
 	case ok && out[0] == '{':
-		return sends(out)
+		return callWith(out)
 	case to == messages:
-		return sends([]byte("{}"))
+		return callWith([]byte("{}"))
 	case ok && to == gemini:
-		return sends(objectOf("result", out))
+		return callWith(objectOf("result", out))
 	}
-	return raises("Jackson cannot read the arguments as an object")
+	return clientRaises("Jackson cannot read the arguments as an object")
 }
 
-// langChain4j is the way of LangChain4j.
-func langChain4j(r received, to string) sending {
+// langChain4jRule is the way of LangChain4j.
+func langChain4jRule(r receivedCall, to string) clientCall {
 	switch valid := json.Valid([]byte(r.args)); {
 	case isText(to):
 		return asItCame(r, to)
 	case !utf8.ValidString(r.args):
 		return notStudied
 	case strings.TrimSpace(r.args) == "":
-		return sends([]byte("{}"))
+		return callWith([]byte("{}"))
 	case to == messages && valid:
-		return sends([]byte(strings.TrimSpace(r.args)))
+		return callWith([]byte(strings.TrimSpace(r.args)))
 	case to == messages:
-		return raises("the text is pasted into the body, which is no JSON then")
+		return clientRaises("the text is pasted into the body, which is no JSON then")
 	case valid && isObject([]byte(r.args)):
 		out, _ := pythonJSON(r.args)
-		return sends(out)
+		return callWith(out)
 	}
-	return raises("Jackson cannot read the arguments as an object")
+	return clientRaises("Jackson cannot read the arguments as an object")
 }
 
 // notStudied is a call of which nobody has seen what becomes of it.
-var notStudied = sending{unknown: true}
+var notStudied = clientCall{unknown: true}
 
-// emptier is the way of agents that put {} in place of what does not parse. Of values that are no
+// emptyOnError is the way of agents that put {} in place of what does not parse. Of values that are no
 // object only arrays have been seen.
-func emptier(r received, to string) sending {
+func emptyOnError(r receivedCall, to string) clientCall {
 	v, ok := js.Parse(r.args)
 	switch {
 	case !ok:
-		return sends([]byte("{}"))
+		return callWith([]byte("{}"))
 	case v.IsPlain(), v.Kind == js.Array:
-		return sends(v.JSON())
+		return callWith(v.JSON())
 	}
 	return notStudied
 }
 
-// continueCLI is the way of Continue, which does not go on where Anthropic's call has no arguments.
-func continueCLI(r received, to string) sending {
+// continueCLIRule is the way of Continue, which does not go on where Anthropic's call has no arguments.
+func continueCLIRule(r receivedCall, to string) clientCall {
 	if r.args == "" && r.from == messages {
-		return raises("it does not go on after a call without arguments")
+		return clientRaises("it does not go on after a call without arguments")
 	}
-	return emptier(r, to)
+	return emptyOnError(r, to)
 }

@@ -14,37 +14,37 @@ import (
 )
 
 const (
-	mostDigits = 4300 // of an integer, which Python reads unless it is told otherwise
-	mostNested = 200  // levels; how many more Python reads depends on its version
+	maxDigits = 4300 // of an integer, which Python reads unless it is told otherwise
+	maxNested = 200  // levels; how many more Python reads depends on its version
 )
 
 // reprOf is Python's repr of what json.loads makes of a text, or of the text where that raises. inner
 // says that strings which are a list or a dict in JSON are read once more. ok is false where what
 // Python makes of it is not told here.
 func reprOf(dst, text []byte, inner bool) (out []byte, ok bool) {
-	return python{inner: inner}.loads(dst, text, false)
+	return pythonWriter{inner: inner}.writeText(dst, text, false)
 }
 
-// python writes values as Python's repr does.
-type python struct {
+// pythonWriter writes values as Python's repr does.
+type pythonWriter struct {
 	inner bool
 	depth int
 }
 
-// loads writes the value of a JSON text. looks says that only a list or a dict is read.
-func (p python) loads(dst, text []byte, looks bool) (out []byte, ok bool) {
+// writeText writes the value of a JSON text. looks says that only a list or a dict is read.
+func (p pythonWriter) writeText(dst, text []byte, looks bool) (out []byte, ok bool) {
 	if looks && !looksNested(text) {
 		return appendRepr(dst, text), true
 	}
 	if !json.Valid(text) {
 		mayRead := bytes.Contains(text, []byte("NaN")) || bytes.Contains(text, []byte("Infinity"))
-		return appendRepr(dst, text), !mayRead && bytes.Count(text, []byte("["))+bytes.Count(text, []byte("{")) <= mostNested
+		return appendRepr(dst, text), !mayRead && bytes.Count(text, []byte("["))+bytes.Count(text, []byte("{")) <= maxNested
 	}
 	var lex stream.Lexer
 	lex.Write(text)
 	lex.Close()
 	t := newTree(text, lex.Tokens())
-	return p.value(dst, t, 0)
+	return p.writeValue(dst, t, 0)
 }
 
 // looksNested reports whether a text begins and ends as a list or a dict.
@@ -53,21 +53,21 @@ func looksNested(text []byte) bool {
 		bytes.HasPrefix(text, []byte("[")) && bytes.HasSuffix(text, []byte("]"))
 }
 
-// value writes the value at token n.
-func (p python) value(dst []byte, t *tree, n int) (out []byte, ok bool) {
-	if p.depth++; p.depth > mostNested {
+// writeValue writes the value at token n.
+func (p pythonWriter) writeValue(dst []byte, t *tokenTree, n int) (out []byte, ok bool) {
+	if p.depth++; p.depth > maxNested {
 		return dst, false
 	}
-	lit := t.literal(n)
+	lit := t.literalAt(n)
 	switch t.tokens[n].Kind {
 	case stream.ObjectOpen:
-		return p.dict(dst, t, n)
+		return p.writeDict(dst, t, n)
 	case stream.ArrayOpen:
-		return p.list(dst, t, n)
+		return p.writeList(dst, t, n)
 	case stream.String:
 		text := dialect.Raw(lit).Append(nil)
 		if p.inner {
-			return p.loads(dst, text, true)
+			return p.writeText(dst, text, true)
 		}
 		return appendRepr(dst, text), true
 	case stream.Number:
@@ -76,28 +76,28 @@ func (p python) value(dst []byte, t *tree, n int) (out []byte, ok bool) {
 	return append(dst, map[string]string{"true": "True", "false": "False", "null": "None"}[string(lit)]...), true
 }
 
-func (p python) dict(dst []byte, t *tree, n int) (out []byte, ok bool) {
+func (p pythonWriter) writeDict(dst []byte, t *tokenTree, n int) (out []byte, ok bool) {
 	dst = append(dst, '{')
 	for i, m := range t.membersOf(n) {
 		if i > 0 {
 			dst = append(dst, ", "...)
 		}
 		dst = append(appendRepr(dst, []byte(m.key)), ": "...)
-		if dst, ok = p.value(dst, t, m.value); !ok {
+		if dst, ok = p.writeValue(dst, t, m.value); !ok {
 			return dst, false
 		}
 	}
 	return append(dst, '}'), true
 }
 
-func (p python) list(dst []byte, t *tree, n int) (out []byte, ok bool) {
+func (p pythonWriter) writeList(dst []byte, t *tokenTree, n int) (out []byte, ok bool) {
 	dst = append(dst, '[')
 	for i := n + 1; t.tokens[i].Kind != stream.ArrayClose; i = int(t.close[i]) + 1 {
 		if t.tokens[i].Kind == stream.Comma {
 			dst = append(dst, ", "...)
 			continue
 		}
-		if dst, ok = p.value(dst, t, i); !ok {
+		if dst, ok = p.writeValue(dst, t, i); !ok {
 			return dst, false
 		}
 	}
@@ -107,7 +107,7 @@ func (p python) list(dst []byte, t *tree, n int) (out []byte, ok bool) {
 // reprNumber writes a number; ok is false for an integer that Python refuses.
 func reprNumber(dst, lit []byte) (out []byte, ok bool) {
 	if !bytes.ContainsAny(lit, ".eE") {
-		return appendPython(dst, lit), len(bytes.TrimPrefix(lit, []byte("-"))) <= mostDigits
+		return appendPython(dst, lit), len(bytes.TrimPrefix(lit, []byte("-"))) <= maxDigits
 	}
 	switch v, _ := strconv.ParseFloat(string(lit), 64); {
 	case math.IsInf(v, 1):

@@ -9,10 +9,10 @@ import (
 	"toolscope/stream"
 )
 
-// Remains is what is kept of a turn when its content is let go of: enough to find its calls in a
+// TurnSummary is what is kept of a turn when its content is let go of: enough to find its calls in a
 // history, and to tell whether they are still what the model wrote.
-type Remains struct {
-	calls      []Trace
+type TurnSummary struct {
+	calls      []CallSummary
 	text       uint64
 	long       bool
 	signatures []uint64
@@ -20,43 +20,43 @@ type Remains struct {
 	ended      bool
 }
 
-// A Trace is what is left of a call.
-type Trace struct {
-	called
-	told   *Told               // nil while nothing was said
+// A CallSummary is what is left of a call.
+type CallSummary struct {
+	callIdentity
+	report *LastReport         // nil while nothing was said
 	found  []*stream.Diagnosis // about it, until now
 	size   int
 	exact  uint64 // hash of the arguments
-	value  value
-	object bool       // they were one
-	last   *judgement // what was said of them last, where they were not intact
+	value  valueHash
+	object bool           // they were one
+	last   *cachedVerdict // what was said of them last, where they were not intact
 }
 
-// Told is what was said of a call last.
-type Told struct {
-	ID     string // it had in the request
-	Fate   Fate
-	Result stream.Code
+// LastReport is what was said of a call last.
+type LastReport struct {
+	ID        string // it had in the request
+	Treatment Treatment
+	Result    stream.Code
 }
 
-// wasTold is what was said of it last.
-func (t *Trace) wasTold() Told {
-	if t.told == nil {
-		return Told{}
+// lastReport is what was said of it last.
+func (t *CallSummary) lastReport() LastReport {
+	if t.report == nil {
+		return LastReport{}
 	}
-	return *t.told
+	return *t.report
 }
 
-// lastTold is what was said of a call last.
-func lastTold(c *stream.Call) (t Told) {
+// lastReportOf is what was said of a call last.
+func lastReportOf(c *stream.Call) (t LastReport) {
 	if n := len(c.SentBack); n > 0 {
-		t = Told{c.SentBack[n-1].ID, Fate(c.SentBack[n-1].Outcome), c.SentBack[n-1].ResultCode}
+		t = LastReport{c.SentBack[n-1].ID, Treatment(c.SentBack[n-1].Outcome), c.SentBack[n-1].ResultCode}
 	}
 	return t
 }
 
-// called is what a call is known by.
-type called struct {
+// callIdentity is what a call is known by.
+type callIdentity struct {
 	ref            stream.Ref
 	id, name, item string
 	choice         int32
@@ -72,42 +72,42 @@ func stateOf(t *stream.Turn) turnState {
 	return turnState{t.HasGap(), t.Phase() == stream.TurnAborted}
 }
 
-func calledOf(c *stream.Call) called {
-	return called{
+func calledOf(c *stream.Call) callIdentity {
+	return callIdentity{
 		ref: c.Ref(), id: c.ID, name: c.Name, item: c.Item, choice: c.Choice, server: c.RunByProvider, attempt: c.Discarded, phase: c.Phase(),
 	}
 }
 
-// Remains is what to keep of a turn. It is made while the content is there.
-func (by *Observer) Remains(t *stream.Turn) *Remains {
-	r := &Remains{state: stateOf(t), ended: t.Closed()}
+// Summarise is what to keep of a turn. It is made while the content is there.
+func (by *Observer) Summarise(t *stream.Turn) *TurnSummary {
+	r := &TurnSummary{state: stateOf(t), ended: t.Closed()}
 	r.text, r.long = hashText(t.Text)
 	for _, c := range t.Calls {
-		r.calls = append(r.calls, by.trace(c))
-		r.sign(c.Signature)
+		r.calls = append(r.calls, by.summariseCall(c))
+		r.addSignature(c.Signature)
 	}
 	for i := range t.Parts {
-		r.sign(t.Parts[i].Signature)
+		r.addSignature(t.Parts[i].Signature)
 	}
 	return r
 }
 
-func (r *Remains) sign(signature string) {
+func (r *TurnSummary) addSignature(signature string) {
 	if signature != "" {
 		r.signatures = append(r.signatures, maphash.String(seed, signature))
 	}
 }
 
-func (by *Observer) trace(c *stream.Call) Trace {
+func (by *Observer) summariseCall(c *stream.Call) CallSummary {
 	args := c.Args()
-	t := Trace{
-		called: calledOf(c), size: len(args), exact: maphash.Bytes(seed, args), value: valueOf(args),
+	t := CallSummary{
+		callIdentity: calledOf(c), size: len(args), exact: maphash.Bytes(seed, args), value: valueOf(args),
 		object: c.Syntax() == stream.SyntaxObject,
 	}
-	if told := lastTold(c); told != (Told{}) {
-		t.told = &told
+	if told := lastReportOf(c); told != (LastReport{}) {
+		t.report = &told
 	}
-	if j, ok := by.remembers(t.ref); ok {
+	if j, ok := by.lastVerdict(t.ref); ok {
 		t.last = &j
 	}
 	for i := range c.Findings {
@@ -116,15 +116,15 @@ func (by *Observer) trace(c *stream.Call) Trace {
 	return t
 }
 
-// Tell notes what is said of the call now, and found.
-func (t *Trace) Tell(told Told, found stream.Finding) {
-	if t.told = &told; found.Diagnosis != nil {
+// Report notes what is said of the call now, and found.
+func (t *CallSummary) Report(told LastReport, found stream.Finding) {
+	if t.report = &told; found.Diagnosis != nil {
 		t.found = append(t.found, found.Base())
 	}
 }
 
-// Called is the name and the id of the turn's call of that number; ok is false if it has none.
-func (r *Remains) Called(call int32) (name, id string, ok bool) {
+// CallName is the name and the id of the turn's call of that number; ok is false if it has none.
+func (r *TurnSummary) CallName(call int32) (name, id string, ok bool) {
 	if n := int(call) - 1; n >= 0 && n < len(r.calls) {
 		return r.calls[n].name, r.calls[n].id, true
 	}
@@ -132,7 +132,7 @@ func (r *Remains) Called(call int32) (name, id string, ok bool) {
 }
 
 // isIntact reports whether the arguments sent are the same bytes, or both are empty.
-func (t *Trace) isIntact(sent *dialect.Part, to *dialect.Target) bool {
+func (t *CallSummary) isIntact(sent *dialect.Part, to *dialect.Target) bool {
 	if sent.Form == dialect.TextForm && to.Form != dialect.TextForm {
 		return false // a string where an object must be: bytes that are the same mean something else
 	}
@@ -140,31 +140,31 @@ func (t *Trace) isIntact(sent *dialect.Part, to *dialect.Target) bool {
 }
 
 // isOf reports whether the call had these arguments.
-func (t *Trace) isOf(args []byte) bool {
+func (t *CallSummary) isOf(args []byte) bool {
 	return len(args) == t.size && maphash.Bytes(seed, args) == t.exact
 }
 
-// judge says what became of arguments that are not intact, as far as hashes tell: whether they are
+// judgeArgs says what became of arguments that are not intact, as far as hashes tell: whether they are
 // the same value, or others. What was said while they were there stays said, unless it is wrong
 // now.
-func (t *Trace) judge(sent *dialect.Part, to *dialect.Target) verdict {
-	if slices.Contains(heldIn(sent, to), t.value) {
-		return verdict{fate: t.saidOr(WasReformatted, WasEncoded, WasWrapped), vague: true}
+func (t *CallSummary) judgeArgs(sent *dialect.Part, to *dialect.Target) argsVerdict {
+	if slices.Contains(hashesIn(sent, to), t.value) {
+		return argsVerdict{treatment: t.reportedOr(WasReformatted, WasEncoded, WasWrapped), vague: true}
 	}
-	fate := t.saidOr(WasAltered, WasRepaired)
+	fate := t.reportedOr(WasAltered, WasRepaired)
 	if saysNothing(sent.Args) {
-		fate = t.saidOr(fate, WasEmptied)
+		fate = t.reportedOr(fate, WasEmptied)
 	}
 	if fate != WasAltered || !t.object {
-		return verdict{fate: fate, vague: true} // clients repair what is no object: that is not blamed on them unseen
+		return argsVerdict{treatment: fate, vague: true} // clients repair what is no object: that is not blamed on them unseen
 	}
-	return verdict{fate, ArgsAltered.loss("other arguments were sent than the model wrote"), true}
+	return argsVerdict{fate, ArgsAltered.newLoss("other arguments were sent than the model wrote"), true}
 }
 
-// saidOr is what was said of the call, if that is one of those that hashes do not tell from fate.
-func (t *Trace) saidOr(fate Fate, others ...Fate) Fate {
-	if slices.Contains(others, t.wasTold().Fate) {
-		return t.wasTold().Fate
+// reportedOr is what was said of the call, if that is one of those that hashes do not tell from fate.
+func (t *CallSummary) reportedOr(fate Treatment, others ...Treatment) Treatment {
+	if slices.Contains(others, t.lastReport().Treatment) {
+		return t.lastReport().Treatment
 	}
 	return fate
 }
@@ -172,5 +172,5 @@ func (t *Trace) saidOr(fate Fate, others ...Fate) Fate {
 // hashText is a hash of a turn's text; long is false where it does not tell the turn from others.
 func hashText(text []byte) (sum uint64, long bool) {
 	text = bytes.TrimSpace(text)
-	return maphash.Bytes(seed, text), len(text) >= leastText
+	return maphash.Bytes(seed, text), len(text) >= minText
 }

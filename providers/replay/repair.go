@@ -10,15 +10,15 @@ import (
 	"toolscope/stream/jsonbytes"
 )
 
-// repaired is what a forgiving parser such as partial-json makes of arguments that are no object:
+// repairJSON is what a forgiving parser such as partial-json makes of arguments that are no object:
 // the text before the first wrong byte, without a member that has no value yet, and with everything
 // closed that is open. ok is false when that is no object, or an empty one.
-func repaired(f *facts) (object []byte, ok bool) {
+func repairJSON(f *argsFacts) (object []byte, ok bool) {
 	tokens := f.tokens
 	if n := tokens.Len(); n > 0 && tokens.At(n-1).Kind == stream.Junk {
 		tokens = tokens.Before(n - 1)
 	}
-	var b builder
+	var b prefixCloser
 	start := 0
 	for n, t := range tokens.All() {
 		if !b.add(t.Kind, f.raw[start:t.End], n == tokens.Len()-1) {
@@ -26,24 +26,24 @@ func repaired(f *facts) (object []byte, ok bool) {
 		}
 		start = int(t.End)
 	}
-	return b.finish()
+	return b.closeText()
 }
 
-// Mended is what a forgiving parser makes of the beginning of an object: see repaired. A text that is
+// RepairPrefix is what a forgiving parser makes of the beginning of an object: see repaired. A text that is
 // whole, and one that no such parser makes an object of, is as it was.
-func Mended(text []byte) []byte {
+func RepairPrefix(text []byte) []byte {
 	f := factsOf(text, false)
 	if f.syntax == stream.SyntaxObject {
 		return text
 	}
-	if object, _ := repaired(f); object != nil {
+	if object, _ := repairJSON(f); object != nil {
 		return object
 	}
 	return text
 }
 
-// builder closes a prefix of a JSON text.
-type builder struct {
+// prefixCloser closes a prefix of a JSON text.
+type prefixCloser struct {
 	out     []byte
 	closers []byte
 	keep    int  // out up to here is fine once the closers follow
@@ -51,7 +51,7 @@ type builder struct {
 }
 
 // add takes a token; false ends the text.
-func (b *builder) add(kind stream.TokenKind, lit []byte, last bool) bool {
+func (b *prefixCloser) add(kind stream.TokenKind, lit []byte, last bool) bool {
 	switch kind {
 	case stream.Space:
 		return true
@@ -77,7 +77,7 @@ func (b *builder) add(kind stream.TokenKind, lit []byte, last bool) bool {
 	case stream.Comma, stream.Colon:
 		b.out = append(b.out, lit...)
 	case stream.Key:
-		if !whole(lit) {
+		if !isClosed(lit) {
 			return false
 		}
 		b.out = append(b.out, lit...)
@@ -98,7 +98,7 @@ func (b *builder) add(kind stream.TokenKind, lit []byte, last bool) bool {
 	return !last
 }
 
-func (b *builder) finish() (object []byte, ok bool) {
+func (b *prefixCloser) closeText() (object []byte, ok bool) {
 	if !b.began {
 		return nil, false
 	}
@@ -109,8 +109,8 @@ func (b *builder) finish() (object []byte, ok bool) {
 	return out, len(bytes.TrimSpace(out)) > len("{}")
 }
 
-// whole reports whether a string literal has its closing quote.
-func whole(lit []byte) bool {
+// isClosed reports whether a string literal has its closing quote.
+func isClosed(lit []byte) bool {
 	_, closed := jsonbytes.StringEnd(lit)
 	return closed
 }
@@ -118,7 +118,7 @@ func whole(lit []byte) bool {
 // closedString is a string literal that may have been cut, without the escape or the half character
 // it was cut in.
 func closedString(lit []byte) []byte {
-	if whole(lit) {
+	if isClosed(lit) {
 		return lit
 	}
 	text := jsonbytes.AppendUnquoted(nil, lit[1:])

@@ -73,9 +73,9 @@ type Sent struct {
 // Preview is what a request to a provider would carry of a source, by a client with this policy. It
 // is a pure function.
 func (s *Source) Preview(to *dialect.Target, p *Policy) Preview {
-	c := &coercion{Preview: Preview{To: to, Policy: p}, src: s, ids: newIDs(to, p)}
+	c := &previewBuilder{Preview: Preview{To: to, Policy: p}, src: s, ids: newIDs(to, p)}
 	for _, other := range s.others {
-		c.ids.take(other)
+		c.ids.reserve(other)
 	}
 	if !p.Knows(s.From, to) {
 		c.Outcome, c.Refused = Unknown, p.Client.Title+" is not known to ask "+to.Title
@@ -85,15 +85,15 @@ func (s *Source) Preview(to *dialect.Target, p *Policy) Preview {
 		return c.Preview
 	}
 	c.same = s.From != nil && s.From.Protocol == to.Protocol
-	messages := c.messages()
+	messages := c.fitMessages()
 	if c.unseen {
 		c.Outcome = Unknown
 		return c.Preview
 	}
-	if c.thrown() {
+	if c.clientFails() {
 		return c.Preview
 	}
-	messages = c.pair(messages)
+	messages = c.pairResults(messages)
 	for i := range c.Calls {
 		c.Outcome = max(c.Outcome, c.Calls[i].Outcome)
 		if c.Refused == "" {
@@ -112,13 +112,13 @@ func (s *Source) Preview(to *dialect.Target, p *Policy) Preview {
 		c.Results = to.Encode(messages[n:])
 	}
 	c.Body = to.Encode(messages[:n])
-	c.Acceptance = c.accept()
+	c.Acceptance = c.acceptance()
 	return c.Preview
 }
 
-// thrown reports whether the client fails at a call: then no request is sent, and nothing else comes
+// clientFails reports whether the client fails at a call: then no request is sent, and nothing else comes
 // of it.
-func (c *coercion) thrown() bool {
+func (c *previewBuilder) clientFails() bool {
 	for i := range c.Calls {
 		if call := &c.Calls[i]; c.Policy.way != nil && call.Outcome == Throws {
 			c.Outcome, c.Refused = Throws, call.Refused
@@ -128,18 +128,18 @@ func (c *coercion) thrown() bool {
 	return false
 }
 
-// coercion makes a Preview.
-type coercion struct {
+// previewBuilder makes a Preview.
+type previewBuilder struct {
 	Preview
 	src    *Source
 	same   bool // the target speaks the protocol the source came by
-	ids    ids
+	ids    idMapper
 	call   int    // of the source, being made
 	before int    // how many calls of the source stand before the message being made
 	shape  string // how the client writes the call being made, where its policy does not say so
 	sent   []int  // numbers of the calls that are not left out
 
-	cleaned *facts // of the call's arguments as they are sent, when what the model wrote is not UTF-8
+	cleaned *argsFacts // of the call's arguments as they are sent, when what the model wrote is not UTF-8
 
 	textIDs []string // of the calls that the text of the turn being made tells of
 
@@ -148,14 +148,14 @@ type coercion struct {
 	unthought bool // the message being made loses reasoning that is the target's own
 }
 
-func (c *coercion) lose(l Loss) {
+func (c *previewBuilder) addLoss(l Loss) {
 	l.Call = c.call
 	c.Losses = append(c.Losses, l)
 }
 
-// messages fits every message to the target by itself. That calls and results belong together is
+// fitMessages fits every message to the target by itself. That calls and results belong together is
 // checked afterwards.
-func (c *coercion) messages() (out []dialect.Message) {
+func (c *previewBuilder) fitMessages() (out []dialect.Message) {
 	number := 0
 	for _, m := range c.src.Messages {
 		made := dialect.Message{Role: m.Role}
@@ -176,7 +176,7 @@ func (c *coercion) messages() (out []dialect.Message) {
 				number++
 				c.call = number
 			}
-			c.clean(&p)
+			c.sanitise(&p)
 			var keep bool
 			switch p.Kind {
 			case dialect.CallPart:
@@ -190,7 +190,7 @@ func (c *coercion) messages() (out []dialect.Message) {
 				keep = c.makeText(&p)
 			case dialect.OtherPart:
 				if keep = c.same; !keep {
-					c.lose(PartDropped.loss("a part that is neither text nor a call has no translation"))
+					c.addLoss(PartDropped.newLoss("a part that is neither text nor a call has no translation"))
 				}
 			}
 			if keep {
@@ -212,9 +212,9 @@ func (c *coercion) messages() (out []dialect.Message) {
 	return out
 }
 
-func (c *coercion) makeText(p *dialect.Part) bool {
+func (c *previewBuilder) makeText(p *dialect.Part) bool {
 	if p.Signature != "" && !c.same {
-		c.lose(SignatureDropped.loss("the signature of a text is this provider's own"))
+		c.addLoss(SignatureDropped.newLoss("the signature of a text is this provider's own"))
 		p.Signature = ""
 	}
 	return len(p.Text) > 0 || p.Raw != nil
@@ -222,45 +222,45 @@ func (c *coercion) makeText(p *dialect.Part) bool {
 
 // makeReasoning keeps reasoning and its signature for the provider it came from. To others it goes
 // as text or not at all.
-func (c *coercion) makeReasoning(p *dialect.Part) bool {
+func (c *previewBuilder) makeReasoning(p *dialect.Part) bool {
 	rule := c.To.Reasoning
 	switch {
 	case c.Policy.asText:
-		c.lose(ReasoningDropped.loss("reasoning is left out"))
+		c.addLoss(ReasoningDropped.newLoss("reasoning is left out"))
 		return false
 	case c.same && (rule != dialect.SignedReasoning || p.Signature != ""):
 		return true
 	case p.SignatureOnly, len(p.Text) == 0:
 		c.unthought = c.same
-		c.lose(ReasoningDropped.loss("reasoning that only its own provider can read is left out"))
+		c.addLoss(ReasoningDropped.newLoss("reasoning that only its own provider can read is left out"))
 		return false
 	}
 	p.Raw, c.unthought = nil, c.same
 	if p.Signature != "" {
-		c.lose(SignatureDropped.loss("the signature of reasoning is good with its own provider only"))
+		c.addLoss(SignatureDropped.newLoss("the signature of reasoning is good with its own provider only"))
 		p.Signature, p.ID = "", ""
 	}
 	if rule == dialect.PlainReasoning {
 		return true
 	}
 	if !c.Policy.reasoningAsText {
-		c.lose(ReasoningDropped.loss("reasoning is left out"))
+		c.addLoss(ReasoningDropped.newLoss("reasoning is left out"))
 		return false
 	}
-	c.lose(ReasoningToText.loss("reasoning becomes text that the model takes for its answer"))
+	c.addLoss(ReasoningToText.newLoss("reasoning becomes text that the model takes for its answer"))
 	p.Kind = dialect.TextPart
 	return true
 }
 
-func (c *coercion) makeResult(p *dialect.Part, role dialect.Role) bool {
+func (c *previewBuilder) makeResult(p *dialect.Part, role dialect.Role) bool {
 	switch {
 	case role == dialect.System:
-		c.lose(OrphanResult.loss("a result among the instructions has no place: it is left out"))
+		c.addLoss(OrphanResult.newLoss("a result among the instructions has no place: it is left out"))
 		return false
 	case p.RunByProvider:
 		keep := c.same && !c.Policy.asText
 		if !keep {
-			c.lose(ServerToolDropped.loss("the result of a tool that the provider ran has no equivalent"))
+			c.addLoss(ServerToolDropped.newLoss("the result of a tool that the provider ran has no equivalent"))
 		}
 		return keep
 	}
@@ -268,7 +268,7 @@ func (c *coercion) makeResult(p *dialect.Part, role dialect.Role) bool {
 		return c.resultAsText(p)
 	}
 	old := p.ID
-	call := c.ids.result(p.ID, p.Name)
+	call := c.ids.callOfResult(p.ID, p.Name)
 	p.ID = call.id
 	if p.Name == "" {
 		p.Name = call.name
@@ -280,11 +280,11 @@ func (c *coercion) makeResult(p *dialect.Part, role dialect.Role) bool {
 		p.Raw = nil
 	}
 	if p.Failed && !c.To.ErrorFlag {
-		c.lose(ErrorFlagLoss.loss("the result is an error, and there is no field that says so"))
+		c.addLoss(ErrorFlagLoss.newLoss("the result is an error, and there is no field that says so"))
 		p.Failed, p.Raw = false, nil
 	}
 	if p.Media > 0 && p.Raw == nil {
-		c.lose(MediaResultLoss.loss("what the result holds beside text is left out"))
+		c.addLoss(MediaResultLoss.newLoss("what the result holds beside text is left out"))
 	}
 	return true
 }

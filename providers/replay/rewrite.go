@@ -11,8 +11,8 @@ import (
 	"toolscope/stream"
 )
 
-// rewriting says how a JSON text is to be written again.
-type rewriting struct {
+// rewriteRules says how a JSON text is to be written again.
+type rewriteRules struct {
 	doubles    bool // numbers are doubles
 	spell      bool // and written in their shortest way, also where that is only another spelling
 	sanitize   bool // what is no Unicode text becomes U+FFFD
@@ -22,17 +22,17 @@ type rewriting struct {
 	javaScript bool // strings with the fewest escapes, members whose key is an index first, null for infinity
 }
 
-// tree reads a JSON text that parses by its tokens, white space left out.
-type tree struct {
+// tokenTree reads a JSON text that parses by its tokens, white space left out.
+type tokenTree struct {
 	raw    []byte
 	starts []int
 	tokens []stream.Token
 	close  []int32 // for each bracket that opens: the token that closes it
 }
 
-func newTree(raw []byte, tokens stream.TokenList) *tree {
+func newTree(raw []byte, tokens stream.TokenList) *tokenTree {
 	n := tokens.Len()
-	t := &tree{raw: raw, starts: make([]int, 0, n), tokens: make([]stream.Token, 0, n), close: make([]int32, 0, n)}
+	t := &tokenTree{raw: raw, starts: make([]int, 0, n), tokens: make([]stream.Token, 0, n), close: make([]int32, 0, n)}
 	var open []int32
 	start := 0
 	for _, tok := range tokens.All() {
@@ -52,7 +52,7 @@ func newTree(raw []byte, tokens stream.TokenList) *tree {
 	return t
 }
 
-func (t *tree) literal(n int) []byte { return t.raw[t.starts[n]:t.tokens[n].End] }
+func (t *tokenTree) literalAt(n int) []byte { return t.raw[t.starts[n]:t.tokens[n].End] }
 
 // member is one member of an object: its key, and where its value begins.
 type member struct {
@@ -63,14 +63,14 @@ type member struct {
 
 // membersOf are the members of the object that opens at token n: of those with one key the last
 // value, in the place of the first.
-func (t *tree) membersOf(n int) (all []member) {
+func (t *tokenTree) membersOf(n int) (all []member) {
 	at := map[string]int{}
 	for i := n + 1; t.tokens[i].Kind != stream.ObjectClose; {
 		if t.tokens[i].Kind != stream.Key {
 			i++ // a comma
 			continue
 		}
-		m := member{key: dialect.Raw(t.literal(i)).Text(), token: i, value: i + 2}
+		m := member{key: dialect.Raw(t.literalAt(i)).Text(), token: i, value: i + 2}
 		if first, twice := at[m.key]; twice {
 			all[first].value = m.value
 		} else {
@@ -83,7 +83,7 @@ func (t *tree) membersOf(n int) (all []member) {
 }
 
 // write appends the value at token n.
-func (t *tree) write(dst []byte, n int, how rewriting) []byte {
+func (t *tokenTree) write(dst []byte, n int, how rewriteRules) []byte {
 	switch t.tokens[n].Kind {
 	case stream.ObjectOpen:
 		members := t.membersOf(n)
@@ -95,9 +95,9 @@ func (t *tree) write(dst []byte, n int, how rewriting) []byte {
 		dst = append(dst, '{')
 		for i, m := range members {
 			if i > 0 {
-				dst = append(dst, how.mark(",")...)
+				dst = append(dst, how.separator(",")...)
 			}
-			dst = append(t.writeString(dst, m.token, how), how.mark(":")...)
+			dst = append(t.writeString(dst, m.token, how), how.separator(":")...)
 			dst = t.write(dst, m.value, how)
 		}
 		return append(dst, '}')
@@ -105,7 +105,7 @@ func (t *tree) write(dst []byte, n int, how rewriting) []byte {
 		dst = append(dst, '[')
 		for i := n + 1; t.tokens[i].Kind != stream.ArrayClose; i = int(t.close[i]) + 1 {
 			if t.tokens[i].Kind == stream.Comma {
-				dst = append(dst, how.mark(",")...)
+				dst = append(dst, how.separator(",")...)
 				continue
 			}
 			dst = t.write(dst, i, how)
@@ -115,25 +115,25 @@ func (t *tree) write(dst []byte, n int, how rewriting) []byte {
 		return t.writeString(dst, n, how)
 	case stream.Number:
 		if how.python {
-			return appendPython(dst, t.literal(n))
+			return appendPython(dst, t.literalAt(n))
 		}
 		if how.doubles {
-			return appendNumber(dst, t.literal(n), how)
+			return appendNumber(dst, t.literalAt(n), how)
 		}
 	}
-	return append(dst, t.literal(n)...)
+	return append(dst, t.literalAt(n)...)
 }
 
-// mark is a comma or colon.
-func (how rewriting) mark(c string) string {
+// separator is a comma or colon.
+func (how rewriteRules) separator(c string) string {
 	if how.spaced {
 		return c + " "
 	}
 	return c
 }
 
-func appendNumber(dst, lit []byte, how rewriting) []byte {
-	text, what := respelled(lit)
+func appendNumber(dst, lit []byte, how rewriteRules) []byte {
+	text, what := asDouble(lit)
 	switch {
 	case what == spelledOther && !how.spell:
 		return append(dst, lit...)
@@ -156,11 +156,11 @@ func indexesFirst(a, b member) int {
 	return 0
 }
 
-func (t *tree) writeString(dst []byte, n int, how rewriting) []byte {
-	lit := dialect.Raw(t.literal(n))
+func (t *tokenTree) writeString(dst []byte, n int, how rewriteRules) []byte {
+	lit := dialect.Raw(t.literalAt(n))
 	if how.sanitize {
 		text := lit.Append(nil)
-		if clean := sanitized(text); !bytes.Equal(clean, text) {
+		if clean := replaceInvalid(text); !bytes.Equal(clean, text) {
 			return dialect.AppendString(dst, clean)
 		}
 	}
@@ -170,15 +170,15 @@ func (t *tree) writeString(dst []byte, n int, how rewriting) []byte {
 	return append(dst, lit...)
 }
 
-// sanitized is text with U+FFFD for what is no Unicode text: bytes that are not UTF-8, and half a
+// replaceInvalid is text with U+FFFD for what is no Unicode text: bytes that are not UTF-8, and half a
 // surrogate pair.
-func sanitized(text []byte) []byte { return replaced(text, true) }
+func replaceInvalid(text []byte) []byte { return replaceInvalidIn(text, true) }
 
-// valid is text with U+FFFD for bytes that are not UTF-8. Half a surrogate pair stays: JSON can say
+// replaceNonUTF8 is text with U+FFFD for bytes that are not UTF-8. Half a surrogate pair stays: JSON can say
 // it.
-func valid(text []byte) []byte { return replaced(text, false) }
+func replaceNonUTF8(text []byte) []byte { return replaceInvalidIn(text, false) }
 
-func replaced(text []byte, halves bool) []byte {
+func replaceInvalidIn(text []byte, halves bool) []byte {
 	if utf8.Valid(text) {
 		return text
 	}
@@ -205,8 +205,8 @@ func charLen(text []byte) (n int, ok bool) {
 	return n, r != utf8.RuneError || n > 1
 }
 
-// uncleaned is the offset in text of what stands at offset n of valid(text).
-func uncleaned(text []byte, n int) (offset int) {
+// originalOffset is the offset in text of what stands at offset n of valid(text).
+func originalOffset(text []byte, n int) (offset int) {
 	for offset < len(text) && n > 0 {
 		size, ok := charLen(text[offset:])
 		if offset += size; ok {

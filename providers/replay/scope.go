@@ -20,10 +20,10 @@ const (
 
 func (s Scope) String() string { return [...]string{"call", "turn", "conversation"}[s] }
 
-// Continued is the source of a history and the turn that followed it. The history is in the form of
+// SourceOfHistoryAndTurn is the source of a history and the turn that followed it. The history is in the form of
 // before, the turn in that of from.
-func Continued(history []dialect.Message, before *dialect.Target, t *stream.Turn, from *dialect.Target) *Source {
-	return Conversation(append(slices.Clip(history), Message(t, from)), before)
+func SourceOfHistoryAndTurn(history []dialect.Message, before *dialect.Target, t *stream.Turn, from *dialect.Target) *Source {
+	return SourceOfHistory(append(slices.Clip(history), Message(t, from)), before)
 }
 
 // NumCalls is how many calls messages hold.

@@ -10,32 +10,32 @@ import (
 // A shape is a call as a client writes it, where that is not what is usual: the members in its
 // order, with words in capitals for what they hold. It is found by the target's dialect, or by that
 // of the source and the target, "from>to". A member whose value is not there is left out.
-type shapes map[string]string
+type callTemplates map[string]string
 
-// of is the shape of a call on its way.
-func (s shapes) of(from, to string) string {
+// templateFor is the shape of a call on its way.
+func (s callTemplates) templateFor(from, to string) string {
 	if shape, ok := s[from+">"+to]; ok {
 		return shape
 	}
 	return s[to]
 }
 
-// shaped is the call as the policy's client writes it, nil where that is as usual.
-func (c *coercion) shaped(p *dialect.Part) dialect.Raw {
+// fillTemplate is the call as the policy's client writes it, nil where that is as usual.
+func (c *previewBuilder) fillTemplate(p *dialect.Part) dialect.Raw {
 	from := ""
 	if c.src.From != nil {
 		from = c.src.From.Protocol
 	}
 	shape := c.shape
 	if shape == "" {
-		shape = c.Policy.shapes.of(from, c.To.Protocol)
+		shape = c.Policy.shapes.templateFor(from, c.To.Protocol)
 	}
 	if shape == "" || p.RunByProvider || p.ToolKind != "function" {
 		return nil
 	}
 	args := string(p.Args)
 	if c.To.Form == dialect.TextForm {
-		args = literal(args)
+		args = quoteJSON(args)
 	}
 	for _, member := range [...]struct{ name, word, value string }{
 		{"id", "ID", p.ID}, {"id", "ITEM", p.Item}, {"args", "ARGS", args}, {"call_id", "ID", p.ID},
@@ -53,11 +53,11 @@ func (c *coercion) shaped(p *dialect.Part) dialect.Raw {
 			shape = strings.Replace(shape, `,"thoughtSignature":`+word, "", 1)
 		}
 	}
-	return dialect.Raw(strings.NewReplacer("SIGNATURE", literal(p.Signature), "PROOF", literal(proof), "INDEX", strconv.Itoa(c.call-1-c.before), "ID", literal(p.ID), "ITEM", literal(p.Item), "NAME", literal(p.Name), "ARGS", args).Replace(shape))
+	return dialect.Raw(strings.NewReplacer("SIGNATURE", quoteJSON(p.Signature), "PROOF", quoteJSON(proof), "INDEX", strconv.Itoa(c.call-1-c.before), "ID", quoteJSON(p.ID), "ITEM", quoteJSON(p.Item), "NAME", quoteJSON(p.Name), "ARGS", args).Replace(shape))
 }
 
-// literal is text as a JSON string.
-func literal(text string) string { return string(dialect.AppendString(nil, []byte(text))) }
+// quoteJSON is text as a JSON string.
+func quoteJSON(text string) string { return string(dialect.AppendString(nil, []byte(text))) }
 
 // Shapes that several clients share.
 const (
@@ -73,19 +73,19 @@ const (
 )
 
 var (
-	codexShapes     = shapes{responses: `{"type":"function_call","status":"completed","id":ITEM,"name":NAME,"arguments":ARGS,"call_id":ID}`}
-	aiSDKShapes     = shapes{responses: plainResponses, gemini: withID}
-	langChainShapes = shapes{
+	codexShapes     = callTemplates{responses: `{"type":"function_call","status":"completed","id":ITEM,"name":NAME,"arguments":ARGS,"call_id":ID}`}
+	aiSDKShapes     = callTemplates{responses: plainResponses, gemini: withID}
+	langChainShapes = callTemplates{
 		responses:                   `{"type":"function_call","name":NAME,"arguments":ARGS,"call_id":ID}`,
 		responses + ">" + responses: `{"id":ITEM,"type":"function_call","status":"completed","call_id":ID,"name":NAME,"arguments":ARGS}`,
 		gemini:                      noID,
 		ollama:                      `{"id":ID,"type":"function","function":{"name":NAME,"arguments":ARGS}}`,
 	}
-	agentsShapes = shapes{
+	agentsShapes = callTemplates{
 		responses:                   nameFirst,
 		responses + ">" + responses: `{"id":ITEM,"type":"function_call","name":NAME,"call_id":ID,"arguments":ARGS,"status":"completed"}`,
 	}
-	openAIShapes = shapes{
+	openAIShapes = callTemplates{
 		responses: `{"id":ITEM,"type":"function_call","status":"completed","call_id":ID,"name":NAME,"arguments":ARGS,"parsed_arguments":null}`,
 	}
 )

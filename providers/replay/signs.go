@@ -10,10 +10,10 @@ import (
 	"toolscope/stream"
 )
 
-// vouched reports whether the message of call n has something else of a turn: its text, a
+// hasOtherEvidence reports whether the message of call n has something else of a turn: its text, a
 // signature, another of its calls.
-func (m *matching) vouched(t *turn, n int) bool {
-	message := &m.messages[m.held[n].message]
+func (m *matcher) hasOtherEvidence(t *candidateTurn, n int) bool {
+	message := &m.messages[m.entries[n].message]
 	if text := textOf(message); len(text) > 0 {
 		if sum, _ := hashText(text); sum == t.text {
 			return true
@@ -25,16 +25,16 @@ func (m *matching) vouched(t *turn, n int) bool {
 		}
 	}
 	for i := range t.calls {
-		if at := t.calls[i].found; at >= 0 && m.held[at].message == m.held[n].message {
+		if at := t.calls[i].found; at >= 0 && m.entries[at].message == m.entries[n].message {
 			return true
 		}
 	}
 	return false
 }
 
-func (t *turn) hasSignature(signature string) bool {
-	if t.Left != nil {
-		return slices.Contains(t.Left.signatures, maphash.String(seed, signature))
+func (t *candidateTurn) hasSignature(signature string) bool {
+	if t.Summary != nil {
+		return slices.Contains(t.Summary.signatures, maphash.String(seed, signature))
 	}
 	return slices.ContainsFunc(t.Turn.Parts, func(p stream.Part) bool { return p.Signature == signature }) ||
 		slices.ContainsFunc(t.Turn.Calls, func(c *stream.Call) bool { return c.Signature == signature })
@@ -53,7 +53,7 @@ func textOf(m *dialect.Message) []byte {
 
 // bySigns looks for other evidence of a turn of which no call is found: results of its calls, or
 // its text.
-func (m *matching) bySigns(t *turn) {
+func (m *matcher) bySigns(t *candidateTurn) {
 	if t.sure || t.kin == stranger && !t.namesSurely() {
 		return
 	}
@@ -67,20 +67,20 @@ func (m *matching) bySigns(t *turn) {
 }
 
 // namesSurely reports whether the turn's calls have ids that no other has.
-func (t *turn) namesSurely() bool {
-	return slices.ContainsFunc(t.calls, func(c earlier) bool { return !c.number })
+func (t *candidateTurn) namesSurely() bool {
+	return slices.ContainsFunc(t.calls, func(c earlierCall) bool { return !c.number })
 }
 
 // orphanOf is the first result of a call that is not in the history, nil when there is none: it has
 // the call's id, or is its tool's and stands where the turn must.
-func (m *matching) orphanOf(c *earlier) (first *orphan) {
+func (m *matcher) orphanOf(c *earlierCall) (first *orphan) {
 	if c.id != "" {
-		for l := range m.orphansIn(c.id, c.turn, !c.number || c.turn.Next) {
+		for l := range m.orphansIn(c.id, c.turn, !c.number || c.turn.Continues) {
 			first = l
 			break
 		}
 	}
-	for l := range m.orphansIn("", c.turn, c.turn.Next) {
+	for l := range m.orphansIn("", c.turn, c.turn.Continues) {
 		if l.part.Name == c.name && (first == nil || l.number < first.number) {
 			return l
 		}
@@ -90,7 +90,7 @@ func (m *matching) orphanOf(c *earlier) (first *orphan) {
 
 // orphansIn are the results for an id that have no call: those that stand where a turn must, or all
 // of them.
-func (m *matching) orphansIn(id string, t *turn, all bool) func(yield func(*orphan) bool) {
+func (m *matcher) orphansIn(id string, t *candidateTurn, all bool) func(yield func(*orphan) bool) {
 	return func(yield func(*orphan) bool) {
 		list := m.orphans[id]
 		i := 0
@@ -105,19 +105,19 @@ func (m *matching) orphansIn(id string, t *turn, all bool) func(yield func(*orph
 	}
 }
 
-// leastText is how long a text must be to tell a turn from others.
-const leastText = 24
+// minText is how long a text must be to tell a turn from others.
+const minText = 24
 
 // hasText reports whether the history has the turn's text as the model's, in a message that has no
 // call of another turn, and where the turn must stand if that is known.
-func (m *matching) hasText(t *turn) bool {
-	if !t.long || m.common[textClue(t.text)] {
+func (m *matcher) hasText(t *candidateTurn) bool {
+	if !t.long || m.common[textKey(t.text)] {
 		return false
 	}
 	for _, i := range m.readTexts()[t.text] {
-		n := m.calls[i]
-		of := n < len(m.held) && m.held[n].message == i && m.is[n] != nil
-		if !of && (t.Asked.Begin == 0 || t.placed && n == t.first) {
+		n := m.callsBefore[i]
+		of := n < len(m.entries) && m.entries[n].message == i && m.matched[n] != nil
+		if !of && (t.Position.Begin == 0 || t.placed && n == t.first) {
 			return true
 		}
 	}

@@ -11,17 +11,17 @@ type Source struct {
 	Messages []dialect.Message
 	From     *dialect.Target // where the protocol it came by sends its own history; nil when that is not known
 
-	facts   []*facts // of each call, in order
-	results bool     // the last message holds results that were made up: they are told apart from the rest
-	split   bool     // calls of one turn were put into several messages
-	behind  []bool   // of a split source: the call stood behind a signed one in its message
-	others  []Named  // calls of the conversation that are not sent
-	seen    []Witness
-	later   bool // the first call stands behind others of its turn that are not sent
+	facts    []*argsFacts // of each call, in order
+	results  bool         // the last message holds results that were made up: they are told apart from the rest
+	split    bool         // calls of one turn were put into several messages
+	behind   []bool       // of a split source: the call stood behind a signed one in its message
+	others   []UnsentCall // calls of the conversation that are not sent
+	evidence []Evidence
+	later    bool // the first call stands behind others of its turn that are not sent
 }
 
-// Conversation is the source of a whole history.
-func Conversation(messages []dialect.Message, from *dialect.Target) *Source {
+// SourceOfHistory is the source of a whole history.
+func SourceOfHistory(messages []dialect.Message, from *dialect.Target) *Source {
 	s := &Source{Messages: messages, From: from}
 	for _, m := range messages {
 		for i := range m.Parts {
@@ -39,24 +39,24 @@ func isFreeform(p *dialect.Part) bool { return p.ToolKind == "custom" && p.Form 
 // Pending is the text of results that have not come yet.
 const Pending = "(the tool's result)"
 
-// Calls is the source of some calls of a turn, all if none is given, with results to come: the
+// SourceOfCalls is the source of some calls of a turn, all if none is given, with results to come: the
 // arguments are those that are there now.
-func Calls(t *stream.Turn, from *dialect.Target, calls ...*stream.Call) *Source {
+func SourceOfCalls(t *stream.Turn, from *dialect.Target, calls ...*stream.Call) *Source {
 	if len(calls) == 0 {
 		calls = t.Calls
 	}
 	model := dialect.Message{Role: dialect.Assistant}
 	for _, c := range calls {
 		if !c.Discarded {
-			model.Parts = append(model.Parts, part(c, from))
+			model.Parts = append(model.Parts, callPart(c, from))
 		}
 	}
 	return fromModel(model, from, calls)
 }
 
-// Turn is the source of a whole turn: its text, its reasoning and its calls, in their order, with
+// SourceOfTurn is the source of a whole turn: its text, its reasoning and its calls, in their order, with
 // results to come.
-func Turn(t *stream.Turn, from *dialect.Target) *Source {
+func SourceOfTurn(t *stream.Turn, from *dialect.Target) *Source {
 	return fromModel(Message(t, from), from, t.Calls)
 }
 
@@ -68,7 +68,7 @@ func Message(t *stream.Turn, from *dialect.Target) dialect.Message {
 		switch p.Kind {
 		case stream.PartCall:
 			if c := t.Calls[p.End-1]; !c.Discarded {
-				model.Parts = append(model.Parts, part(c, from))
+				model.Parts = append(model.Parts, callPart(c, from))
 			}
 		case stream.PartText:
 			model.Parts = append(model.Parts, dialect.Part{Kind: dialect.TextPart, Text: t.Text[text:p.End:p.End], Signature: p.Signature})
@@ -83,7 +83,7 @@ func Message(t *stream.Turn, from *dialect.Target) dialect.Message {
 	return model
 }
 
-func part(c *stream.Call, from *dialect.Target) dialect.Part {
+func callPart(c *stream.Call, from *dialect.Target) dialect.Part {
 	n := len(c.Args())
 	p := dialect.Part{
 		Kind: dialect.CallPart, ID: c.ID, Item: c.Item, Name: c.Name, Namespace: c.Namespace, ToolKind: c.Kind, Parent: c.Parent, MCPServer: c.MCPServer,

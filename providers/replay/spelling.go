@@ -7,9 +7,9 @@ import (
 	"toolscope/providers/dialect"
 )
 
-// spellings are the forms in which clients send a call's id to a target with a rule for ids: as it
+// idSpellings are the forms in which clients send a call's id to a target with a rule for ids: as it
 // is, joined with the id of its item, and each of these fitted to the rule.
-func spellings(id, item string, rule dialect.IDRule) iter.Seq[string] {
+func idSpellings(id, item string, rule dialect.IDRule) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for plain := range plainSpellings(id, item) {
 			if !yield(plain) {
@@ -41,8 +41,8 @@ func fittedSpellings(id, item string, rule dialect.IDRule) iter.Seq[string] {
 				continue
 			}
 			for _, first := range []bool{false, true} {
-				x := ids{rule: rule, first: first, whole: true}
-				if made, _ := x.fit(0, plain); !yield(made) {
+				x := idMapper{rule: rule, first: first, keepJoined: true}
+				if made, _ := x.fitID(0, plain); !yield(made) {
 					return
 				}
 			}

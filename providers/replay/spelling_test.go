@@ -12,10 +12,10 @@ import (
 func TestSpellings(t *testing.T) {
 	rule := dialect.IDRule{Min: 9, Max: 9, Class: "a-zA-Z0-9"}
 	both := "toolu_ABC|fc_1"
-	want := []string{"toolu_ABC", both, digest("toolu_ABC", rule), digest("toolu_ABC", rule), digest(both, rule), "tooluABCf"}
+	want := []string{"toolu_ABC", both, digestID("toolu_ABC", rule), digestID("toolu_ABC", rule), digestID(both, rule), "tooluABCf"}
 	for n := range want {
 		var some []string
-		for id := range spellings("toolu_ABC", "fc_1", rule) {
+		for id := range idSpellings("toolu_ABC", "fc_1", rule) {
 			if some = append(some, id); len(some) > n {
 				break
 			}

@@ -17,7 +17,7 @@ func (s *Source) Split() *Source {
 			out.Messages = append(out.Messages, m)
 			continue
 		}
-		end := answersBehind(s.Messages, i)
+		end := resultsEnd(s.Messages, i)
 		out.split = true
 		out.Messages = append(out.Messages, splitCalls(m, s.Messages[i+1:end])...)
 		i = end - 1
@@ -28,9 +28,9 @@ func (s *Source) Split() *Source {
 	return out
 }
 
-// answersBehind is where the messages end that may have the results of message i: the user's that
+// resultsEnd is where the messages end that may have the results of message i: the user's that
 // follow it.
-func answersBehind(messages []dialect.Message, i int) (end int) {
+func resultsEnd(messages []dialect.Message, i int) (end int) {
 	for end = i + 1; end < len(messages) && messages[end].Role == dialect.User; end++ {
 	}
 	return end
@@ -89,11 +89,11 @@ func splitCalls(m dialect.Message, after []dialect.Message) (out []dialect.Messa
 	if len(now.Parts) > 0 {
 		out = append(out, now)
 	}
-	return append(out, without(after, taken)...)
+	return append(out, withoutParts(after, taken)...)
 }
 
-// without are messages without the parts that were taken from them.
-func without(messages []dialect.Message, taken map[place]bool) (out []dialect.Message) {
+// withoutParts are messages without the parts that were taken from them.
+func withoutParts(messages []dialect.Message, taken map[place]bool) (out []dialect.Message) {
 	for i, m := range messages {
 		rest := m
 		rest.Parts = nil

@@ -12,21 +12,21 @@ import (
 	"toolscope/providers/dialect"
 )
 
-// A value is a hash of what arguments say, however they are written. Texts that judge takes for the
+// A valueHash is a hash of what arguments say, however they are written. Texts that judge takes for the
 // same value share it; so do those between which numbers were rounded or text was cleaned. That two
 // texts share it is a reason to compare them. It means something within one run only.
-type value uint64
+type valueHash uint64
 
 // seed is of all hashes that are held against each other within one run.
 var seed = maphash.MakeSeed()
 
 const (
-	nothing value = 0 // of arguments that are empty
-	null    value = 1 // also of numbers beyond every double, for which JavaScript writes null
+	nothing valueHash = 0 // of arguments that are empty
+	null    valueHash = 1 // also of numbers beyond every double, for which JavaScript writes null
 )
 
 // valueOf is the value of a text. One that is no JSON stands for itself.
-func valueOf(text []byte) value {
+func valueOf(text []byte) valueHash {
 	text = bytes.TrimSpace(text)
 	if saysNothing(text) {
 		return nothing
@@ -35,7 +35,7 @@ func valueOf(text []byte) value {
 	s := dialect.Scan(text)
 	v := r.read(&s)
 	if s.End() != nil {
-		return hashOf('?', sanitized(text))
+		return hashOf('?', replaceInvalid(text))
 	}
 	return v
 }
@@ -46,18 +46,18 @@ type valueReader struct {
 	text    []byte
 }
 
-type memberValue struct{ key, value value }
+type memberValue struct{ key, value valueHash }
 
-func (r *valueReader) read(s *dialect.Scanner) (v value) {
+func (r *valueReader) read(s *dialect.Scanner) (v valueHash) {
 	switch s.Kind() {
 	case '{':
 		return r.readObject(s)
 	case '[':
 		v = '['
 		for ok := s.Array(); ok; ok = s.Element() {
-			v = v.with(r.read(s))
+			v = v.combine(r.read(s))
 		}
-		return v.with(']')
+		return v.combine(']')
 	}
 	raw := s.Value()
 	switch {
@@ -73,7 +73,7 @@ func (r *valueReader) read(s *dialect.Scanner) (v value) {
 }
 
 // readObject reads an object, whose members have no order; of those with one key the last counts.
-func (r *valueReader) readObject(s *dialect.Scanner) value {
+func (r *valueReader) readObject(s *dialect.Scanner) valueHash {
 	first := len(r.members)
 	for ok := s.Object(); ok; ok = s.Member() {
 		key := hashOf('k', cleanedText(s.Key()))
@@ -81,17 +81,17 @@ func (r *valueReader) readObject(s *dialect.Scanner) value {
 	}
 	all := r.members[first:]
 	slices.SortStableFunc(all, func(a, b memberValue) int { return cmp.Compare(a.key, b.key) })
-	v := value('{')
+	v := valueHash('{')
 	for i, m := range all {
 		if i+1 == len(all) || all[i+1].key != m.key {
-			v = v.with(m.key).with(m.value)
+			v = v.combine(m.key).combine(m.value)
 		}
 	}
 	r.members = r.members[:first]
-	return v.with('}')
+	return v.combine('}')
 }
 
-func valueOfNumber(lit []byte) value {
+func valueOfNumber(lit []byte) valueHash {
 	f, err := strconv.ParseFloat(string(lit), 64)
 	if err != nil {
 		return null
@@ -99,7 +99,7 @@ func valueOfNumber(lit []byte) value {
 	if f == 0 {
 		f = 0 // and not -0
 	}
-	return value('0').with(value(math.Float64bits(f)))
+	return valueHash('0').combine(valueHash(math.Float64bits(f)))
 }
 
 // cleanedText is text with U+FFFD for what is no Unicode text. It is the same bytes where there is
@@ -108,24 +108,24 @@ func cleanedText(text []byte) []byte {
 	if utf8.Valid(text) {
 		return text
 	}
-	return sanitized(text)
+	return replaceInvalid(text)
 }
 
-func hashOf(kind value, text []byte) value {
-	return kind.with(value(maphash.Bytes(seed, text)))
+func hashOf(kind valueHash, text []byte) valueHash {
+	return kind.combine(valueHash(maphash.Bytes(seed, text)))
 }
 
-// with is the value of v and other, one after another.
-func (v value) with(other value) value {
+// combine is the value of v and other, one after another.
+func (v valueHash) combine(other valueHash) valueHash {
 	const a, b = 0x9e3779b97f4a7c15, 0xff51afd7ed558ccd
 	v = (v ^ other*a) * b
 	return v ^ v>>32
 }
 
-// heldIn are the values of all that the arguments sent may hold: they themselves, what is in the
+// hashesIn are the values of all that the arguments sent may hold: they themselves, what is in the
 // string that they are, and what is in the object around it. The first is that of the text itself.
-func heldIn(p *dialect.Part, to *dialect.Target) []value {
-	all := []value{valueOf(p.Args)}
+func hashesIn(p *dialect.Part, to *dialect.Target) []valueHash {
+	all := []valueHash{valueOf(p.Args)}
 	if p.Form == dialect.TextForm && to.Form != dialect.TextForm {
 		all = append(all, valueOf(dialect.AppendString(nil, p.Args)))
 	}

@@ -49,10 +49,10 @@ func TestValueTells(t *testing.T) {
 		for _, form := range []dialect.ArgsForm{dialect.ObjectForm, dialect.TextForm} {
 			for _, sent := range all {
 				p := &dialect.Part{Kind: dialect.CallPart, Args: []byte(sent), Form: form}
-				values := heldIn(p, to)
+				values := hashesIn(p, to)
 				for _, c := range s.Turn(0).Calls {
 					shares := slices.Contains(values, valueOf(c.Args()))
-					switch by.judge(&earlier{called: calledOf(c), call: c}, p, to).fate {
+					switch by.judgeCall(&earlierCall{callIdentity: calledOf(c), call: c}, p, to).treatment {
 					case Intact, WasReformatted, WasEncoded, WasWrapped:
 						if same++; !shares {
 							t.Errorf("%q sent as %q, form %d to %d: no value is the same", c.Args(), sent, form, to.Form)
@@ -103,20 +103,20 @@ func TestJudgementsAreBounded(t *testing.T) {
 	s.Apply(stream.Event{Kind: stream.TurnOpen})
 	s.Apply(stream.Event{Kind: stream.CallOpen, What: &stream.CallInfo{Name: "f"}})
 	s.Apply(stream.Event{Kind: stream.Args, Text: `{"a":1}`})
-	c := &earlier{called: calledOf(s.Turn(0).Calls[0]), call: s.Turn(0).Calls[0]}
+	c := &earlierCall{callIdentity: calledOf(s.Turn(0).Calls[0]), call: s.Turn(0).Calls[0]}
 	p, to := &dialect.Part{Args: []byte(`{"a": 1}`)}, &dialect.Target{}
-	for n := range int32(5 * mostJudged) {
-		if c.ref = (stream.Ref{Turn: n, Call: 1}); by.judge(c, p, to).fate != WasReformatted {
+	for n := range int32(5 * maxJudged) {
+		if c.ref = (stream.Ref{Turn: n, Call: 1}); by.judgeCall(c, p, to).treatment != WasReformatted {
 			t.Fatal("it is not judged")
 		}
 		if n%1000 == 0 {
 			c.ref.Turn = 0
-			by.judge(c, p, to)
+			by.judgeCall(c, p, to)
 		}
 	}
-	_, often := by.remembers(stream.Ref{Turn: 0, Call: 1})
-	_, once := by.remembers(stream.Ref{Turn: 1, Call: 1})
-	if n := len(by.judged) + len(by.before); n > 2*mostJudged || n < mostJudged || !often || once {
+	_, often := by.lastVerdict(stream.Ref{Turn: 0, Call: 1})
+	_, once := by.lastVerdict(stream.Ref{Turn: 1, Call: 1})
+	if n := len(by.judged) + len(by.before); n > 2*maxJudged || n < maxJudged || !often || once {
 		t.Errorf("%d are remembered; the one often asked for: %t, the one asked for once: %t", n, often, once)
 	}
 }
@@ -134,7 +134,7 @@ func TestAlong(t *testing.T) {
 		return m
 	}
 	history := []dialect.Message{say("go"), call("a", "b"), say("on"), call("c"), say("and on")}
-	passes := map[Asked]int{}
+	passes := map[Position]int{}
 	for n, a := range Along(history) {
 		passes[a] = n
 	}
@@ -142,16 +142,16 @@ func TestAlong(t *testing.T) {
 		if end == 0 {
 			continue
 		}
-		if n, ok := passes[AskedBy(history[:end])]; !ok || n != calls {
+		if n, ok := passes[PositionOf(history[:end])]; !ok || n != calls {
 			t.Errorf("with %d messages it stands behind %d calls (%t), want %d", end, n, ok, calls)
 		}
 	}
 	for _, other := range [][]dialect.Message{{say("stop")}, {say("go"), call("b")}, {say("go"), call("a", "b", "c", "d")}} {
-		if n, ok := passes[AskedBy(other)]; ok {
+		if n, ok := passes[PositionOf(other)]; ok {
 			t.Errorf("another conversation stands behind %d calls of it", n)
 		}
 	}
-	if AskedBy(nil) != (Asked{}) {
+	if PositionOf(nil) != (Position{}) {
 		t.Error("no history stands somewhere")
 	}
 }

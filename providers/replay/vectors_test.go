@@ -32,7 +32,7 @@ func body(p replay.Preview) string {
 func TestVectors(t *testing.T) {
 	chat, anthropic := target(t, "openai-chat"), target(t, "anthropic")
 	t.Run("54 malformed arguments to Anthropic", func(t *testing.T) {
-		src := replay.Conversation(calls(chat, `{"a":1`), chat)
+		src := replay.SourceOfHistory(calls(chat, `{"a":1`), chat)
 		if p := src.Preview(anthropic, policy(t, "preserve")); string(p.Calls[0].Args) != `{}` || codes(p.Losses) != replay.ArgsEmptied.Code {
 			t.Errorf("%s, %s", p.Calls[0].Args, codes(p.Losses))
 		}
@@ -41,19 +41,19 @@ func TestVectors(t *testing.T) {
 		}
 	})
 	t.Run("55 an id of two to Anthropic", func(t *testing.T) {
-		p := replay.Conversation(answered(chat, "call_a|fc_b"), chat).Preview(anthropic, policy(t, "preserve"))
+		p := replay.SourceOfHistory(answered(chat, "call_a|fc_b"), chat).Preview(anthropic, policy(t, "preserve"))
 		if codes(p.Losses) != replay.IDRewritten.Code || strings.Count(body(p), `"call_a"`) != 2 {
 			t.Errorf("%s: %s", codes(p.Losses), body(p))
 		}
 	})
 	t.Run("56 ids cut to nine characters for Mistral", func(t *testing.T) {
-		p := replay.Conversation(answered(chat, "tooluse_ABx", "tooluse_ABy"), chat).Preview(target(t, "mistral"), policy(t, "wrap-raw"))
+		p := replay.SourceOfHistory(answered(chat, "tooluse_ABx", "tooluse_ABy"), chat).Preview(target(t, "mistral"), policy(t, "wrap-raw"))
 		if !strings.HasSuffix(codes(p.Losses), replay.IDCollision.Code) {
 			t.Errorf("%s: %s", codes(p.Losses), body(p))
 		}
 	})
 	t.Run("57 an id with a dot and a colon", func(t *testing.T) {
-		src := replay.Conversation(answered(chat, "functions.search:0"), chat)
+		src := replay.SourceOfHistory(answered(chat, "functions.search:0"), chat)
 		if p := src.Preview(anthropic, policy(t, "preserve")); codes(p.Losses) != replay.IDRewritten.Code {
 			t.Errorf("to Anthropic: %s", codes(p.Losses))
 		}
@@ -66,7 +66,7 @@ func TestVectors(t *testing.T) {
 		batch := answered(gemini, "", "")
 		batch[0].Parts[0].Signature = "c2ln"
 		batch[0].Parts[1].Name, batch[1].Parts[0].Name, batch[1].Parts[1].Name = "other", batch[0].Parts[0].Name, "other"
-		src := replay.Conversation(batch, gemini)
+		src := replay.SourceOfHistory(batch, gemini)
 		if p := src.Preview(gemini, policy(t, "preserve")); p.Refused != "" || len(p.Losses) > 0 || len(p.Body) != 2 {
 			t.Errorf("together: %s, refused %q: %s", codes(p.Losses), p.Refused, body(p))
 		}
@@ -117,12 +117,12 @@ func TestArraysTravel(t *testing.T) {
 	turn := turnOf(t, wire)
 	from := target(t, "aistudio")
 	for _, to := range providers.Targets() {
-		p := replay.Calls(turn, from).Preview(to, policy(t, "preserve"))
+		p := replay.SourceOfCalls(turn, from).Preview(to, policy(t, "preserve"))
 		args, _ := sentArguments(t, p)
 		if !dialect.Same(args, []byte(want)) || p.Refused != "" {
 			t.Errorf("%s: %s, %s, refused %q", to.Name, args, codes(p.Losses), p.Refused)
 		}
-		back := replay.Conversation(calls(to, string(args)), to).Preview(from, policy(t, "preserve"))
+		back := replay.SourceOfHistory(calls(to, string(args)), to).Preview(from, policy(t, "preserve"))
 		if args, _ := sentArguments(t, back); string(args) != want && !dialect.Same(args, []byte(want)) {
 			t.Errorf("from %s and back: %s", to.Name, args)
 		}
@@ -137,7 +137,7 @@ func TestNestedFunction(t *testing.T) {
 		`"arguments":"{\"location\":\"NYC\", \"units\":\"metric\"}"}}]},"finish_reason":"tool_calls"}]}`
 	turn := turnOf(t, wire)
 	for _, to := range providers.Targets() {
-		p := replay.Calls(turn, target(t, "openai-chat")).Preview(to, policy(t, "drop"))
+		p := replay.SourceOfCalls(turn, target(t, "openai-chat")).Preview(to, policy(t, "drop"))
 		args, form := sentArguments(t, p)
 		if !dialect.Same(args, []byte(`{"location":"NYC","units":"metric"}`)) || form == dialect.TextForm != (to.Form == dialect.TextForm) {
 			t.Errorf("%s: %s", to.Name, body(p))
@@ -145,7 +145,7 @@ func TestNestedFunction(t *testing.T) {
 	}
 	broken := turnOf(t, strings.Replace(wire, `metric\"}`, `metric`, 1))
 	for _, to := range providers.Targets() {
-		p := replay.Calls(broken, target(t, "openai-chat")).Preview(to, policy(t, "drop"))
+		p := replay.SourceOfCalls(broken, target(t, "openai-chat")).Preview(to, policy(t, "drop"))
 		if args, _ := sentArguments(t, p); args != nil || codes(p.Losses) != "CALL_DROPPED ORPHAN_RESULT" || (p.Refused == "") != to.TakesUnpaired {
 			t.Errorf("%s: %s, refused %q: %s", to.Name, codes(p.Losses), p.Refused, body(p))
 		}
@@ -157,7 +157,7 @@ func TestNestedFunction(t *testing.T) {
 func TestMalformedEverywhere(t *testing.T) {
 	const raw = `{"path":"/etc/hosts","content":"line1`
 	from := target(t, "openai-chat")
-	src := replay.Conversation(calls(from, raw), from)
+	src := replay.SourceOfHistory(calls(from, raw), from)
 	for _, to := range providers.Targets() {
 		takesText := to.Form == dialect.TextForm
 		for name, want := range map[string]struct{ text, object string }{

@@ -213,7 +213,7 @@ func targetOffers() []offer {
 func policyOffers() []offer {
 	all := []offer{{"all", "every policy"}, {"behaviours", "those named after what they do"}, {"clients", "those of clients"}}
 	for i := range replay.Policies {
-		all = append(all, offer{replay.Policies[i].Name, replay.Policies[i].Does})
+		all = append(all, offer{replay.Policies[i].Name, replay.Policies[i].Description})
 	}
 	return all
 }

@@ -51,7 +51,7 @@ func explain(l lines, code string) error {
 	l.prose("  do        ", d.Advice)
 	for _, k := range replay.Kinds {
 		if k.Diagnosis == d {
-			l.prose("  replay    ", fmt.Sprintf("a loss of severity %s: %s", k.Severity, k.Says))
+			l.prose("  replay    ", fmt.Sprintf("a loss of severity %s: %s", k.Severity, k.Description))
 		}
 	}
 	return nil

@@ -271,7 +271,7 @@ func policiesHelp(l lines) {
 	l.prose("", "Policies: how clients treat arguments that are not one JSON object when they send them back, as replay --policy takes them. Also: all, behaviours, clients. Behaviours are named after what they do, and go to every target:")
 	for _, p := range replay.Behaviours {
 		l.linef("")
-		l.prose(fmt.Sprintf("  %-15s", p.Name), p.Does)
+		l.prose(fmt.Sprintf("  %-15s", p.Name), p.Description)
 		l.prose(fmt.Sprintf("  %-15s", ""), "seen in: "+p.Seen)
 	}
 	l.linef("")
@@ -279,7 +279,7 @@ func policiesHelp(l lines) {
 	for i := range replay.Clients {
 		p := &replay.Clients[i]
 		l.linef("")
-		l.prose(fmt.Sprintf("  %-17s", p.Name), p.Does)
+		l.prose(fmt.Sprintf("  %-17s", p.Name), p.Description)
 		l.prose(fmt.Sprintf("  %-17s", ""), clientWords(p))
 	}
 }
@@ -309,7 +309,7 @@ func lossesHelp(l lines) {
 		l.linef("%s", severity)
 		for _, c := range replay.Kinds {
 			if c.Severity == severity {
-				l.prose(fmt.Sprintf("  %-24s", c.Code), c.Says)
+				l.prose(fmt.Sprintf("  %-24s", c.Code), c.Description)
 			}
 		}
 	}

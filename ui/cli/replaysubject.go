@@ -99,12 +99,12 @@ func (r *replayer) subjects(path string, in *providers.Inspector, c chosen) (lis
 		base.scope = replay.WholeConversation
 		base.src = conversationOf(x, c.turn)
 	case r.whole:
-		base.src = replay.Turn(c.turn, from).Among(x.CarriedCalls(), c.turn, nil).Witnessed(in.View().Witnesses(c.calls...))
+		base.src = replay.SourceOfTurn(c.turn, from).InHistory(x.CarriedCalls(), c.turn, nil).WithEvidence(in.View().Witnesses(c.calls...))
 	default:
 		for i, call := range c.calls {
 			s := base
 			s.scope, s.calls = replay.OneCall, c.calls[i:i+1]
-			s.src = replay.Calls(c.turn, from, call).Among(x.CarriedCalls(), c.turn, call).Witnessed(in.View().Witnesses(call))
+			s.src = replay.SourceOfCalls(c.turn, from, call).InHistory(x.CarriedCalls(), c.turn, call).WithEvidence(in.View().Witnesses(call))
 			list = append(list, &s)
 		}
 		return list
@@ -125,7 +125,7 @@ func conversationOf(x *providers.Exchange, t *stream.Turn) *replay.Source {
 	if len(messages) == 0 {
 		return nil
 	}
-	return replay.Continued(messages, from, t, providers.TargetOf(t.Dialect))
+	return replay.SourceOfHistoryAndTurn(messages, from, t, providers.TargetOf(t.Dialect))
 }
 
 // noCalls says that there is nothing to preview.

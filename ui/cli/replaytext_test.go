@@ -82,7 +82,7 @@ func TestReplayHelp(t *testing.T) {
 		pages["targets"] = append(pages["targets"], to.Name, to.Title, to.IDs.Class, to.Names.Class)
 	}
 	for _, p := range replay.Policies {
-		pages["policies"] = append(pages["policies"], p.Name, strings.Fields(p.Does)[0])
+		pages["policies"] = append(pages["policies"], p.Name, strings.Fields(p.Description)[0])
 		if p.Client == nil {
 			pages["policies"] = append(pages["policies"], strings.Fields(p.Seen)[0])
 		} else {

@@ -133,7 +133,7 @@ const (
 var intactOutcomes = []string{string(replay.Intact), string(replay.WasReformatted), string(replay.WasMoved), string(replay.AsClientHasIt)}
 
 // sentOutcomes are what a later request may make of a call.
-var sentOutcomes = []replay.Fate{
+var sentOutcomes = []replay.Treatment{
 	replay.Intact, replay.WasReformatted, replay.WasEmptied, replay.WasRepaired, replay.WasEncoded, replay.WasWrapped,
 	replay.WasAltered, replay.WasDropped, replay.WasOrphaned, replay.WasMoved,
 }

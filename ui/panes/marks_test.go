@@ -39,7 +39,7 @@ func TestMarks(t *testing.T) {
 		for _, to := range providers.Targets() {
 			for i := range replay.Policies {
 				part := dialect.Part{Kind: dialect.CallPart, ID: "call_1", Name: "tool", ToolKind: "function", Args: []byte(args)}
-				src := replay.Conversation([]dialect.Message{{Role: dialect.Assistant, Parts: []dialect.Part{part}}}, nil)
+				src := replay.SourceOfHistory([]dialect.Message{{Role: dialect.Assistant, Parts: []dialect.Part{part}}}, nil)
 				if !replay.Policies[i].Knows(src.From, to) {
 					continue
 				}

@@ -106,7 +106,7 @@ const maxRepairBytes = 64 << 10
 func ranArgs(c *stream.Call, r stream.RuleRun, e stream.RunRule) (args []byte, how string) {
 	args = c.Args()[:r.Bytes]
 	if e == stream.Repaired && len(args) <= maxRepairBytes {
-		if mended := replay.Mended(args); !bytes.Equal(mended, args) {
+		if mended := replay.RepairPrefix(args); !bytes.Equal(mended, args) {
 			return mended, ", mended"
 		}
 	}

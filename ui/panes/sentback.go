@@ -12,7 +12,7 @@ import (
 )
 
 // sentBackSides is what a request that brought a call back has of it.
-var sentBackSides = map[replay.Fate]screen.Side{
+var sentBackSides = map[replay.Treatment]screen.Side{
 	replay.Intact: screen.Same, replay.WasReformatted: screen.Alike, replay.WasMoved: screen.Alike,
 	replay.WasRepaired: screen.Differs, replay.WasWrapped: screen.Differs, replay.WasEncoded: screen.Differs,
 	replay.WasAltered: screen.Differs, replay.WasOrphaned: screen.Differs,
@@ -21,7 +21,7 @@ var sentBackSides = map[replay.Fate]screen.Side{
 
 // SentBackLook is how a fate is shown: its colour, and the sign of what the request has.
 func SentBackLook(p *screen.Pen, fate string) (screen.Role, display.Text) {
-	if side, ok := sentBackSides[replay.Fate(fate)]; ok {
+	if side, ok := sentBackSides[replay.Treatment(fate)]; ok {
 		return screen.SideRoles[side], p.Clean(strings.TrimSpace(p.Glyph.Side[side].String())).Between("", " ")
 	}
 	return screen.Plain, p.Glyph.Dot.Between("", " ")

@@ -85,10 +85,10 @@ type sourceData struct {
 	scope  replay.Scope
 	turn   *stream.Turn
 	call   *stream.Call
-	names  []replay.Named    // of the calls that the request of the turn carries
-	seen   []replay.Witness  // what providers answered to requests that carried it
-	before []dialect.Message // all that it carries
-	from   *dialect.Target   // in which form
+	names  []replay.UnsentCall // of the calls that the request of the turn carries
+	seen   []replay.Evidence   // what providers answered to requests that carried it
+	before []dialect.Message   // all that it carries
+	from   *dialect.Target     // in which form
 }
 
 // materialOf copies what may change. The bytes themselves are only appended to.
@@ -121,16 +121,16 @@ func materialOf(v *providers.View, t *stream.Turn, c *stream.Call, s replay.Scop
 func (m *sourceData) makeSource() (src *replay.Source, own int) {
 	from := providers.TargetOf(m.turn.Dialect)
 	if m.scope == replay.OneCall {
-		return replay.Calls(m.turn, from, m.call).Among(m.names, m.turn, m.call).Witnessed(m.seen), 1
+		return replay.SourceOfCalls(m.turn, from, m.call).InHistory(m.names, m.turn, m.call).WithEvidence(m.seen), 1
 	}
 	own = m.callNumber()
 	if m.scope == replay.WholeTurn {
-		return replay.Turn(m.turn, from).Among(m.names, m.turn, nil), own
+		return replay.SourceOfTurn(m.turn, from).InHistory(m.names, m.turn, nil), own
 	}
 	if own > 0 {
 		own += replay.NumCalls(m.before)
 	}
-	return replay.Continued(m.before, m.from, m.turn, from), own
+	return replay.SourceOfHistoryAndTurn(m.before, m.from, m.turn, from), own
 }
 
 // callNumber is which of the turn's calls the chosen one is, among those that count.

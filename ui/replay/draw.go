@@ -208,7 +208,7 @@ func (m *replayMode) drawPolicy(p *screen.Pen) {
 		p.Text(screen.Muted, p.Clean(m.targets[m.to].Name).Between("  to ", ""))
 	}
 	if p.Left > 24 {
-		p.TextOn(screen.Muted, screen.Bare, p.Truncate(p.Clean(policy.Does).Between("  ", ""), p.Left-1))
+		p.TextOn(screen.Muted, screen.Bare, p.Truncate(p.Clean(policy.Description).Between("  ", ""), p.Left-1))
 	}
 }
 

@@ -126,7 +126,7 @@ func (a *resendMode) drawHow(p *screen.Pen) {
 	how, does := "unchanged", ""
 	if !a.isUnchanged() {
 		policy := &replay.Behaviours[max(a.policy, 0)]
-		how, does = "policy "+policy.Name, policy.Does
+		how, does = "policy "+policy.Name, policy.Description
 	}
 	p.TextOn(screen.Plain, screen.Bare, p.Clean(how).Between("  ", ""))
 	if does != "" && p.Left > panes.LongName {

@@ -18,7 +18,7 @@ func (h *writer) writePreviews(p *Page, t *Turn, c *stream.Call) {
 		return
 	}
 	x := p.exchangeOf(t.Turn)
-	src := replay.Calls(t.Turn, from, c).Among(x.CarriedCalls(), t.Turn, c).Witnessed(p.In.View().Witnesses(c))
+	src := replay.SourceOfCalls(t.Turn, from, c).InHistory(x.CarriedCalls(), t.Turn, c).WithEvidence(p.In.View().Witnesses(c))
 	if replay.NumCalls(src.Messages) == 0 {
 		return
 	}
