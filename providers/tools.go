@@ -13,7 +13,7 @@ type schemaCheck struct {
 	set         *schema.Set
 	requestSize int64 // how many bytes of the request set was made from
 	reported    bool  // it was said that Inspector.Request is of no use
-	watches     map[callKey]*schema.Watch
+	watches     map[callKey]*schema.CallChecker
 	waiting     []callKey // calls sealed without arguments, to be judged by the finish reason
 }
 
@@ -152,23 +152,23 @@ func (x *Exchange) followCall(e stream.Event) {
 		return
 	}
 	calls := x.in.Session().Turn(e.Turn).Calls
-	w := set.Follow(calls[len(calls)-1])
+	w := set.NewChecker(calls[len(calls)-1])
 	if w == nil {
 		return
 	}
 	if x.check.watches == nil {
-		x.check.watches = map[callKey]*schema.Watch{}
+		x.check.watches = map[callKey]*schema.CallChecker{}
 	}
 	x.check.watches[callKey{e.Turn, e.Slot}] = w
 	x.addFindings(e, e.Slot, w.Extend())
 }
 
 // checkerOf is what follows a call, nil if nothing does.
-func (x *Exchange) checkerOf(key callKey) *schema.Watch {
+func (x *Exchange) checkerOf(key callKey) *schema.CallChecker {
 	w := x.check.watches[key]
 	if w != nil {
 		_, c := x.in.Session().Find(w.Call().Ref())
-		w.Hold(c)
+		w.SetCall(c)
 	}
 	return w
 }

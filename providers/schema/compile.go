@@ -11,33 +11,33 @@ import (
 	"toolscope/providers/dialect"
 )
 
-// checker is a schema that calls can be checked against, or why it cannot be used.
-type checker struct {
+// compiledSchema is a schema that calls can be checked against, or why it cannot be used.
+type compiledSchema struct {
 	schema *jsonschema.Schema
-	root   *node
-	meter  meter
+	root   *schemaNode
+	meter  workBudget
 	note   string // why nothing is checked, "" when it is
 }
 
 // schemaURL is the name of a schema for the library. Nothing is fetched from there.
 const schemaURL = "https://toolscope.invalid/schema"
 
-// closed is a loader that loads nothing.
-type closed struct{}
+// noLoader is a loader that loads nothing.
+type noLoader struct{}
 
-func (closed) Load(url string) (any, error) {
+func (noLoader) Load(url string) (any, error) {
 	return nil, errors.New("schemas are never fetched")
 }
 
-// compile makes the checker of a schema. The library may panic over a schema it cannot take.
-func compile(text dialect.Raw) (c *checker) {
-	c = &checker{}
-	if c.note = refused(text); c.note != "" {
+// compileSchema makes the checker of a schema. The library may panic over a schema it cannot take.
+func compileSchema(text dialect.Raw) (c *compiledSchema) {
+	c = &compiledSchema{}
+	if c.note = refusalReason(text); c.note != "" {
 		return c
 	}
 	defer func() {
 		if p := recover(); p != nil {
-			c = &checker{note: fmt.Sprintf("it cannot be compiled: %v", p)}
+			c = &compiledSchema{note: fmt.Sprintf("it cannot be compiled: %v", p)}
 		}
 	}()
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
@@ -45,22 +45,22 @@ func compile(text dialect.Raw) (c *checker) {
 		c.note = "it is not JSON"
 		return c
 	}
-	var patterns []*pattern
+	var patterns []*costedPattern
 	engine := func(text string) (jsonschema.Regexp, error) {
 		p := newPattern(text, &c.meter)
 		patterns = append(patterns, p)
 		return p, nil
 	}
-	c.meter.left = budget
+	c.meter.left = maxWork
 	if c.schema, err = compileAs(doc, engine); err != nil {
-		c.note = reason(err)
+		c.note = compileFailure(err)
 		return c
 	}
 	if bytes.Count(text, []byte(`"$dynamicAnchor"`)) > 1 {
 		c.note = "it has dynamic references that depend on the way to them"
 		return c
 	}
-	c.note = c.build(patterns)
+	c.note = c.buildNodes(patterns)
 	return c
 }
 
@@ -72,7 +72,7 @@ func compileAs(doc any, engine jsonschema.RegexpEngine) (_ *jsonschema.Schema, f
 	for _, d := range drafts {
 		l := jsonschema.NewCompiler()
 		l.DefaultDraft(d)
-		l.UseLoader(closed{})
+		l.UseLoader(noLoader{})
 		l.UseRegexpEngine(engine)
 		if err := l.AddResource(schemaURL, doc); err != nil {
 			return nil, err
@@ -92,38 +92,38 @@ func compileAs(doc any, engine jsonschema.RegexpEngine) (_ *jsonschema.Schema, f
 	return nil, first
 }
 
-// reason says in words why a schema does not compile.
-func reason(err error) string {
+// compileFailure says in words why a schema does not compile.
+func compileFailure(err error) string {
 	var load *jsonschema.LoadURLError
 	var bad *jsonschema.SchemaValidationError
 	switch {
 	case errors.As(err, &load):
-		return fmt.Sprintf("it refers to %s, and schemas are never fetched", clip(load.URL))
+		return fmt.Sprintf("it refers to %s, and schemas are never fetched", clipText(load.URL))
 	case errors.As(err, &bad):
 		var v *jsonschema.ValidationError
 		if errors.As(bad.Err, &v) {
-			if all := flatten(v); len(all) > 0 {
-				return fmt.Sprintf("it is no JSON Schema%s: %s", pointer(" at ", all[0].InstanceLocation, ""), problem(all[0]))
+			if all := flattenErrors(v); len(all) > 0 {
+				return fmt.Sprintf("it is no JSON Schema%s: %s", pointerText(" at ", all[0].InstanceLocation, ""), problemText(all[0]))
 			}
 		}
 	}
-	return clip(strings.ReplaceAll(err.Error(), schemaURL, ""))
+	return clipText(strings.ReplaceAll(err.Error(), schemaURL, ""))
 }
 
-// build makes the graph that calls are followed with, and has each of its schemas count its work.
+// buildNodes makes the graph that calls are followed with, and has each of its schemas count its work.
 // It says why the schema cannot be used, or "".
-func (c *checker) build(patterns []*pattern) string {
-	b := builder{nodes: map[*jsonschema.Schema]*node{}}
-	c.root = b.node(c.schema)
+func (c *compiledSchema) buildNodes(patterns []*costedPattern) string {
+	b := builder{nodes: map[*jsonschema.Schema]*schemaNode{}}
+	c.root = b.nodeOf(c.schema)
 	for i := 0; i < len(b.order); i++ {
-		b.link(b.order[i])
+		b.linkNode(b.order[i])
 	}
 	guess, exact := false, true
 	for _, p := range patterns {
 		guess = guess || p.re == nil
 	}
 	for _, n := range b.order {
-		if depth(n) > mostSame {
+		if nestingDepth(n) > maxSchemasAtValue {
 			return "its references go round in a circle or too deep"
 		}
 		s := n.of
@@ -136,13 +136,13 @@ func (c *checker) build(patterns []*pattern) string {
 		return "it has a pattern that looks ahead or back, or is too large, where a guess would be wrong"
 	}
 	for _, n := range b.order {
-		n.settle()
-		t := n.toll(&c.meter)
+		n.combineRules()
+		t := n.newCosted(&c.meter)
 		name := ""
 		if t.format != nil {
 			name = t.format.Name
 		}
-		n.of.Format = &jsonschema.Format{Name: name, Validate: t.pay}
+		n.of.Format = &jsonschema.Format{Name: name, Validate: t.chargeValue}
 	}
 	return ""
 }

@@ -19,35 +19,35 @@ import (
 // Compiling is the library's work and cannot be stopped. It grows with the number of schemas, with
 // how deep they nest, and with references to places where no schema is expected, so those are
 // counted first. Validating can take exponential time (alternatives of alternatives). So each
-// evaluation of a schema is charged to a budget, together with those it starts that fail at once,
+// evaluationCost of a schema is charged to a budget, together with those it starts that fail at once,
 // and so is each match of a regular expression. When the budget is spent, a panic unwinds the
 // validation.
 const (
-	mostBytes   = 256 << 10 // of a schema
-	mostSchemas = 2_000     // objects in a schema
-	mostNesting = 64        // of objects and arrays in a schema
-	mostRefs    = 100       // references to places where no schema is expected
-	mostSame    = 48        // schemas inside each other that hold for one value
-	mostProgram = 2_000     // instructions of a regular expression
-	mostDepth   = 200       // of arguments
-	mostNumber  = 400       // bytes of a number, and its exponent
-	mostSteps   = 2_000_000 // from the top to each token of arguments, together
-	mostArgs    = 8 << 20   // bytes of arguments
+	maxBytes          = 256 << 10 // of a schema
+	maxSchemas        = 2_000     // objects in a schema
+	maxNesting        = 64        // of objects and arrays in a schema
+	maxRefs           = 100       // references to places where no schema is expected
+	maxSchemasAtValue = 48        // schemas inside each other that hold for one value
+	maxProgram        = 2_000     // instructions of a regular expression
+	maxDepth          = 200       // of arguments
+	maxNumber         = 400       // bytes of a number, and its exponent
+	maxSteps          = 2_000_000 // from the top to each token of arguments, together
+	maxArgs           = 8 << 20   // bytes of arguments
 
-	budget     = 4_000_000 // units of work of one validation, about 10 ns each
-	evaluation = 30        // units an evaluation takes, whatever it finds
-	longNumber = 1_000     // units a calculation with a number takes that is not short
+	maxWork        = 4_000_000 // units of work of one validation, about 10 ns each
+	evaluationCost = 30        // units an evaluation takes, whatever it finds
+	longNumberCost = 1_000     // units a calculation with a number takes that is not short
 )
 
-// measure is what a JSON text would cost.
-type measure struct {
+// jsonCost is what a JSON text would cost.
+type jsonCost struct {
 	objects, depth int
 	steps          int  // from the top to each token, together
 	long           int  // numbers that take long to calculate with
 	number         bool // it has one too large for that
 }
 
-func measured(text []byte, toks stream.TokenList) (m measure) {
+func measureCost(text []byte, toks stream.TokenList) (m jsonCost) {
 	depth, start := 0, uint32(0)
 	for _, t := range toks.All() {
 		m.steps += depth + 1
@@ -62,7 +62,7 @@ func measured(text []byte, toks stream.TokenList) (m measure) {
 			depth--
 		case stream.Number:
 			number := text[start:t.End]
-			m.number = m.number || monstrous(number)
+			m.number = m.number || isHugeNumber(number)
 			if isLong(number) {
 				m.long++
 			}
@@ -72,9 +72,9 @@ func measured(text []byte, toks stream.TokenList) (m measure) {
 	return m
 }
 
-// monstrous reports whether a number takes long to calculate with.
-func monstrous(number []byte) bool {
-	if len(number) > mostNumber {
+// isHugeNumber reports whether a number takes long to calculate with.
+func isHugeNumber(number []byte) bool {
+	if len(number) > maxNumber {
 		return true
 	}
 	i := strings.IndexAny(string(number), "eE")
@@ -82,7 +82,7 @@ func monstrous(number []byte) bool {
 		return false
 	}
 	n, err := strconv.Atoi(string(number[i+1:]))
-	return err != nil || n > mostNumber || n < -mostNumber
+	return err != nil || n > maxNumber || n < -maxNumber
 }
 
 // isLong reports whether a number takes some time to calculate with.
@@ -90,22 +90,22 @@ func isLong[text ~string | ~[]byte](number text) bool {
 	return len(number) > 20 || strings.ContainsAny(string(number), "eE")
 }
 
-// refused says why a schema is not even compiled, or "".
-func refused(text dialect.Raw) string {
-	if len(text) > mostBytes {
+// refusalReason says why a schema is not even compiled, or "".
+func refusalReason(text dialect.Raw) string {
+	if len(text) > maxBytes {
 		return "it is larger than 256 KiB"
 	}
 	var lex stream.Lexer
 	lex.Write(text)
 	lex.Close()
-	switch m := measured(text, lex.Tokens()); {
-	case m.objects > mostSchemas:
+	switch m := measureCost(text, lex.Tokens()); {
+	case m.objects > maxSchemas:
 		return "it has more than 2,000 objects"
-	case m.depth > mostNesting:
+	case m.depth > maxNesting:
 		return "it is nested more than 64 deep"
 	case m.number:
 		return "it has a number too large to calculate with"
-	case oddRefs(text, lex.Tokens()) > mostRefs:
+	case oddRefs(text, lex.Tokens()) > maxRefs:
 		return "it refers to more than 100 places outside $defs and definitions"
 	}
 	return ""
@@ -127,29 +127,29 @@ func oddRefs(text []byte, toks stream.TokenList) (n int) {
 	return n
 }
 
-// meter is the budget of the validation that is going on.
-type meter struct{ left int }
+// workBudget is the budget of the validation that is going on.
+type workBudget struct{ left int }
 
-// spent is the panic that unwinds a validation.
-type spent struct{}
+// budgetExceeded is the panic that unwinds a validation.
+type budgetExceeded struct{}
 
-func (m *meter) spend(units int) {
+func (m *workBudget) spend(units int) {
 	if m.left -= units; m.left < 0 {
-		panic(spent{})
+		panic(budgetExceeded{})
 	}
 }
 
-// toll charges a schema each time it is evaluated, for itself and for the schemas it starts. It
+// costedSchema charges a schema each time it is evaluated, for itself and for the schemas it starts. It
 // poses as the schema's format, because the library asks for that first once the type is right.
-type toll struct {
-	meter  *meter
+type costedSchema struct {
+	meter  *workBudget
 	format *jsonschema.Format // the schema's own, or nil
 	once   int                // for any value
 	each   int                // for each key or element
 	unique bool               // elements are compared with each other
 }
 
-func (t *toll) pay(v any) error {
+func (t *costedSchema) chargeValue(v any) error {
 	units := t.once
 	switch v := v.(type) {
 	case map[string]any:
@@ -157,13 +157,13 @@ func (t *toll) pay(v any) error {
 	case []any:
 		units += len(v) * t.each
 		if t.unique {
-			units += 20 * weight(v) // so many at once, or by a hash
+			units += 20 * compareCost(v) // so many at once, or by a hash
 		}
 	case string:
 		units += len(v) / 16
 	case json.Number:
 		if isLong(v) {
-			units += longNumber
+			units += longNumberCost
 		}
 	}
 	t.meter.spend(units)
@@ -173,54 +173,54 @@ func (t *toll) pay(v any) error {
 	return t.format.Validate(v)
 }
 
-// weight is what it costs to compare with a value.
-func weight(v any) int {
+// compareCost is what it costs to compare with a value.
+func compareCost(v any) int {
 	n := 1
 	switch v := v.(type) {
 	case map[string]any:
 		for _, e := range v {
-			n += 1 + weight(e)
+			n += 1 + compareCost(e)
 		}
 	case []any:
 		for _, e := range v {
-			n += weight(e)
+			n += compareCost(e)
 		}
 	case string:
 		n += len(v) / 64
 	case bool, nil:
 	default:
-		n = evaluation // numbers are compared as fractions of big integers
+		n = evaluationCost // numbers are compared as fractions of big integers
 	}
 	return n
 }
 
-// pattern is a regular expression whose matches are charged. Go's take linear time, but cannot look
+// costedPattern is a regular expression whose matches are charged. Go's take linear time, but cannot look
 // ahead or back. One that does, or that is too large, counts as matching everything.
-type pattern struct {
+type costedPattern struct {
 	text    string
 	re      *regexp.Regexp // nil when it cannot be told
 	program int            // instructions
-	meter   *meter
+	meter   *workBudget
 }
 
-func newPattern(text string, m *meter) *pattern {
-	p := &pattern{text: text, meter: m}
+func newPattern(text string, m *workBudget) *costedPattern {
+	p := &costedPattern{text: text, meter: m}
 	tree, err := syntax.Parse(text, syntax.Perl)
 	if err != nil {
 		return p
 	}
-	if p.program = instructions(tree); p.program > mostProgram {
+	if p.program = countInstructions(tree); p.program > maxProgram {
 		return p
 	}
 	p.re, _ = regexp.Compile(text)
 	return p
 }
 
-// instructions is about how many a regular expression compiles to.
-func instructions(re *syntax.Regexp) int {
+// countInstructions is about how many a regular expression compiles to.
+func countInstructions(re *syntax.Regexp) int {
 	n := 1 + len(re.Rune)
 	for _, sub := range re.Sub {
-		n += instructions(sub)
+		n += countInstructions(sub)
 	}
 	if re.Op == syntax.OpRepeat {
 		n *= max(1, re.Min, re.Max)
@@ -228,11 +228,11 @@ func instructions(re *syntax.Regexp) int {
 	return min(n, 1<<30)
 }
 
-func (p *pattern) String() string { return p.text }
+func (p *costedPattern) String() string { return p.text }
 
-func (p *pattern) cost(s string) int { return (len(s) + 16) * (p.program + 4) / 4 }
+func (p *costedPattern) matchCost(s string) int { return (len(s) + 16) * (p.program + 4) / 4 }
 
-func (p *pattern) MatchString(s string) bool {
-	p.meter.spend(p.cost(s))
+func (p *costedPattern) MatchString(s string) bool {
+	p.meter.spend(p.matchCost(s))
 	return p.re == nil || p.re.MatchString(s)
 }

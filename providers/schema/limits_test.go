@@ -101,7 +101,7 @@ func longest(t *testing.T, schema, args string) (took time.Duration, what string
 		}
 		start = time.Now()
 	}
-	c := compile(dialect.Raw(schema))
+	c := compileSchema(dialect.Raw(schema))
 	lap("compiled")
 	set := Compile([]dialect.Tool{{Name: "f", Kind: "function", Schema: dialect.Raw(schema)}}, false)
 	set.find("", "f").check = c

@@ -30,29 +30,29 @@ var kindOf = map[string]kinds{
 	"string": aString, "array": anArray, "object": anObject,
 }
 
-// node is what one schema says of a value before that is whole. The nodes that apply to one value
+// schemaNode is what one schema says of a value before that is whole. The nodes that apply to one value
 // form a graph without cycles.
-type node struct {
+type schemaNode struct {
 	of   *jsonschema.Schema
-	same []*node   // schemas that apply to the same value: $ref, allOf
-	any  [][]*node // alternatives for the same value: anyOf, oneOf
-	more []*node   // others that are tried on it
+	same []*schemaNode   // schemas that apply to the same value: $ref, allOf
+	any  [][]*schemaNode // alternatives for the same value: anyOf, oneOf
+	more []*schemaNode   // others that are tried on it
 
-	props    map[string]*node
+	props    map[string]*schemaNode
 	names    []string // of props, sorted
 	patterns []patternNode
-	rest     *node // of keys that neither has
-	shut     bool  // no other keys
-	prefix   []*node
-	items    *node // of elements behind the prefix
-	content  []*node
+	rest     *schemaNode // of keys that neither has
+	shut     bool        // no other keys
+	prefix   []*schemaNode
+	items    *schemaNode // of elements behind the prefix
+	content  []*schemaNode
 
 	maxItems, maxKeys int
 
 	// Of the schema and all in same and any together:
 	settled   bool
-	all       []*node // itself and same, and theirs
-	choices   [][]*node
+	all       []*schemaNode // itself and same, and theirs
+	choices   [][]*schemaNode
 	types     kinds    // that type keywords allow
 	kinds     kinds    // that listed values leave of them
 	listed    bool     // strings are listed
@@ -63,48 +63,48 @@ type node struct {
 }
 
 type patternNode struct {
-	*pattern
-	node *node
+	*costedPattern
+	node *schemaNode
 }
 
 const noLimit = int(^uint(0) >> 1)
 
 // builder makes the nodes of all schemas that can be reached.
 type builder struct {
-	nodes map[*jsonschema.Schema]*node
-	order []*node
+	nodes map[*jsonschema.Schema]*schemaNode
+	order []*schemaNode
 }
 
-func (b *builder) node(s *jsonschema.Schema) *node {
+func (b *builder) nodeOf(s *jsonschema.Schema) *schemaNode {
 	if s == nil {
 		return nil
 	}
 	n := b.nodes[s]
 	if n == nil {
-		n = &node{of: s}
+		n = &schemaNode{of: s}
 		b.nodes[s] = n
 		b.order = append(b.order, n)
 	}
 	return n
 }
 
-// list are the nodes of those schemas that are there.
-func (b *builder) list(schemas ...*jsonschema.Schema) (nodes []*node) {
+// nodesOf are the nodes of those schemas that are there.
+func (b *builder) nodesOf(schemas ...*jsonschema.Schema) (nodes []*schemaNode) {
 	for _, s := range schemas {
 		if s != nil {
-			nodes = append(nodes, b.node(s))
+			nodes = append(nodes, b.nodeOf(s))
 		}
 	}
 	return nodes
 }
 
-// link joins a node with those of the schemas in its schema.
-func (b *builder) link(n *node) {
+// linkNode joins a node with those of the schemas in its schema.
+func (b *builder) linkNode(n *schemaNode) {
 	s := n.of
-	n.same = b.list(append(slices.Clip(s.AllOf), s.Ref)...)
+	n.same = b.nodesOf(append(slices.Clip(s.AllOf), s.Ref)...)
 	for _, list := range [][]*jsonschema.Schema{s.AnyOf, s.OneOf} {
 		if len(list) > 0 {
-			n.any = append(n.any, b.list(list...))
+			n.any = append(n.any, b.nodesOf(list...))
 		}
 	}
 	tried := []*jsonschema.Schema{s.Not, s.If, s.Then, s.Else, s.RecursiveRef}
@@ -119,48 +119,48 @@ func (b *builder) link(n *node) {
 			tried = append(tried, d)
 		}
 	}
-	n.more = b.list(tried...)
+	n.more = b.nodesOf(tried...)
 	b.linkObject(n)
 	b.linkArray(n)
 }
 
-func (b *builder) linkObject(n *node) {
+func (b *builder) linkObject(n *schemaNode) {
 	s := n.of
-	n.maxKeys = limit(s.MaxProperties)
-	n.props = map[string]*node{}
+	n.maxKeys = limitOr(s.MaxProperties)
+	n.props = map[string]*schemaNode{}
 	for name, p := range s.Properties {
-		n.props[name] = b.node(p)
+		n.props[name] = b.nodeOf(p)
 	}
 	n.names = slices.Sorted(maps.Keys(n.props))
 	for re, p := range s.PatternProperties {
-		n.patterns = append(n.patterns, patternNode{re.(*pattern), b.node(p)})
+		n.patterns = append(n.patterns, patternNode{re.(*costedPattern), b.nodeOf(p)})
 	}
 	slices.SortFunc(n.patterns, func(a, b patternNode) int { return strings.Compare(a.text, b.text) })
 	switch rest := s.AdditionalProperties.(type) {
 	case bool:
 		n.shut = !rest
 	case *jsonschema.Schema:
-		n.rest = b.node(rest)
+		n.rest = b.nodeOf(rest)
 	}
-	n.content = b.list(s.PropertyNames, s.UnevaluatedProperties, s.UnevaluatedItems, s.Contains)
+	n.content = b.nodesOf(s.PropertyNames, s.UnevaluatedProperties, s.UnevaluatedItems, s.Contains)
 }
 
-func (b *builder) linkArray(n *node) {
+func (b *builder) linkArray(n *schemaNode) {
 	s := n.of
-	n.maxItems = limit(s.MaxItems)
-	n.prefix, n.items = b.list(s.PrefixItems...), b.node(s.Items2020)
+	n.maxItems = limitOr(s.MaxItems)
+	n.prefix, n.items = b.nodesOf(s.PrefixItems...), b.nodeOf(s.Items2020)
 	switch items := s.Items.(type) {
 	case *jsonschema.Schema:
-		n.items = b.node(items)
+		n.items = b.nodeOf(items)
 	case []*jsonschema.Schema:
-		n.prefix = b.list(items...)
+		n.prefix = b.nodesOf(items...)
 		switch rest := s.AdditionalItems.(type) {
 		case bool:
 			if !rest {
 				n.maxItems = min(n.maxItems, len(items))
 			}
 		case *jsonschema.Schema:
-			n.items = b.node(rest)
+			n.items = b.nodeOf(rest)
 		}
 	}
 	if n.items != nil && n.items.of.Bool != nil && !*n.items.of.Bool {
@@ -168,15 +168,15 @@ func (b *builder) linkArray(n *node) {
 	}
 }
 
-func limit(n *int) int {
+func limitOr(n *int) int {
 	if n == nil {
 		return noLimit
 	}
 	return *n
 }
 
-// depth is how deep schemas nest for one value. It is very large when they form a cycle.
-func depth(n *node) int {
+// nestingDepth is how deep schemas nest for one value. It is very large when they form a cycle.
+func nestingDepth(n *schemaNode) int {
 	switch {
 	case n.height < 0:
 		return noLimit / 2
@@ -185,42 +185,42 @@ func depth(n *node) int {
 	}
 	n.height = -1
 	deepest := 0
-	n.inside(func(m *node) { deepest = max(deepest, depth(m)) })
+	n.eachInner(func(m *schemaNode) { deepest = max(deepest, nestingDepth(m)) })
 	n.height = deepest + 1
 	return n.height
 }
 
-// inside yields the schemas that are tried on the same value.
-func (n *node) inside(yield func(*node)) {
-	for _, list := range append([][]*node{n.same, n.more}, n.any...) {
+// eachInner yields the schemas that are tried on the same value.
+func (n *schemaNode) eachInner(yield func(*schemaNode)) {
+	for _, list := range append([][]*schemaNode{n.same, n.more}, n.any...) {
 		for _, m := range list {
 			yield(m)
 		}
 	}
 }
 
-// leaf is what it costs to find that a value has the wrong type or is not listed.
-func (n *node) leaf() int {
+// leafCost is what it costs to find that a value has the wrong type or is not listed.
+func (n *schemaNode) leafCost() int {
 	if n.cost > 0 {
 		return n.cost
 	}
-	n.cost = evaluation
+	n.cost = evaluationCost
 	if e := n.of.Enum; e != nil {
-		n.cost += weight(e.Values)
+		n.cost += compareCost(e.Values)
 	}
 	if v := n.of.Const; v != nil {
-		n.cost += weight(*v)
+		n.cost += compareCost(*v)
 	}
 	return n.cost
 }
 
-func (n *node) toll(m *meter) *toll {
+func (n *schemaNode) newCosted(m *workBudget) *costedSchema {
 	s := n.of
-	t := &toll{meter: m, format: s.Format, once: n.leaf() + len(s.Required), unique: s.UniqueItems}
+	t := &costedSchema{meter: m, format: s.Format, once: n.leafCost() + len(s.Required), unique: s.UniqueItems}
 	for _, names := range s.DependentRequired {
 		t.once += len(names)
 	}
-	n.inside(func(m *node) { t.once += m.leaf(); t.each++ })
+	n.eachInner(func(m *schemaNode) { t.once += m.leafCost(); t.each++ })
 	nested := append(slices.Concat(n.prefix, n.content), n.rest, n.items)
 	for _, p := range n.patterns {
 		nested = append(nested, p.node)
@@ -228,7 +228,7 @@ func (n *node) toll(m *meter) *toll {
 	dearest := 0
 	for _, m := range slices.AppendSeq(nested, maps.Values(n.props)) {
 		if m != nil {
-			dearest = max(dearest, m.leaf())
+			dearest = max(dearest, m.leafCost())
 		}
 	}
 	t.each += dearest * (1 + len(n.patterns) + len(n.content))

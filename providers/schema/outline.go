@@ -13,23 +13,23 @@ func (s *Set) Outline(space, name string) string {
 		return ""
 	}
 	if t.outline == "" {
-		t.outline = outline(t.check.root)
+		t.outline = outlineOf(t.check.root)
 	}
 	return t.outline
 }
 
-// mostOutlined is how many keys an outline has.
-const mostOutlined = 16
+// maxOutlined is how many keys an outline has.
+const maxOutlined = 16
 
-func outline(root *node) string {
+func outlineOf(root *schemaNode) string {
 	var words, optional []string
 	for _, n := range root.all {
 		for _, name := range n.of.Required {
-			words = append(words, strings.TrimSpace(clip(name)+" "+n.typeOf(name)))
+			words = append(words, strings.TrimSpace(clipText(name)+" "+n.typeOf(name)))
 		}
 		for _, name := range n.names {
 			if !slices.Contains(n.of.Required, name) {
-				optional = append(optional, strings.TrimSpace(clip(name)+" "+n.typeOf(name))+"?")
+				optional = append(optional, strings.TrimSpace(clipText(name)+" "+n.typeOf(name))+"?")
 			}
 		}
 	}
@@ -37,20 +37,20 @@ func outline(root *node) string {
 	switch {
 	case len(words) == 0:
 		return root.types.String()
-	case len(words) > mostOutlined:
-		words = append(words[:mostOutlined], "…")
+	case len(words) > maxOutlined:
+		words = append(words[:maxOutlined], "…")
 	}
 	return strings.Join(words, ", ")
 }
 
 // typeOf is the type of a key's value, "" for any.
-func (n *node) typeOf(name string) string {
+func (n *schemaNode) typeOf(name string) string {
 	p := n.props[name]
 	switch {
 	case p == nil || p.kinds == any7:
 		return ""
 	case p.listed && p.kinds == aString && len(p.words) <= 4:
-		return strings.Join(clipped(p.words), "|")
+		return strings.Join(clipNames(p.words), "|")
 	}
 	return strings.ReplaceAll(p.kinds.String(), " or ", "|")
 }

@@ -16,8 +16,8 @@ type spans map[string]span
 
 type span struct{ key, value int }
 
-// at is the key of a place in spans. The lengths keep names apart that hold a NUL.
-func at(way []string) string {
+// placeKey is the key of a place in spans. The lengths keep names apart that hold a NUL.
+func placeKey(way []string) string {
 	var path []byte
 	for _, name := range way {
 		path = oneMore(path, name)
@@ -35,10 +35,10 @@ func oneMore(path []byte, name string) []byte {
 func newSpans(args []byte, toks stream.TokenList, all []*jsonschema.ValidationError) spans {
 	wanted := spans{}
 	for _, e := range all {
-		wanted[at(e.InstanceLocation)] = span{}
+		wanted[placeKey(e.InstanceLocation)] = span{}
 		if p, ok := e.ErrorKind.(*kind.AdditionalProperties); ok {
 			for _, name := range p.Properties {
-				wanted[at(append(slices.Clone(e.InstanceLocation), name))] = span{}
+				wanted[placeKey(append(slices.Clone(e.InstanceLocation), name))] = span{}
 			}
 		}
 	}
@@ -48,7 +48,7 @@ func newSpans(args []byte, toks stream.TokenList, all []*jsonschema.ValidationEr
 	f := finder{wanted: wanted}
 	start := 0
 	for _, t := range toks.All() {
-		f.token(t.Kind, args[start:t.End], start)
+		f.visitToken(t.Kind, args[start:t.End], start)
 		start = int(t.End)
 	}
 	return wanted
@@ -63,7 +63,7 @@ type finder struct {
 	key    int
 }
 
-func (f *finder) token(k stream.TokenKind, text []byte, start int) {
+func (f *finder) visitToken(k stream.TokenKind, text []byte, start int) {
 	switch k {
 	case stream.Space, stream.Colon, stream.Comma:
 	case stream.ObjectClose, stream.ArrayClose:
@@ -78,7 +78,7 @@ func (f *finder) token(k stream.TokenKind, text []byte, start int) {
 			if s := f.way[n-1]; s.array {
 				name = strconv.Itoa(s.index)
 			} else {
-				name = content(s.key)
+				name = literalContent(s.key)
 			}
 			f.path = oneMore(f.path, name)
 		}
@@ -91,25 +91,25 @@ func (f *finder) token(k stream.TokenKind, text []byte, start int) {
 			f.path = f.path[:mark]
 		}
 	}
-	f.way = follow(f.way, k, text)
+	f.way = followToken(f.way, k, text)
 }
 
-// complaint is one thing that is wrong with sealed arguments.
-type complaint struct {
+// violation is one thing that is wrong with sealed arguments.
+type violation struct {
 	err   *jsonschema.ValidationError
 	name  string            // of the key, of one that is not allowed
 	early *stream.Diagnosis // that the early look has for it, nil when it has none
 	off   int
 }
 
-func complaintsOf(e *jsonschema.ValidationError, where spans) (all []complaint) {
+func complaintsOf(e *jsonschema.ValidationError, where spans) (all []violation) {
 	k, ok := e.ErrorKind.(*kind.AdditionalProperties)
 	if !ok {
-		return []complaint{{err: e, early: earlyOf(e), off: where[at(e.InstanceLocation)].value}}
+		return []violation{{err: e, early: earlyOf(e), off: where[placeKey(e.InstanceLocation)].value}}
 	}
 	for _, name := range k.Properties {
-		key := where[at(append(slices.Clone(e.InstanceLocation), name))].key
-		all = append(all, complaint{err: e, name: name, early: UnknownKey, off: key})
+		key := where[placeKey(append(slices.Clone(e.InstanceLocation), name))].key
+		all = append(all, violation{err: e, name: name, early: UnknownKey, off: key})
 	}
 	return all
 }
@@ -126,10 +126,10 @@ func earlyOf(e *jsonschema.ValidationError) *stream.Diagnosis {
 	return nil
 }
 
-func (c complaint) message() string {
-	path := pointer("", c.err.InstanceLocation, top)
+func (c violation) messageText() string {
+	path := pointerText("", c.err.InstanceLocation, top)
 	if c.early == UnknownKey {
-		return fmt.Sprintf("%s: the key %q is not allowed", path, clip(c.name))
+		return fmt.Sprintf("%s: the key %q is not allowed", path, clipText(c.name))
 	}
-	return path + ": " + problem(c.err)
+	return path + ": " + problemText(c.err)
 }

@@ -11,25 +11,25 @@ import (
 	"toolscope/stream/count"
 )
 
-// problem says what is wrong with a value.
-func problem(e *jsonschema.ValidationError) string {
+// problemText says what is wrong with a value.
+func problemText(e *jsonschema.ValidationError) string {
 	switch k := e.ErrorKind.(type) {
 	case *kind.Type:
 		return fmt.Sprintf("a value of type %s, the schema wants %s", k.Got, strings.Join(k.Want, " or "))
 	case *kind.FalseSchema:
 		return "no value is allowed here"
 	case *kind.Enum:
-		return fmt.Sprintf("%s is not listed, only %s", literal(k.Got), listOf(k.Want))
+		return fmt.Sprintf("%s is not listed, only %s", literalText(k.Got), listOf(k.Want))
 	case *kind.Const:
-		return fmt.Sprintf("%s is not %s", literal(k.Got), literal(k.Want))
+		return fmt.Sprintf("%s is not %s", literalText(k.Got), literalText(k.Want))
 	case *kind.Required:
-		return "without " + list(clipped(k.Missing), len(k.Missing)) + ", which the schema requires"
+		return "without " + listNames(clipNames(k.Missing), len(k.Missing)) + ", which the schema requires"
 	case *kind.DependentRequired:
-		return fmt.Sprintf("without %s, which goes with %s", list(clipped(k.Missing), len(k.Missing)), clip(k.Prop))
+		return fmt.Sprintf("without %s, which goes with %s", listNames(clipNames(k.Missing), len(k.Missing)), clipText(k.Prop))
 	case *kind.Dependency:
-		return fmt.Sprintf("without %s, which goes with %s", list(clipped(k.Missing), len(k.Missing)), clip(k.Prop))
+		return fmt.Sprintf("without %s, which goes with %s", listNames(clipNames(k.Missing), len(k.Missing)), clipText(k.Prop))
 	case *kind.PropertyNames:
-		return fmt.Sprintf("the key %q is not allowed", clip(k.Property))
+		return fmt.Sprintf("the key %q is not allowed", clipText(k.Property))
 	case *kind.AnyOf:
 		return fmt.Sprintf("none of the %d alternatives fits", len(e.Causes))
 	case *kind.OneOf:
@@ -41,8 +41,8 @@ func problem(e *jsonschema.ValidationError) string {
 	return measureProblem(e.ErrorKind)
 }
 
-// inShort is the same in a few words, "" where that is not much shorter.
-func inShort(e *jsonschema.ValidationError) string {
+// shortProblem is the same in a few words, "" where that is not much shorter.
+func shortProblem(e *jsonschema.ValidationError) string {
 	switch k := e.ErrorKind.(type) {
 	case *kind.Type:
 		return "want " + strings.Join(k.Want, " or ")
@@ -51,11 +51,11 @@ func inShort(e *jsonschema.ValidationError) string {
 	case *kind.Const:
 		return notAmong([]any{k.Want})
 	case *kind.Required:
-		return "without " + list(clipped(k.Missing), len(k.Missing))
+		return "without " + listNames(clipNames(k.Missing), len(k.Missing))
 	case *kind.DependentRequired:
-		return "without " + list(clipped(k.Missing), len(k.Missing))
+		return "without " + listNames(clipNames(k.Missing), len(k.Missing))
 	case *kind.Dependency:
-		return "without " + list(clipped(k.Missing), len(k.Missing))
+		return "without " + listNames(clipNames(k.Missing), len(k.Missing))
 	case *kind.AdditionalProperties, *kind.PropertyNames:
 		return UnknownKey.Short
 	case *kind.OneOf:
@@ -93,19 +93,19 @@ func measureProblem(e jsonschema.ErrorKind) string {
 	case *kind.UniqueItems:
 		return fmt.Sprintf("elements %d and %d are equal", k.Duplicates[0], k.Duplicates[1])
 	case *kind.Minimum:
-		return fmt.Sprintf("%s, the schema wants at least %s", decimal(k.Got), decimal(k.Want))
+		return fmt.Sprintf("%s, the schema wants at least %s", decimalText(k.Got), decimalText(k.Want))
 	case *kind.Maximum:
-		return fmt.Sprintf("%s, the schema allows at most %s", decimal(k.Got), decimal(k.Want))
+		return fmt.Sprintf("%s, the schema allows at most %s", decimalText(k.Got), decimalText(k.Want))
 	case *kind.ExclusiveMinimum:
-		return fmt.Sprintf("%s, the schema wants more than %s", decimal(k.Got), decimal(k.Want))
+		return fmt.Sprintf("%s, the schema wants more than %s", decimalText(k.Got), decimalText(k.Want))
 	case *kind.ExclusiveMaximum:
-		return fmt.Sprintf("%s, the schema wants less than %s", decimal(k.Got), decimal(k.Want))
+		return fmt.Sprintf("%s, the schema wants less than %s", decimalText(k.Got), decimalText(k.Want))
 	case *kind.MultipleOf:
-		return fmt.Sprintf("%s is no multiple of %s", decimal(k.Got), decimal(k.Want))
+		return fmt.Sprintf("%s is no multiple of %s", decimalText(k.Got), decimalText(k.Want))
 	case *kind.Pattern:
-		return fmt.Sprintf("%s does not match %s", literal(k.Got), clip(k.Want))
+		return fmt.Sprintf("%s does not match %s", literalText(k.Got), clipText(k.Want))
 	case *kind.Format:
-		return fmt.Sprintf("%s is no %s", literal(k.Got), clip(k.Want))
+		return fmt.Sprintf("%s is no %s", literalText(k.Got), clipText(k.Want))
 	case *kind.Contains, *kind.MinContains:
 		return "too few elements are what the schema wants some to be"
 	case *kind.MaxContains:
@@ -116,13 +116,13 @@ func measureProblem(e jsonschema.ErrorKind) string {
 	return strings.Join(append(e.KeywordPath(), "does not hold"), " ")
 }
 
-// decimal is a number as it was most likely written.
-func decimal(n *big.Rat) string {
+// decimalText is a number as it was most likely written.
+func decimalText(n *big.Rat) string {
 	if n == nil {
 		return "a number"
 	}
 	if n.IsInt() {
-		return clip(n.Num().String())
+		return clipText(n.Num().String())
 	}
 	f, _ := n.Float64()
 	return fmt.Sprint(f)

@@ -140,7 +140,7 @@ func (a author) goOn(prefix []byte) []byte {
 }
 
 // fits reports whether the validator takes a whole text.
-func fits(c *checker, text []byte) bool {
+func fits(c *compiledSchema, text []byte) bool {
 	var lex stream.Lexer
 	lex.Write(text)
 	lex.Close()
@@ -199,7 +199,7 @@ func TestNothingLate(t *testing.T) {
 		set, args := one(text), a.object(3)
 		tr := begin(set, stream.CallInfo{Name: "f"}).bytewise(args)
 		c := set.find("", "f").check
-		if c.note != "" || len(tr.found) >= most {
+		if c.note != "" || len(tr.found) >= maxFindings {
 			continue
 		}
 		all, _ := c.validate([]byte(args), tr.call.Lexer().Tokens())
@@ -251,7 +251,7 @@ func problemWord(e *jsonschema.ValidationError) string {
 	if _, ok := e.ErrorKind.(*kind.AdditionalProperties); ok {
 		return "is not allowed"
 	}
-	return problem(e)
+	return problemText(e)
 }
 
 // isWord reports whether a number or literal stands there: judged at its end.

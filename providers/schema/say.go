@@ -12,18 +12,18 @@ import (
 // Sentences are made here. Text from outside is cut short; the screen cleans it.
 
 const (
-	mostNamed = 8  // names in a list
-	mostText  = 60 // bytes of one
+	maxNamed = 8  // names in a list
+	maxText  = 60 // bytes of one
 )
 
-func clip(s string) string { return stream.Clip([]byte(s), 0, mostText) }
+func clipText(s string) string { return stream.Clip([]byte(s), 0, maxText) }
 
-// list is the first of total names.
-func list(names []string, total int) string {
+// listNames is the first of total names.
+func listNames(names []string, total int) string {
 	if total == 0 {
 		return "nothing"
 	}
-	names = names[:min(len(names), mostNamed)]
+	names = names[:min(len(names), maxNamed)]
 	s := strings.Join(names, ", ")
 	if more := total - len(names); more > 0 {
 		s += fmt.Sprintf(" and %d more", more)
@@ -31,8 +31,8 @@ func list(names []string, total int) string {
 	return s
 }
 
-// article is one kind with its article.
-func article(k kinds) string {
+// withArticle is one kind with its article.
+func withArticle(k kinds) string {
 	switch word := k.String(); {
 	case k == aNull:
 		return word
@@ -43,36 +43,36 @@ func article(k kinds) string {
 	}
 }
 
-// allowed is what a list of keys or values has.
-func (n *node) allowed(of *stream.Diagnosis) string {
+// allowedText is what a list of keys or values has.
+func (n *schemaNode) allowedText(of *stream.Diagnosis) string {
 	if of == UnknownKey {
 		return n.keyList()
 	}
-	return n.listing()
+	return n.listedText()
 }
 
 // keyList is which keys an object may have.
-func (n *node) keyList() string {
-	names := clipped(n.names)
-	for _, p := range n.patterns[:min(len(n.patterns), mostNamed)] {
-		names = append(names, "what matches "+clip(p.text))
+func (n *schemaNode) keyList() string {
+	names := clipNames(n.names)
+	for _, p := range n.patterns[:min(len(n.patterns), maxNamed)] {
+		names = append(names, "what matches "+clipText(p.text))
 	}
 	if len(names) == 0 {
 		return "{}"
 	}
-	return list(names, len(n.names)+len(n.patterns))
+	return listNames(names, len(n.names)+len(n.patterns))
 }
 
-func clipped(names []string) []string {
-	out := make([]string, 0, mostNamed+1)
-	for _, s := range names[:min(len(names), mostNamed+1)] {
-		out = append(out, clip(s))
+func clipNames(names []string) []string {
+	out := make([]string, 0, maxNamed+1)
+	for _, s := range names[:min(len(names), maxNamed+1)] {
+		out = append(out, clipText(s))
 	}
 	return out
 }
 
-// listing is what values a schema lists, its own or those of its alternatives.
-func (n *node) listing() string {
+// listedText is what values a schema lists, its own or those of its alternatives.
+func (n *schemaNode) listedText() string {
 	switch {
 	case n.of.Const != nil:
 		return listOf([]any{*n.of.Const})
@@ -88,8 +88,8 @@ func (n *node) listing() string {
 	return n.kinds.String()
 }
 
-// unlisted is, in a few words, that a value is none of those that a schema lists.
-func (n *node) unlisted() string {
+// notListedText is, in a few words, that a value is none of those that a schema lists.
+func (n *schemaNode) notListedText() string {
 	switch {
 	case n.of.Const != nil:
 		return notAmong([]any{*n.of.Const})
@@ -105,45 +105,45 @@ func (n *node) unlisted() string {
 	return "want " + n.kinds.String()
 }
 
-// unlike is the same of a value, and nothing of a key.
-func (n *node) unlike(of *stream.Diagnosis) string {
+// shortReason is the same of a value, and nothing of a key.
+func (n *schemaNode) shortReason(of *stream.Diagnosis) string {
 	if of == UnknownKey {
 		return ""
 	}
-	return n.unlisted()
+	return n.notListedText()
 }
 
 // notAmong is, in a few words, that a value is none of these. Strings stand without quotes.
 func notAmong(values []any) string {
 	var words []string
-	for _, v := range values[:min(len(values), mostNamed+1)] {
-		word := literal(v)
+	for _, v := range values[:min(len(values), maxNamed+1)] {
+		word := literalText(v)
 		if s, ok := v.(string); ok && s != "" {
-			word = clip(s)
+			word = clipText(s)
 		}
 		words = append(words, word)
 	}
 	if len(values) == 1 {
 		return "not " + words[0]
 	}
-	return "not one of " + list(words, len(values))
+	return "not one of " + listNames(words, len(values))
 }
 
 func listOf(values []any) string {
 	var words []string
-	for _, v := range values[:min(len(values), mostNamed+1)] {
-		words = append(words, literal(v))
+	for _, v := range values[:min(len(values), maxNamed+1)] {
+		words = append(words, literalText(v))
 	}
-	return list(words, len(values))
+	return listNames(words, len(values))
 }
 
-// literal is a value in print.
-func literal(v any) string {
+// literalText is a value in print.
+func literalText(v any) string {
 	if s, ok := v.(string); ok {
-		return strconv.Quote(clip(s))
+		return strconv.Quote(clipText(s))
 	}
 	text, _ := json.Marshal(v)
-	return clip(string(text))
+	return clipText(string(text))
 }
 
 // A step is one part of the way to a value.
@@ -161,7 +161,7 @@ func pointerAt(args []byte, toks stream.TokenList, at int) string {
 		if start >= at {
 			break
 		}
-		way = follow(way, t.Kind, args[start:t.End])
+		way = followToken(way, t.Kind, args[start:t.End])
 		start = int(t.End)
 	}
 	var names []string
@@ -170,14 +170,14 @@ func pointerAt(args []byte, toks stream.TokenList, at int) string {
 		case s.array:
 			names = append(names, strconv.Itoa(s.index))
 		case s.key != nil:
-			names = append(names, content(s.key))
+			names = append(names, literalContent(s.key))
 		}
 	}
-	return pointer("", names, top)
+	return pointerText("", names, top)
 }
 
-// follow goes one token further.
-func follow(way []step, kind stream.TokenKind, text []byte) []step {
+// followToken goes one token further.
+func followToken(way []step, kind stream.TokenKind, text []byte) []step {
 	n := len(way)
 	switch kind {
 	case stream.ObjectOpen, stream.ArrayOpen:
@@ -196,8 +196,8 @@ func follow(way []step, kind stream.TokenKind, text []byte) []step {
 // top is the value that everything is in.
 const top = "the arguments"
 
-// pointer is a JSON pointer to show, of long ones the end; of the top, its name.
-func pointer(before string, names []string, top string) string {
+// pointerText is a JSON pointer to show, of long ones the end; of the top, its name.
+func pointerText(before string, names []string, top string) string {
 	if len(names) == 0 {
 		return top
 	}
@@ -208,7 +208,7 @@ func pointer(before string, names []string, top string) string {
 	}
 	escape := strings.NewReplacer("~", "~0", "/", "~1")
 	for _, name := range names {
-		s += "/" + escape.Replace(clip(name))
+		s += "/" + escape.Replace(clipText(name))
 	}
 	return s
 }

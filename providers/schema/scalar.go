@@ -13,19 +13,19 @@ import (
 	"toolscope/stream/jsonbytes"
 )
 
-// key looks at a key as far as it has come, and when it is whole finds what its value must fulfil.
-func (w *Watch) key(end int, growing bool) bool {
+// checkKey looks at a key as far as it has come, and when it is whole finds what its value must fulfil.
+func (w *CallChecker) checkKey(end int, growing bool) bool {
 	o := &w.stack[len(w.stack)-1]
 	if !w.inside {
 		w.inside = true
-		w.text.begin(w.start, noLimit)
+		w.text.startLiteral(w.start, noLimit)
 		for _, n := range w.active[o.from:] {
 			if n.shut && len(n.patterns) == 0 {
-				w.text.lists = append(w.text.lists, words{of: n, left: n.names})
+				w.text.lists = append(w.text.lists, wordRange{of: n, left: n.names})
 			}
 		}
 	}
-	w.read(end, growing, UnknownKey)
+	w.readString(end, growing, UnknownKey)
 	if growing {
 		return false
 	}
@@ -33,32 +33,32 @@ func (w *Watch) key(end int, growing bool) bool {
 	if o.from == len(w.active) {
 		return true // nothing is asked of this object
 	}
-	name := content(w.call.Args()[w.start:end])
+	name := literalContent(w.call.Args()[w.start:end])
 	for _, n := range w.active[o.from:] {
-		w.property(n, name)
+		w.addProperty(n, name)
 	}
-	if o.most < noLimit && !o.keys[name] {
+	if o.maxItems < noLimit && !o.keys[name] {
 		if o.keys == nil {
 			o.keys = map[string]bool{}
 		}
 		o.keys[name] = true
-		if o.count++; o.count > o.most {
-			w.report(TooMany, o.start, w.start, fmt.Sprintf("key %d begins, the schema allows %s", o.count, count.Of(o.most, "key")), "more than "+count.Of(o.most, "key"))
+		if o.count++; o.count > o.maxItems {
+			w.report(TooMany, o.start, w.start, fmt.Sprintf("key %d begins, the schema allows %s", o.count, count.Of(o.maxItems, "key")), "more than "+count.Of(o.maxItems, "key"))
 		}
 	}
 	return true
 }
 
-// property adds what a schema wants of the value of a key.
-func (w *Watch) property(n *node, name string) {
+// addProperty adds what a schema wants of the value of a key.
+func (w *CallChecker) addProperty(n *schemaNode, name string) {
 	known := false
 	if p := n.props[name]; p != nil {
 		known = true
 		w.want = append(w.want, p)
 	}
 	for _, p := range n.patterns {
-		if w.patience -= p.cost(name); w.patience < 0 {
-			w.over = true
+		if w.workLeft -= p.matchCost(name); w.workLeft < 0 {
+			w.done = true
 			return
 		}
 		if p.re == nil || p.re.MatchString(name) {
@@ -71,32 +71,32 @@ func (w *Watch) property(n *node, name string) {
 	case n.rest != nil:
 		w.want = append(w.want, n.rest)
 	case n.shut:
-		w.report(UnknownKey, w.start, w.start, fmt.Sprintf("the key %q is not allowed, only %s", clip(name), n.keyList()), "")
+		w.report(UnknownKey, w.start, w.start, fmt.Sprintf("the key %q is not allowed, only %s", clipText(name), n.keyList()), "")
 	}
 }
 
-// str looks at a string as far as it has come.
-func (w *Watch) str(end int, growing bool) bool {
+// checkString looks at a string as far as it has come.
+func (w *CallChecker) checkString(end int, growing bool) bool {
 	if !w.inside {
-		w.value(aString)
+		w.beginValue(aString)
 		w.inside = true
-		w.text.begin(w.start, noLimit)
+		w.text.startLiteral(w.start, noLimit)
 		for _, n := range w.want {
 			if n.listed {
-				w.text.lists = append(w.text.lists, words{of: n, left: n.words})
+				w.text.lists = append(w.text.lists, wordRange{of: n, left: n.words})
 			}
-			w.text.most = min(w.text.most, n.maxLength)
+			w.text.maxRunes = min(w.text.maxRunes, n.maxLength)
 		}
 	}
-	w.read(end, growing, NotListed)
+	w.readString(end, growing, NotListed)
 	if !growing {
-		w.ended()
+		w.endValue()
 	}
 	return !growing
 }
 
-// read reads what has come of a key or string.
-func (w *Watch) read(end int, growing bool, of *stream.Diagnosis) {
+// readString reads what has come of a key or string.
+func (w *CallChecker) readString(end int, growing bool, of *stream.Diagnosis) {
 	r := &w.text
 	if !growing {
 		end-- // the quote
@@ -106,34 +106,34 @@ func (w *Watch) read(end int, growing bool, of *stream.Diagnosis) {
 	if of == UnknownKey {
 		what = "key"
 	}
-	text := func(end int) string { return clip(string(jsonbytes.AppendUnquoted(nil, args[w.start+1:end]))) }
-	fail := func(l *words) {
-		w.report(of, w.start, r.at, fmt.Sprintf("no %s begins with %q, only %s", what, text(r.at+r.size), l.of.allowed(of)), l.of.unlike(of))
+	text := func(end int) string { return clipText(string(jsonbytes.AppendUnquoted(nil, args[w.start+1:end]))) }
+	fail := func(l *wordRange) {
+		w.report(of, w.start, r.at, fmt.Sprintf("no %s begins with %q, only %s", what, text(r.at+r.size), l.of.allowedText(of)), l.of.shortReason(of))
 	}
 	long := func() {
-		w.report(TooMany, w.start, r.at, fmt.Sprintf("the string goes on, the schema allows %s", count.Of(r.most, "character")), "more than "+count.Of(r.most, "character"))
+		w.report(TooMany, w.start, r.at, fmt.Sprintf("the string goes on, the schema allows %s", count.Of(r.maxRunes, "character")), "more than "+count.Of(r.maxRunes, "character"))
 	}
-	for !r.idle() && !w.over && r.next(args, end, growing, fail, long) {
+	for !r.isIdle() && !w.done && r.next(args, end, growing, fail, long) {
 	}
 	for i := range r.lists {
 		if l := &r.lists[i]; !growing && !l.is() {
-			w.report(of, w.start, end, fmt.Sprintf("no %s is %q, only %s", what, text(end), l.of.allowed(of)), l.of.unlike(of))
+			w.report(of, w.start, end, fmt.Sprintf("no %s is %q, only %s", what, text(end), l.of.allowedText(of)), l.of.shortReason(of))
 		}
 	}
 }
 
-// scalar looks at a number or literal that is whole.
-func (w *Watch) scalar(kind stream.TokenKind, end int) {
+// checkScalar looks at a number or literal that is whole.
+func (w *CallChecker) checkScalar(kind stream.TokenKind, end int) {
 	text := w.call.Args()[w.start:end]
 	if kind == stream.Number {
-		if monstrous(text) {
-			w.ended()
+		if isHugeNumber(text) {
+			w.endValue()
 			return
 		}
 		k := numberKind(text)
 		for _, n := range w.want {
 			if n.types&k == 0 {
-				w.report(WrongType, w.start, w.start, fmt.Sprintf("%s is %s, the schema wants %s", clip(string(text)), article(k), n.types), "want "+n.types.String())
+				w.report(WrongType, w.start, w.start, fmt.Sprintf("%s is %s, the schema wants %s", clipText(string(text)), withArticle(k), n.types), "want "+n.types.String())
 			}
 		}
 	}
@@ -142,16 +142,16 @@ func (w *Watch) scalar(kind stream.TokenKind, end int) {
 			if m.of.Enum == nil && m.of.Const == nil {
 				continue
 			}
-			if w.patience -= m.leaf(); w.patience < 0 {
-				w.over = true
+			if w.workLeft -= m.leafCost(); w.workLeft < 0 {
+				w.done = true
 				return
 			}
-			if !m.lists(kind, text) {
-				w.report(NotListed, w.start, w.start, fmt.Sprintf("%s is not listed, only %s", clip(string(text)), m.listing()), m.unlisted())
+			if !m.listsScalar(kind, text) {
+				w.report(NotListed, w.start, w.start, fmt.Sprintf("%s is not listed, only %s", clipText(string(text)), m.listedText()), m.notListedText())
 			}
 		}
 	}
-	w.ended()
+	w.endValue()
 }
 
 // numberKind says whether a number is an integer.
@@ -164,8 +164,8 @@ func numberKind(text []byte) kinds {
 	return anInteger
 }
 
-// lists reports whether a scalar that is no string is one of those listed.
-func (n *node) lists(kind stream.TokenKind, text []byte) bool {
+// listsScalar reports whether a scalar that is no string is one of those listed.
+func (n *schemaNode) listsScalar(kind stream.TokenKind, text []byte) bool {
 	var v any
 	switch kind {
 	case stream.Number:

@@ -39,7 +39,7 @@ type toolKey struct{ space, name string }
 // tool is a declared tool; check is made when it is first called.
 type tool struct {
 	schema  dialect.Raw
-	check   *checker
+	check   *compiledSchema
 	outline string
 }
 
@@ -86,29 +86,29 @@ func (s *Set) Is(tools []dialect.Tool, more bool) bool {
 // Tools are the tools it was made from, and whether there may be more.
 func (s *Set) Tools() (tools []dialect.Tool, more bool) { return s.declared, s.more }
 
-// Follow begins to watch a call, whose name may not have come yet. It is nil for calls that no
+// NewChecker begins to watch a call, whose name may not have come yet. It is nil for calls that no
 // declared tool is for: those that the provider runs, those of kinds without a schema, and attempts
 // that were thrown away.
-func (s *Set) Follow(c *stream.Call) *Watch {
+func (s *Set) NewChecker(c *stream.Call) *CallChecker {
 	if c.RunByProvider || c.Discarded || c.Kind != "function" && c.Kind != "custom" {
 		return nil
 	}
-	return &Watch{set: s, call: c}
+	return &CallChecker{set: s, call: c}
 }
 
-// missing says that no tool has that name.
-func (s *Set) missing(name string) stream.Finding {
-	message := fmt.Sprintf("the request declares no tool %q", clip(name))
-	if hint := s.closest(name); hint != "" {
+// missingTool says that no tool has that name.
+func (s *Set) missingTool(name string) stream.Finding {
+	message := fmt.Sprintf("the request declares no tool %q", clipText(name))
+	if hint := s.closestName(name); hint != "" {
 		message += fmt.Sprintf(": did the model mean %q?", hint)
 	} else {
-		message += ", only " + list(s.names(), s.count())
+		message += ", only " + listNames(s.toolNames(), s.countNames())
 	}
 	return NoSuchTool.Finding("%s", message)
 }
 
-// count is how many names the tools have.
-func (s *Set) count() (n int) {
+// countNames is how many names the tools have.
+func (s *Set) countNames() (n int) {
 	for key := range s.tools {
 		if key.space == "" {
 			n++
@@ -117,29 +117,29 @@ func (s *Set) count() (n int) {
 	return n
 }
 
-func (s *Set) names() (names []string) {
+func (s *Set) toolNames() (names []string) {
 	for _, t := range s.declared {
-		if t.Name != "" && !slices.Contains(names, t.Name) && len(names) < mostNamed {
+		if t.Name != "" && !slices.Contains(names, t.Name) && len(names) < maxNamed {
 			names = append(names, t.Name)
 		}
 	}
 	return names
 }
 
-// closest is the tool that a wrong name most likely means, or "": models change the case and the
+// closestName is the tool that a wrong name most likely means, or "": models change the case and the
 // punctuation of names, and put a namespace before them.
-func (s *Set) closest(name string) string {
-	whole, last := letters(name), letters(name[strings.LastIndexAny(name, ".:/")+1:])
+func (s *Set) closestName(name string) string {
+	whole, last := lettersOnly(name), lettersOnly(name[strings.LastIndexAny(name, ".:/")+1:])
 	for _, t := range s.declared {
-		if l := letters(t.Name); l != "" && (l == whole || l == last) {
+		if l := lettersOnly(t.Name); l != "" && (l == whole || l == last) {
 			return t.Name
 		}
 	}
 	return ""
 }
 
-// letters are the letters and digits of a name, in lower case.
-func letters(name string) string {
+// lettersOnly are the letters and digits of a name, in lower case.
+func lettersOnly(name string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
 			return unicode.ToLower(r)

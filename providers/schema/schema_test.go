@@ -16,7 +16,7 @@ import (
 type trial struct {
 	timeline stream.Timeline
 	call     *stream.Call
-	watch    *Watch
+	watch    *CallChecker
 	found    []stream.Finding
 	cut      []int // for each finding, the bytes of arguments there were; -1 at the seal
 }
@@ -28,7 +28,7 @@ func begin(set *Set, open stream.CallInfo) *trial {
 	}
 	tr.timeline.Append(stream.Event{Kind: stream.TurnOpen}, stream.Event{Kind: stream.CallOpen, What: &open})
 	tr.call = tr.timeline.Session().Turns[0].Calls[0]
-	if tr.watch = set.Follow(tr.call); tr.watch != nil {
+	if tr.watch = set.NewChecker(tr.call); tr.watch != nil {
 		tr.take(tr.watch.Extend())
 	}
 	return tr
@@ -174,8 +174,8 @@ func TestUnusable(t *testing.T) {
 		{"no schema", `{"type":"strnig"}`, "it is no JSON Schema at /type: none of the 2 alternatives fits"},
 		{"no object", `[1]`, "it is no JSON Schema: a value of type array, the schema wants boolean or object"},
 		{"round in a circle", `{"allOf":[{"$ref":"#"}]}`, "its references go round in a circle or too deep"},
-		{"large", `{"description":"` + strings.Repeat("x", mostBytes) + `"}`, "it is larger than 256 KiB"},
-		{"many", `{"anyOf":[` + strings.Repeat("{},", mostSchemas) + `{}]}`, "it has more than 2,000 objects"},
+		{"large", `{"description":"` + strings.Repeat("x", maxBytes) + `"}`, "it is larger than 256 KiB"},
+		{"many", `{"anyOf":[` + strings.Repeat("{},", maxSchemas) + `{}]}`, "it has more than 2,000 objects"},
 		{"deep", strings.Repeat(`{"items":`, 70) + "{}" + strings.Repeat("}", 70), "it is nested more than 64 deep"},
 		{"large number", `{"minimum":1e999999}`, "it has a number too large to calculate with"},
 		{"a guess would be wrong", `{"not":{"pattern":"(?!a)"}}`, "it has a pattern that looks ahead or back, or is too large, where a guess would be wrong"},

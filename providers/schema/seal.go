@@ -16,14 +16,14 @@ import (
 // Seal validates the arguments, which are final now, and returns what was not found before.
 // Arguments that are no whole JSON text have findings of their own. Empty ones may have been cut by
 // a limit, so Finish judges them.
-func (w *Watch) Seal() []stream.Finding {
+func (w *CallChecker) Seal() []stream.Finding {
 	w.Extend()
 	if w.check == nil {
 		return w.found
 	}
 	switch w.call.Syntax() {
 	case stream.SyntaxObject, stream.SyntaxOther, stream.SyntaxDouble:
-		w.validate(w.call.Args(), w.call.Lexer().Tokens())
+		w.validateArgs(w.call.Args(), w.call.Lexer().Tokens())
 	case stream.SyntaxEmpty:
 		w.waiting = true
 		return w.found
@@ -34,10 +34,10 @@ func (w *Watch) Seal() []stream.Finding {
 
 // Finish is called when the provider has said why the response ended: of a call sealed without
 // arguments it says whether {} would do.
-func (w *Watch) Finish() []stream.Finding {
+func (w *CallChecker) Finish() []stream.Finding {
 	w.found = w.found[:0]
 	if w.waiting && w.check != nil && w.call.Phase() == stream.PhaseSealed {
-		w.validate([]byte("{}"), stream.TokenList{})
+		w.validateArgs([]byte("{}"), stream.TokenList{})
 		w.check = nil
 	}
 	return w.found
@@ -45,34 +45,34 @@ func (w *Watch) Finish() []stream.Finding {
 
 // Waiting reports whether the call was sealed without arguments, and Finish may have something to
 // say of that.
-func (w *Watch) Waiting() bool { return w.waiting && w.check != nil }
+func (w *CallChecker) Waiting() bool { return w.waiting && w.check != nil }
 
 // Call is the call that is followed.
-func (w *Watch) Call() *stream.Call { return w.call }
+func (w *CallChecker) Call() *stream.Call { return w.call }
 
-func (w *Watch) validate(args []byte, toks stream.TokenList) {
+func (w *CallChecker) validateArgs(args []byte, toks stream.TokenList) {
 	all, why := w.check.validate(args, toks)
 	if why != "" {
-		w.unchecked(why)
+		w.stopChecking(why)
 		return
 	}
 	where := newSpans(args, toks, all)
-	var left []complaint
+	var left []violation
 	for _, e := range all {
 		for _, c := range complaintsOf(e, where) {
-			if !w.toldOf(c) {
+			if !w.isReportedEarly(c) {
 				left = append(left, c)
 			}
 		}
 	}
-	slices.SortFunc(left, func(a, b complaint) int {
-		return cmp.Or(a.off-b.off, strings.Compare(a.message(), b.message()))
+	slices.SortFunc(left, func(a, b violation) int {
+		return cmp.Or(a.off-b.off, strings.Compare(a.messageText(), b.messageText()))
 	})
-	left = slices.CompactFunc(left, func(a, b complaint) bool { return a.off == b.off && a.message() == b.message() })
-	for i, c := range left[:min(len(left), most)] {
-		f := Invalid.Finding("%s", c.message())
-		f.Offset, f.Hint = c.off, inShort(c.err)
-		if more := len(left) - most; i == most-1 && more > 0 {
+	left = slices.CompactFunc(left, func(a, b violation) bool { return a.off == b.off && a.messageText() == b.messageText() })
+	for i, c := range left[:min(len(left), maxFindings)] {
+		f := Invalid.Finding("%s", c.messageText())
+		f.Offset, f.Hint = c.off, shortProblem(c.err)
+		if more := len(left) - maxFindings; i == maxFindings-1 && more > 0 {
 			f.Message += fmt.Sprintf("; and %d more", more)
 		}
 		if toks.Len() == 0 {
@@ -82,19 +82,19 @@ func (w *Watch) validate(args []byte, toks stream.TokenList) {
 	}
 }
 
-// toldOf reports whether the early look has told of the same. A value of the wrong type, or not
+// isReportedEarly reports whether the early look has told of the same. A value of the wrong type, or not
 // listed, needs no second complaint.
-func (w *Watch) toldOf(c complaint) bool {
-	return c.early != nil && w.spoken(c.early, c.off) || w.spoken(WrongType, c.off) || w.spoken(NotListed, c.off)
+func (w *CallChecker) isReportedEarly(c violation) bool {
+	return c.early != nil && w.isReported(c.early, c.off) || w.isReported(WrongType, c.off) || w.isReported(NotListed, c.off)
 }
 
 // validate holds arguments against the schema.
-func (c *checker) validate(args []byte, toks stream.TokenList) (all []*jsonschema.ValidationError, why string) {
-	m := measured(args, toks)
+func (c *compiledSchema) validate(args []byte, toks stream.TokenList) (all []*jsonschema.ValidationError, why string) {
+	m := measureCost(args, toks)
 	switch {
-	case len(args) > mostArgs || m.steps > mostSteps:
+	case len(args) > maxArgs || m.steps > maxSteps:
 		return nil, "the arguments are too large to be validated"
-	case m.depth > mostDepth:
+	case m.depth > maxDepth:
 		return nil, "the arguments are nested too deep to be validated"
 	case m.number:
 		return nil, "a number is too large to be validated"
@@ -102,7 +102,7 @@ func (c *checker) validate(args []byte, toks stream.TokenList) (all []*jsonschem
 	defer func() {
 		switch p := recover(); p.(type) {
 		case nil:
-		case spent:
+		case budgetExceeded:
 			all, why = nil, "validating takes too long: the schema has too many ways to hold"
 		default:
 			all, why = nil, fmt.Sprintf("the validator failed: %v", p)
@@ -112,24 +112,24 @@ func (c *checker) validate(args []byte, toks stream.TokenList) (all []*jsonschem
 	if err != nil {
 		return nil, "" // the lexer has its own word on it
 	}
-	c.meter.left = budget - m.long*longNumber
+	c.meter.left = maxWork - m.long*longNumberCost
 	if err = c.schema.Validate(v); err == nil {
 		return nil, ""
 	}
-	return flatten(err.(*jsonschema.ValidationError)), ""
+	return flattenErrors(err.(*jsonschema.ValidationError)), ""
 }
 
-// flatten lists the errors that stand for themselves.
-func flatten(e *jsonschema.ValidationError) (all []*jsonschema.ValidationError) {
+// flattenErrors lists the errors that stand for themselves.
+func flattenErrors(e *jsonschema.ValidationError) (all []*jsonschema.ValidationError) {
 	switch e.ErrorKind.(type) {
 	case *kind.AnyOf, *kind.OneOf:
 		if meant := meantOf(e); meant != nil {
-			return flatten(meant)
+			return flattenErrors(meant)
 		}
 		return append(all, e)
 	case *kind.Schema, *kind.Group, *kind.AllOf, *kind.Reference:
 		for _, c := range e.Causes {
-			all = append(all, flatten(c)...)
+			all = append(all, flattenErrors(c)...)
 		}
 		return all
 	}

@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// settle combines what a schema says of a value with what the schemas in it say.
-func (n *node) settle() {
+// combineRules combines what a schema says of a value with what the schemas in it say.
+func (n *schemaNode) combineRules() {
 	if n.settled {
 		return
 	}
 	n.settled = true
-	n.own()
+	n.ownRules()
 	for _, m := range n.same {
-		m.settle()
+		m.combineRules()
 		for _, a := range m.all {
 			if !slices.Contains(n.all, a) {
 				n.all = append(n.all, a)
@@ -25,22 +25,22 @@ func (n *node) settle() {
 		n.kinds &= m.kinds
 		n.maxLength = min(n.maxLength, m.maxLength)
 		if m.listed {
-			n.keep(m.words)
+			n.keepOnly(m.words)
 		}
 	}
 	for _, group := range n.any {
-		n.choose(group)
+		n.allowAny(group)
 	}
 	if n.listed && len(n.words) == 0 {
 		n.kinds &^= aString
 	}
 }
 
-// own is what the schema itself says.
-func (n *node) own() {
+// ownRules is what the schema itself says.
+func (n *schemaNode) ownRules() {
 	s := n.of
-	n.all = []*node{n}
-	n.types, n.maxLength = any7, limit(s.MaxLength)
+	n.all = []*schemaNode{n}
+	n.types, n.maxLength = any7, limitOr(s.MaxLength)
 	if s.Bool != nil && !*s.Bool {
 		n.types = 0
 	}
@@ -52,15 +52,15 @@ func (n *node) own() {
 	}
 	n.kinds = n.types
 	if s.Enum != nil {
-		n.restrict(s.Enum.Values)
+		n.keepListed(s.Enum.Values)
 	}
 	if s.Const != nil {
-		n.restrict([]any{*s.Const})
+		n.keepListed([]any{*s.Const})
 	}
 }
 
-// restrict leaves only listed values.
-func (n *node) restrict(values []any) {
+// keepListed leaves only listed values.
+func (n *schemaNode) keepListed(values []any) {
 	var left kinds
 	var words []string
 	for _, v := range values {
@@ -82,11 +82,11 @@ func (n *node) restrict(values []any) {
 	}
 	n.kinds &= left
 	slices.Sort(words)
-	n.keep(slices.Compact(words))
+	n.keepOnly(slices.Compact(words))
 }
 
-// keep leaves only strings that are listed here, too.
-func (n *node) keep(words []string) {
+// keepOnly leaves only strings that are listed here, too.
+func (n *schemaNode) keepOnly(words []string) {
 	if !n.listed {
 		n.listed, n.words = true, words
 		return
@@ -97,13 +97,13 @@ func (n *node) keep(words []string) {
 	})
 }
 
-// choose leaves what at least one of the alternatives allows.
-func (n *node) choose(group []*node) {
+// allowAny leaves what at least one of the alternatives allows.
+func (n *schemaNode) allowAny(group []*schemaNode) {
 	var types, left kinds
 	var words []string
 	listed := true
 	for _, m := range group {
-		m.settle()
+		m.combineRules()
 		types |= m.types
 		left |= m.kinds
 		if m.kinds&aString != 0 {
@@ -116,7 +116,7 @@ func (n *node) choose(group []*node) {
 	n.kinds &= left
 	if listed {
 		slices.Sort(words)
-		n.keep(slices.Compact(words))
+		n.keepOnly(slices.Compact(words))
 	}
 }
 

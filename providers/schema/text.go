@@ -11,27 +11,27 @@ import (
 	"toolscope/stream/jsonbytes"
 )
 
-// reading follows the content of one string literal as it grows: which listed words it can still
+// stringProgress follows the content of one string literal as it grows: which listed words it can still
 // become, and how long it is. Characters are those of encoding/json, from which the validator gets
 // its strings.
-type reading struct {
-	at    int // of the first byte that was not read
-	size  int // bytes of the character that is read
-	runes int
-	lists []words
-	most  int // runes allowed
-	long  bool
+type stringProgress struct {
+	at       int // of the first byte that was not read
+	size     int // bytes of the character that is read
+	runes    int
+	lists    []wordRange
+	maxRunes int // runes allowed
+	long     bool
 }
 
-// words are those of a list, sorted, that begin with what was read.
-type words struct {
-	of   *node
+// wordRange are those of a list, sorted, that begin with what was read.
+type wordRange struct {
+	of   *schemaNode
 	left []string
 	read int // bytes
 }
 
 // goOn leaves only words that continue with s.
-func (w *words) goOn(s string) {
+func (w *wordRange) goOn(s string) {
 	lo := sort.Search(len(w.left), func(i int) bool { return w.left[i][w.read:] >= s })
 	n := sort.Search(len(w.left)-lo, func(i int) bool { return !strings.HasPrefix(w.left[lo+i][w.read:], s) })
 	w.left = w.left[lo : lo+n]
@@ -39,20 +39,20 @@ func (w *words) goOn(s string) {
 }
 
 // is reports whether one of the words is what was read.
-func (w *words) is() bool { return len(w.left) > 0 && len(w.left[0]) == w.read }
+func (w *wordRange) is() bool { return len(w.left) > 0 && len(w.left[0]) == w.read }
 
-// begin starts to read the literal at start.
-func (r *reading) begin(start, most int) {
-	*r = reading{at: start + 1, lists: r.lists[:0], most: most}
+// startLiteral starts to read the literal at start.
+func (r *stringProgress) startLiteral(start, most int) {
+	*r = stringProgress{at: start + 1, lists: r.lists[:0], maxRunes: most}
 }
 
-// idle reports whether there is nothing to find out.
-func (r *reading) idle() bool { return len(r.lists) == 0 && (r.most == noLimit || r.long) }
+// isIdle reports whether there is nothing to find out.
+func (r *stringProgress) isIdle() bool { return len(r.lists) == 0 && (r.maxRunes == noLimit || r.long) }
 
 // next reads one character of args[:end]. It calls fail when a list has no word left, and long when
 // there are too many characters.
-func (r *reading) next(args []byte, end int, more bool, fail func(*words), long func()) bool {
-	c, size := character(args[r.at:end], more)
+func (r *stringProgress) next(args []byte, end int, more bool, fail func(*wordRange), long func()) bool {
+	c, size := firstChar(args[r.at:end], more)
 	if size == 0 {
 		return false
 	}
@@ -69,7 +69,7 @@ func (r *reading) next(args []byte, end int, more bool, fail func(*words), long 
 		kept = append(kept, w)
 	}
 	r.lists = kept
-	if r.runes++; r.runes > r.most && !r.long {
+	if r.runes++; r.runes > r.maxRunes && !r.long {
 		r.long = true
 		long()
 	}
@@ -77,21 +77,21 @@ func (r *reading) next(args []byte, end int, more bool, fail func(*words), long 
 	return true
 }
 
-// character is the first character of p, the inside of a literal, and how many bytes it has there;
+// firstChar is the first character of p, the inside of a literal, and how many bytes it has there;
 // none when more is to come that decides what it is.
-func character(p []byte, more bool) (c rune, size int) {
+func firstChar(p []byte, more bool) (c rune, size int) {
 	switch {
 	case len(p) == 0:
 		return 0, 0
 	case p[0] == '\\':
-		return escape(p, more)
+		return decodeEscape(p, more)
 	case more && !utf8.FullRune(p):
 		return 0, 0
 	}
 	return utf8.DecodeRune(p)
 }
 
-func escape(p []byte, more bool) (c rune, size int) {
+func decodeEscape(p []byte, more bool) (c rune, size int) {
 	if len(p) < 2 {
 		return 0, 0
 	}
@@ -117,8 +117,8 @@ func escape(p []byte, more bool) (c rune, size int) {
 	return utf8.RuneError, 6
 }
 
-// content is what a whole literal stands for.
-func content(literal []byte) string {
+// literalContent is what a whole literal stands for.
+func literalContent(literal []byte) string {
 	inside := literal[1 : len(literal)-1]
 	if utf8.Valid(inside) && bytes.IndexByte(inside, '\\') < 0 {
 		return string(inside)
