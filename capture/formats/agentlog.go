@@ -46,7 +46,7 @@ func (e *agentLog) done() []capture.Record {
 // hold keeps an unfinished line, unless it is too long.
 func (e *agentLog) hold(p []byte) {
 	switch {
-	case e.long > 0 || len(e.rest)+len(p) > valueLimit:
+	case e.long > 0 || len(e.rest)+len(p) > maxValueBytes:
 		e.long += int64(len(e.rest) + len(p))
 		e.rest = nil
 	case len(e.rest) == 0:
@@ -61,9 +61,9 @@ func (e *agentLog) whole(p []byte) {
 	e.line++
 	size := int64(len(e.rest) + len(p))
 	switch {
-	case e.long > 0 || size > valueLimit:
+	case e.long > 0 || size > maxValueBytes:
 		size += e.long
-		e.damage("%d bytes are too long for an entry: more than %d are not held", size, valueLimit)
+		e.damage("%d bytes are too long for an entry: more than %d are not held", size, maxValueBytes)
 	case len(e.rest) > 0:
 		e.entry(append(e.rest, p...))
 	default:
@@ -108,7 +108,7 @@ func (e *agentLog) note(format string, args ...any) {
 
 // wholeObject reports whether an object ends where the line does.
 func wholeObject(line []byte) bool {
-	n, done := new(Span).Write(line)
+	n, done := new(ValueScanner).Write(line)
 	return done && n == len(line)
 }
 

@@ -171,7 +171,7 @@ func TestLongEntry(t *testing.T) {
 	r := claudeSession.New(capture.NewInput("in", nil))
 	piece := bytes.Repeat([]byte("x"), 1<<20)
 	var recs []capture.Record
-	for range valueLimit>>20 + 2 {
+	for range maxValueBytes>>20 + 2 {
 		recs, _ = r.Write(recs, bytes.Clone(piece), capture.NoTime)
 	}
 	recs, _ = r.Write(recs, []byte("\n"), capture.NoTime)

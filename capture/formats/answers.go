@@ -21,7 +21,7 @@ func sniffGeminiAnswers(first []byte, whole bool) capture.SniffResult {
 		case key == "method" && !known:
 			text, ok := Text(value)
 			if known = ok && geminiMethods[string(text)]; known || !ok && len(value) < 32 {
-				return maybe(false)
+				return sniffMaybe(false)
 			}
 		case key == "response" && known:
 			return capture.SniffResult{Is: capture.Yes, Why: "it has the method of Gemini's API that was called, and its response"}
@@ -31,18 +31,18 @@ func sniffGeminiAnswers(first []byte, whole bool) capture.SniffResult {
 }
 
 func readGeminiAnswer(r *valuesReader, object []byte, cut bool) {
-	line := part{raw: object}
-	method, response := line.get("method").text(), line.get("response")
+	line := fileValue{raw: object}
+	method, response := line.get("method").asText(), line.get("response")
 	if cut || !response.isMapping() && !response.isSequence() {
-		r.lacking("no response")
+		r.noteUnexpected("no response")
 		return
 	}
 	if method == "generateContentStream" {
 		method = "streamGenerateContent"
 	}
-	x := exchange{layers: []string{"gemini-cli responses"}, method: "POST", url: ":" + method, response: response.raw}
-	x.lack(capture.NoTimes)
-	r.exchange(&x)
+	x := recordedExchange{layers: []string{"gemini-cli responses"}, method: "POST", url: ":" + method, response: response.raw}
+	x.addLack(capture.NoTimes)
+	r.writeExchange(&x)
 }
 
 // devTools reads the database of the AI SDK's DevTools: steps, whose requests, responses and chunks
@@ -63,7 +63,7 @@ func sniffDevTools(first []byte, whole bool) capture.SniffResult {
 		switch {
 		case key == "runs" && value[0] == '[':
 			runs = true
-			return maybe(false)
+			return sniffMaybe(false)
 		case key == "steps" && value[0] == '[':
 			for step := range Elements(value) {
 				if Member(step, "run_id") != nil {
@@ -71,7 +71,7 @@ func sniffDevTools(first []byte, whole bool) capture.SniffResult {
 				}
 			}
 			if !runs || !isWhole(value) {
-				return maybe(false)
+				return sniffMaybe(false)
 			}
 			return capture.SniffResult{Is: capture.Yes, Why: "it has runs and their steps, as the AI SDK's DevTools keep them"}
 		}
@@ -80,35 +80,37 @@ func sniffDevTools(first []byte, whole bool) capture.SniffResult {
 }
 
 func readStep(r *valuesReader, object []byte, cut bool) {
-	step := part{raw: object}
-	if cut || !step.get("run_id").is() {
-		r.lacking("no run that it belongs to, or no end")
+	step := fileValue{raw: object}
+	if cut || !step.get("run_id").isPresent() {
+		r.noteUnexpected("no run that it belongs to, or no end")
 		return
 	}
-	x := exchange{layers: []string{"ai-sdk devtools"}}
-	x.began = clock(step.get("started_at"))
-	x.ended = after(x.began, number(step.get("duration_ms").raw))
+	x := recordedExchange{layers: []string{"ai-sdk devtools"}}
+	x.began = parseClock(step.get("started_at"))
+	x.ended = addMillis(x.began, parseNumber(step.get("duration_ms").raw))
 	if request := inString(inString(step.get("raw_request"))); !request.isNull() {
-		x.request = request.bytes()
+		x.request = request.asBytes()
 	}
 	chunks, response := inString(step.get("raw_chunks")), inString(step.get("raw_response"))
 	switch {
 	case chunks.isSequence() && string(chunks.raw) != "[]":
-		x.lack(capture.NoTimes)
-		chunks.each(func(_ string, chunk part) { x.pieces = append(x.pieces, piece{data: append(chunk.bytes(), '\n')}) })
+		x.addLack(capture.NoTimes)
+		chunks.eachChild(func(_ string, chunk fileValue) {
+			x.pieces = append(x.pieces, timedBytes{data: append(chunk.asBytes(), '\n')})
+		})
 	case response.isMapping():
 		x.response = response.raw
-		x.lack(capture.NoTimes)
-		x.lack(capture.Reencoded)
+		x.addLack(capture.NoTimes)
+		x.addLack(capture.Reencoded)
 	default:
-		x.lack(capture.NoBody)
+		x.addLack(capture.NoBody)
 	}
-	x.fail(step.get("error").text())
-	r.exchange(&x)
+	x.setFailure(step.get("error").asText())
+	r.writeExchange(&x)
 }
 
-// fail takes why a step ended early, "" if it did not.
-func (x *exchange) fail(why string) {
+// setFailure takes why a step ended early, "" if it did not.
+func (x *recordedExchange) setFailure(why string) {
 	if why == "" {
 		return
 	}
@@ -119,9 +121,9 @@ func (x *exchange) fail(why string) {
 }
 
 // inString is the JSON that a string holds, or the value itself.
-func inString(p part) part {
+func inString(p fileValue) fileValue {
 	if text, ok := Text(p.raw); ok {
-		return part{raw: afterSpace(text)}
+		return fileValue{raw: afterSpace(text)}
 	}
 	return p
 }

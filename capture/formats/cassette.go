@@ -19,68 +19,68 @@ import (
 //	go-vcr                    request{method, url, body}, response{code, status "200 OK", body}
 //	httpmock (Rust)           when{method, path, header[{name, value}], body}, then{status, header, body}
 
-// interaction is what is recorded there; ok is false where nothing is. Of one that may
+// parseInteraction is what is recorded there; ok is false where nothing is. Of one that may
 // be cut the end may be missing.
-func interaction(p part, cut bool) (x exchange, ok bool) {
+func parseInteraction(p fileValue, cut bool) (x recordedExchange, ok bool) {
 	request, response := p.get("request", "when"), p.get("response", "then")
 	if !request.isMapping() && !response.isMapping() {
 		return x, false
 	}
-	x = exchange{layers: []string{"cassette"}}
-	x.method = strings.ToUpper(request.get("method").text())
+	x = recordedExchange{layers: []string{"cassette"}}
+	x.method = strings.ToUpper(request.get("method").asText())
 	x.url = requestURL(request)
-	x.asked = partHeader(request.get("headers", "header"))
+	x.requestHeader = partHeader(request.get("headers", "header"))
 	x.request = partBody(&x, request, !response.isMapping() && (cut || x.url == ""))
 	x.began = recordedAt(p)
 	x.status = partStatus(response)
-	x.answered = partHeader(response.get("headers", "header"))
-	x.answered.Del("Transfer-Encoding")
+	x.responseHeader = partHeader(response.get("headers", "header"))
+	x.responseHeader.Del("Transfer-Encoding")
 	x.response = partBody(&x, response, cut || x.status == 0)
 	switch {
 	case len(x.response) > 0:
-		x.lack(capture.NoTimes)
+		x.addLack(capture.NoTimes)
 	case !response.isMapping() || x.status == 0:
 		x.cut = true
 	}
 	return x, true
 }
 
-func requestURL(request part) string {
-	url := request.get("uri", "url").text()
+func requestURL(request fileValue) string {
+	url := request.get("uri", "url").asText()
 	if url != "" {
 		return url
 	}
-	path := request.get("path").text()
-	if host := request.get("host").text(); host != "" {
-		return cmp.Or(request.get("scheme").text(), "https") + "://" + host + path
+	path := request.get("path").asText()
+	if host := request.get("host").asText(); host != "" {
+		return cmp.Or(request.get("scheme").asText(), "https") + "://" + host + path
 	}
 	return path
 }
 
-func partStatus(response part) int {
+func partStatus(response fileValue) int {
 	status := response.get("status")
-	if code := response.get("code"); code.is() {
+	if code := response.get("code"); code.isPresent() {
 		status = code
 	}
 	if status.isMapping() {
 		status = status.get("code")
 	}
-	word, _, _ := strings.Cut(status.text(), " ")
+	word, _, _ := strings.Cut(status.asText(), " ")
 	code, _ := strconv.Atoi(word)
 	return code
 }
 
 // partHeader reads a mapping of names to a value or several, or a list of names with values.
-func partHeader(p part) http.Header {
+func partHeader(p fileValue) http.Header {
 	h := http.Header{}
-	p.each(func(name string, value part) {
+	p.eachChild(func(name string, value fileValue) {
 		switch {
 		case name == "" && value.isMapping():
-			h.Add(value.get("name").text(), value.get("value").text())
+			h.Add(value.get("name").asText(), value.get("value").asText())
 		case value.isSequence():
-			value.each(func(_ string, v part) { h.Add(name, v.text()) })
+			value.eachChild(func(_ string, v fileValue) { h.Add(name, v.asText()) })
 		default:
-			h.Add(name, value.text())
+			h.Add(name, value.asText())
 		}
 	})
 	return h
@@ -88,39 +88,39 @@ func partHeader(p part) http.Header {
 
 // partBody is the body of a request or a response. Of one that may be cut it is only what is known
 // to be text.
-func partBody(x *exchange, side part, cut bool) []byte {
+func partBody(x *recordedExchange, side fileValue, cut bool) []byte {
 	parsed, body := side.get("parsed_body"), side.get("body")
-	if body.isMapping() && body.get("string", "base64_string").is() {
-		if text := body.get("string"); text.is() {
-			return text.bytes()
+	if body.isMapping() && body.get("string", "base64_string").isPresent() {
+		if text := body.get("string"); text.isPresent() {
+			return text.asBytes()
 		}
-		return unbase64(body.get("base64_string").text())
+		return decodeBase64Text(body.get("base64_string").asText())
 	}
-	if coded := side.get("body_base64", "base64_body"); coded.is() {
-		return unbase64(coded.text())
+	if coded := side.get("body_base64", "base64_body"); coded.isPresent() {
+		return decodeBase64Text(coded.asText())
 	}
 	switch {
-	case cut && side.endsWith("body", "parsed_body") && !body.isQuoted(), body.get("encoding").is():
+	case cut && side.endsWith("body", "parsed_body") && !body.isQuoted(), body.get("encoding").isPresent():
 		return nil
-	case parsed.is() && !parsed.isNull():
+	case parsed.isPresent() && !parsed.isNull():
 		body = parsed
 	}
-	if !body.isMapping() && !body.isSequence() && !parsed.is() {
-		return body.bytes()
+	if !body.isMapping() && !body.isSequence() && !parsed.isPresent() {
+		return body.asBytes()
 	}
 	if body.node != nil && (body.isMapping() || body.isSequence()) {
-		x.lack(capture.Reencoded)
+		x.addLack(capture.Reencoded)
 	}
-	return body.json()
+	return body.asJSON()
 }
 
 // recordedAt is when the response was recorded, as Ruby's library says it.
-func recordedAt(p part) time.Time {
-	text := p.get("recorded_at").text()
+func recordedAt(p fileValue) time.Time {
+	text := p.get("recorded_at").asText()
 	if t, err := time.Parse(time.RFC1123, text); err == nil {
 		return t
 	}
-	return stamp(text)
+	return parseISOTime(text)
 }
 
 // jsonCassette reads cassettes that are JSON.
@@ -137,25 +137,25 @@ func sniffJSONCassette(first []byte, whole bool) capture.SniffResult {
 	return sniffObject(first, whole, func(key string, value []byte) capture.SniffResult {
 		switch key {
 		case "version", "recorded_with", "recorded_at", "name":
-			return maybe(false)
+			return sniffMaybe(false)
 		case "interactions", "http_interactions":
 			for x := range Elements(value) {
 				if request := Member(x, "request"); len(request) > 0 && request[0] == '{' {
 					return capture.SniffResult{Is: capture.Yes, Why: `it has "` + key + `", a list of requests`}
 				}
 			}
-			return maybe(false)
+			return sniffMaybe(false)
 		}
 		return capture.SniffResult{}
 	})
 }
 
 func readInteraction(r *valuesReader, object []byte, cut bool) {
-	x, ok := interaction(part{raw: object}, cut)
+	x, ok := parseInteraction(fileValue{raw: object}, cut)
 	x.cut = x.cut || cut
 	if !ok {
-		r.lacking("neither a request nor a response")
+		r.noteUnexpected("neither a request nor a response")
 		return
 	}
-	r.exchange(&x)
+	r.writeExchange(&x)
 }

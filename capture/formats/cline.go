@@ -18,7 +18,7 @@ var cline = capture.Format{
 	New: func(in *capture.Input) capture.Reader {
 		c := &clineTask{newTalk(in, anthropicShape, "cline task", capture.NoDeltas, capture.NoEnding, capture.Reencoded)}
 		found := func(recs []capture.Record, _ int, value []byte) []capture.Record { return c.message(recs, value) }
-		return &document{diary: diary{in: in, book: c}, walk: Walk{Paths: [][]string{{"*"}}}, found: found, decided: true, one: true}
+		return &jsonDocument{entryReader: entryReader{in: in, book: c}, walk: Walk{Paths: [][]string{{"*"}}}, found: found, decided: true, one: true}
 	},
 }
 
@@ -39,9 +39,9 @@ func sniffCline(first []byte, whole bool) capture.SniffResult {
 	if len(message) == 0 || message[0] != '{' {
 		return capture.SniffResult{}
 	}
-	f := pick(message, "role", "content")
-	content := reads(f[0], "user") && (kindOf(f[1]) == '[' || kindOf(f[1]) == '"')
-	if keys, open := topKeys(message); open && !whole && (len(keys) == 0 || slices.Contains(messageKeys, keys[0])) && (f[0] == nil || len(keys) < 3 || reads(f[0], "user")) {
+	f := pickMembers(message, "role", "content")
+	content := hasText(f[0], "user") && (kindOf(f[1]) == '[' || kindOf(f[1]) == '"')
+	if keys, open := topKeys(message); open && !whole && (len(keys) == 0 || slices.Contains(messageKeys, keys[0])) && (f[0] == nil || len(keys) < 3 || hasText(f[0], "user")) {
 		return capture.SniffResult{Is: capture.Maybe}
 	}
 	if content {
@@ -61,28 +61,28 @@ func (c *clineTask) entry(recs []capture.Record, line []byte) []capture.Record {
 }
 
 func (c *clineTask) message(recs []capture.Record, m []byte) []capture.Record {
-	f := pick(m, "role", "content", "ts", "modelInfo", "metrics", "id")
-	parts, at := blocks(f[1]), moment(f[2])
+	f := pickMembers(m, "role", "content", "ts", "modelInfo", "metrics", "id")
+	parts, at := blocks(f[1]), parseLogTime(f[2])
 	switch {
-	case reads(f[0], "assistant"):
-		model := pick(f[3], "modelId")[0]
-		recs = c.answer(recs, &reply{model: model, id: aText(f[5]), parts: parts, usage: clineUsage(f[4])}, time.Time{}, at)
-	case reads(f[0], "user"):
+	case hasText(f[0], "assistant"):
+		model := pickMembers(f[3], "modelId")[0]
+		recs = c.answer(recs, &modelResponse{model: model, id: nonEmptyText(f[5]), parts: parts, usage: clineUsage(f[4])}, time.Time{}, at)
+	case hasText(f[0], "user"):
 		c.hear(theUser, parts, at)
 	}
 	return recs
 }
 
 // blocks are the blocks of a content in Anthropic's form, each as it stands.
-func blocks(content []byte) (parts []utterance) {
-	if text := aText(content); text != nil {
-		return []utterance{{kind: textPart, text: text}}
+func blocks(content []byte) (parts []messagePart) {
+	if text := nonEmptyText(content); text != nil {
+		return []messagePart{{kind: textPart, text: text}}
 	}
 	for b := range Elements(content) {
-		u := utterance{raw: b}
-		if f := pick(b, "type", "input"); reads(f[0], "tool_result") {
+		u := messagePart{raw: b}
+		if f := pickMembers(b, "type", "input"); hasText(f[0], "tool_result") {
 			u.kind = resultPart
-		} else if reads(f[0], "tool_use") {
+		} else if hasText(f[0], "tool_use") {
 			u.kind, u.args = callPart, f[1]
 		}
 		parts = append(parts, u)
@@ -92,12 +92,12 @@ func blocks(content []byte) (parts []utterance) {
 
 // clineUsage is Cline's counts by Anthropic's names. Its prompt counts what was cached too.
 func clineUsage(metrics []byte) []byte {
-	f := pick(Member(metrics, "tokens"), "prompt", "completion", "cached")
+	f := pickMembers(Member(metrics, "tokens"), "prompt", "completion", "cached")
 	if f[0] == nil && f[1] == nil {
 		return nil
 	}
 	if f[0] != nil {
-		f[0] = digits(max(0, int(number(f[0])-number(f[2]))))
+		f[0] = intBytes(max(0, int(parseNumber(f[0])-parseNumber(f[2]))))
 	}
-	return object(member{"input_tokens", f[0]}, member{"output_tokens", f[1]}, member{"cache_read_input_tokens", f[2]})
+	return objectOf(member{"input_tokens", f[0]}, member{"output_tokens", f[1]}, member{"cache_read_input_tokens", f[2]})
 }

@@ -16,7 +16,7 @@ var clineScreen = capture.Format{
 	New: func(in *capture.Input) capture.Reader {
 		c := &clineShown{talk: newTalk(in, geminiShape, "cline screen", capture.NoDeltas, capture.NoEnding, capture.Reencoded)}
 		found := func(recs []capture.Record, _ int, value []byte) []capture.Record { return c.entry(recs, value) }
-		return &document{diary: diary{in: in, book: c}, walk: Walk{Paths: [][]string{{"*"}}}, found: found, decided: true, one: true}
+		return &jsonDocument{entryReader: entryReader{in: in, book: c}, walk: Walk{Paths: [][]string{{"*"}}}, found: found, decided: true, one: true}
 	},
 }
 
@@ -26,10 +26,10 @@ func sniffClineScreen(first []byte, whole bool) capture.SniffResult {
 		return capture.SniffResult{}
 	}
 	message := afterSpace(p[min(1, len(p)):])
-	f := pick(message, "ts", "type", "say", "ask")
+	f := pickMembers(message, "ts", "type", "say", "ask")
 	keys, open := topKeys(message)
 	switch {
-	case f[0] != nil && (reads(f[1], "say") && f[2] != nil || reads(f[1], "ask") && f[3] != nil):
+	case f[0] != nil && (hasText(f[1], "say") && f[2] != nil || hasText(f[1], "ask") && f[3] != nil):
 		return capture.SniffResult{Is: capture.Yes, Why: "an array of what was said and asked, with ts"}
 	case open && !whole && (len(keys) == 0 || keys[0] == "ts" || keys[0] == "type"):
 		return capture.SniffResult{Is: capture.Maybe}
@@ -41,7 +41,7 @@ func sniffClineScreen(first []byte, whole bool) capture.SniffResult {
 type clineShown struct {
 	*talk
 	open  bool
-	reply reply
+	reply modelResponse
 	asked time.Time
 	at    time.Time
 }
@@ -55,22 +55,22 @@ func (c *clineShown) flush(recs []capture.Record) []capture.Record {
 	if c.open {
 		recs = c.answer(recs, &c.reply, c.asked, c.at)
 	}
-	c.open, c.reply = false, reply{}
+	c.open, c.reply = false, modelResponse{}
 	return recs
 }
 
 func (c *clineShown) entry(recs []capture.Record, m []byte) []capture.Record {
-	f := pick(m, "say", "ask", "text", "ts", "partial")
+	f := pickMembers(m, "say", "ask", "text", "ts", "partial")
 	what, _ := Text(f[0])
 	if f[0] == nil {
 		what, _ = Text(f[1])
 	}
-	at := moment(f[3])
-	switch text := aText(f[2]); string(what) {
+	at := parseLogTime(f[3])
+	switch text := nonEmptyText(f[2]); string(what) {
 	case "task", "user_feedback":
 		recs = c.flush(recs)
 		if text != nil {
-			c.hear(theUser, []utterance{{kind: textPart, text: text}}, at)
+			c.hear(theUser, []messagePart{{kind: textPart, text: text}}, at)
 		}
 	case "api_req_started":
 		recs = c.flush(recs)
@@ -91,15 +91,15 @@ func (c *clineShown) entry(recs []capture.Record, m []byte) []capture.Record {
 // told takes what the screen says of a request: what it cost, and why it broke off.
 func (c *clineShown) told(text []byte) {
 	of, _ := Text(text)
-	f := pick(of, "tokensIn", "tokensOut", "cacheReads", "cacheWrites", "cancelReason", "streamingFailedMessage")
+	f := pickMembers(of, "tokensIn", "tokensOut", "cacheReads", "cacheWrites", "cancelReason", "streamingFailedMessage")
 	if f[0] != nil || f[1] != nil {
-		n := func(v []byte) int { return int(number(v)) }
-		c.reply.usage = object(member{"promptTokenCount", digits(n(f[0]) + n(f[2]) + n(f[3]))}, member{"candidatesTokenCount", f[1]}, member{"cachedContentTokenCount", f[2]})
+		n := func(v []byte) int { return int(parseNumber(v)) }
+		c.reply.usage = objectOf(member{"promptTokenCount", intBytes(n(f[0]) + n(f[2]) + n(f[3]))}, member{"candidatesTokenCount", f[1]}, member{"cachedContentTokenCount", f[2]})
 	}
 	switch {
-	case reads(f[4], "user_cancelled"):
+	case hasText(f[4], "user_cancelled"):
 		c.reply.cut, c.reply.by, c.reply.why = true, capture.Client, quotedWord("the user cancelled it")
-	case f[4] != nil && aText(f[5]) != nil:
+	case f[4] != nil && nonEmptyText(f[5]) != nil:
 		c.reply.failure = f[5]
 	}
 }
@@ -107,28 +107,28 @@ func (c *clineShown) told(text []byte) {
 func quotedWord(text string) []byte { return []byte(`"` + text + `"`) }
 
 // clinePart is what an entry shows of an answer, nil if it is of none.
-func clinePart(what string, text []byte) *utterance {
+func clinePart(what string, text []byte) *messagePart {
 	if text == nil {
 		return nil
 	}
 	switch what {
 	case "text":
-		return &utterance{kind: textPart, text: text}
+		return &messagePart{kind: textPart, text: text}
 	case "reasoning":
-		return &utterance{kind: thoughtPart, text: text}
+		return &messagePart{kind: thoughtPart, text: text}
 	case "command":
-		return &utterance{kind: callPart, name: quotedWord("command"), args: object(member{"command", text})}
+		return &messagePart{kind: callPart, name: quotedWord("command"), args: objectOf(member{"command", text})}
 	}
 	shown, _ := Text(text)
-	switch f := pick(shown, "tool", "toolName", "arguments"); {
+	switch f := pickMembers(shown, "tool", "toolName", "arguments"); {
 	case what == "tool" && f[0] != nil:
-		return &utterance{kind: callPart, name: f[0], args: shown}
+		return &messagePart{kind: callPart, name: f[0], args: shown}
 	case what == "use_mcp_server" && f[1] != nil:
 		args, isText := Text(f[2])
 		if !isText || !isObject(args) {
 			args = f[2]
 		}
-		return &utterance{kind: callPart, name: f[1], args: args}
+		return &messagePart{kind: callPart, name: f[1], args: args}
 	}
 	return nil
 }

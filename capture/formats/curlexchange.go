@@ -13,22 +13,22 @@ import (
 
 // This file makes exchanges of the blocks of curl --trace.
 
-func (r *curlReader) received(b curlOf) {
+func (r *curlReader) takeBlock(b traceBlock) {
 	switch b.kind {
 	case "Send header":
-		r.request(b)
+		r.beginRequest(b)
 	case "Send data":
-		r.part(capture.Request, b)
+		r.writeBody(capture.Request, b)
 	case "Recv header":
-		r.response(b)
+		r.readHead(b)
 	case "Recv data":
-		r.part(capture.Response, b)
+		r.writeBody(capture.Response, b)
 	}
 }
 
-// request begins an exchange, and so ends the one before.
-func (r *curlReader) request(b curlOf) {
-	r.done()
+// beginRequest begins an exchange, and so ends the one before.
+func (r *curlReader) beginRequest(b traceBlock) {
+	r.endExchange()
 	lines := strings.Split(string(b.data), "\r\n")
 	method, rest, _ := strings.Cut(lines[0], " ")
 	path, _, _ := strings.Cut(rest, " ")
@@ -40,10 +40,10 @@ func (r *curlReader) request(b curlOf) {
 			url = "https://" + host + path
 		}
 	}
-	r.begin(b, method, url, h)
+	r.beginExchange(b, method, url, h)
 }
 
-func (r *curlReader) begin(b curlOf, method, url string, h http.Header) {
+func (r *curlReader) beginExchange(b traceBlock, method, url string, h http.Header) {
 	var lacks []capture.Lack
 	if b.at.IsZero() {
 		lacks = append(lacks, capture.NoTimes)
@@ -53,8 +53,8 @@ func (r *curlReader) begin(b curlOf, method, url string, h http.Header) {
 	}
 	head := r.in.NewHead([]string{"curl trace"}, lacks...)
 	head.Method, head.URL, head.Header = method, url, h
-	r.begun, r.head, r.dots = true, nil, dots{}
-	r.on(r.in.NextExchange(), capture.Record{Side: capture.Request, At: r.in.RecordTime(b.at), Head: head})
+	r.begun, r.head, r.dots = true, nil, lineEndRestorer{}
+	r.writeFor(r.in.NextExchange(), capture.Record{Side: capture.Request, At: r.in.RecordTime(b.at), Head: head})
 }
 
 func headerOf(lines []string) http.Header {
@@ -69,11 +69,11 @@ func headerOf(lines []string) http.Header {
 
 var curlStatus = regexp.MustCompile(`^HTTP/\d(?:\.\d)? (\d{3})(?: |\r|$)`)
 
-// response reads a line of the head of a response. Of several heads the last counts, and none that
+// readHead reads a line of the head of a response. Of several heads the last counts, and none that
 // only says that more will come.
-func (r *curlReader) response(b curlOf) {
+func (r *curlReader) readHead(b traceBlock) {
 	if !r.begun {
-		r.begin(b, "", "", nil)
+		r.beginExchange(b, "", "", nil)
 	}
 	for line := range strings.SplitAfterSeq(string(b.data), "\n") {
 		line = strings.TrimRight(line, "\r\n")
@@ -89,25 +89,25 @@ func (r *curlReader) response(b curlOf) {
 		}
 	}
 	if text := string(b.data); text == "\r\n" || text == "\n" {
-		r.answer(b.at)
+		r.writeHead(b.at)
 	}
 }
 
-// answer writes the head of the response.
-func (r *curlReader) answer(at time.Time) {
+// writeHead writes the head of the response.
+func (r *curlReader) writeHead(at time.Time) {
 	if r.head != nil && r.head.Status >= 200 {
-		r.put(capture.Record{At: r.in.RecordTime(at), Head: r.head})
+		r.writeRecord(capture.Record{At: r.in.RecordTime(at), Head: r.head})
 	}
 	r.head = nil
 }
 
-// part is bytes of a body.
-func (r *curlReader) part(side capture.Side, b curlOf) {
+// writeBody is bytes of a body.
+func (r *curlReader) writeBody(side capture.Side, b traceBlock) {
 	if !r.begun {
-		r.begin(b, "", "", nil)
+		r.beginExchange(b, "", "", nil)
 	}
 	if side == capture.Response {
-		r.answer(b.at)
+		r.writeHead(b.at)
 	}
 	if b.ascii && side == capture.Response {
 		if b.cut { // what the dots at its end stand for is told by what follows
@@ -116,17 +116,17 @@ func (r *curlReader) part(side capture.Side, b curlOf) {
 			}
 			b.data = bytes.TrimRight(b.data, ".")
 		}
-		b.data = r.dots.undo(b.data)
+		b.data = r.dots.restore(b.data)
 	}
 	if len(b.data) > 0 {
-		r.put(capture.Record{Side: side, At: r.in.RecordTime(b.at), Data: b.data})
+		r.writeRecord(capture.Record{Side: side, At: r.in.RecordTime(b.at), Data: b.data})
 	}
 }
 
-// done ends the exchange that is open.
-func (r *curlReader) done() {
+// endExchange ends the exchange that is open.
+func (r *curlReader) endExchange() {
 	if r.begun {
-		r.put(capture.Record{At: r.in.RecordTime(r.clock), End: capture.EndEOF})
+		r.writeRecord(capture.Record{At: r.in.RecordTime(r.clock), End: capture.EndEOF})
 	}
 	r.begun = false
 }

@@ -17,7 +17,7 @@ var curlTrace = capture.Format{
 	Name:  "curl trace",
 	Title: "what curl --trace and --trace-ascii write",
 	Sniff: sniffCurlTrace,
-	New:   func(in *capture.Input) capture.Reader { return &curlReader{output: output{in: in}} },
+	New:   func(in *capture.Input) capture.Reader { return &curlReader{recordWriter: recordWriter{in: in}} },
 }
 
 var (
@@ -37,7 +37,7 @@ func sniffCurlTrace(first []byte, whole bool) capture.SniffResult {
 	case curlBlock.Match(line) || curlInfo.Match(line):
 		return capture.SniffResult{Is: capture.Yes, Why: "its first line is one of curl --trace"}
 	case !ended && !whole && len(line) < 200 && mayTrace(line):
-		return maybe(whole)
+		return sniffMaybe(whole)
 	}
 	return capture.SniffResult{}
 }
@@ -60,22 +60,22 @@ func mayTrace(line []byte) bool {
 
 // curlReader holds no more than one block.
 type curlReader struct {
-	output
-	line  []byte // the beginning of a line
-	at    int64  // where it stands
-	block curlOf // the block that is open
+	recordWriter
+	line  []byte     // the beginning of a line
+	at    int64      // where it stands
+	block traceBlock // the block that is open
 	clock time.Time
 	tls   bool // the connection is one
 	ascii bool // of --trace-ascii
 	known bool // that is known
 
-	begun bool          // an exchange has, and goes on
-	head  *capture.Head // of its response, until it is complete
-	dots  dots          // of its body in --trace-ascii
+	begun bool            // an exchange has, and goes on
+	head  *capture.Head   // of its response, until it is complete
+	dots  lineEndRestorer // of its body in --trace-ascii
 }
 
-// curlOf is a block.
-type curlOf struct {
+// traceBlock is a block.
+type traceBlock struct {
 	kind  string // "Send header", "Recv data"; "" is none
 	size  int
 	data  []byte
@@ -89,44 +89,44 @@ type curlOf struct {
 const asciiWidth = 64
 
 // endsLine reports whether what a block lacks is a line end that is not written.
-func (b *curlOf) endsLine() bool { return b.ascii && len(b.data)+2 == b.size }
+func (b *traceBlock) endsLine() bool { return b.ascii && len(b.data)+2 == b.size }
 
 func (r *curlReader) Write(recs []capture.Record, p []byte, _ time.Duration) ([]capture.Record, error) {
 	for len(p) > 0 {
 		n := bytes.IndexByte(p, '\n') + 1
 		if n == 0 {
-			r.line = append(r.line, p[:min(len(p), curlLine-min(len(r.line), curlLine))]...)
+			r.line = append(r.line, p[:min(len(p), maxCurlLine-min(len(r.line), maxCurlLine))]...)
 			break
 		}
 		r.line = append(r.line, p[:n]...)
-		r.take(bytes.TrimRight(r.line, "\r\n"))
+		r.readLine(bytes.TrimRight(r.line, "\r\n"))
 		r.at += int64(len(r.line))
 		r.line, p = r.line[:0], p[n:]
 	}
-	return r.over(recs), nil
+	return r.takeWritten(recs), nil
 }
 
-// curlLine is longer than any line that curl writes of bytes.
-const curlLine = 64 << 10
+// maxCurlLine is longer than any line that curl writes of bytes.
+const maxCurlLine = 64 << 10
 
-func (r *curlReader) take(line []byte) {
+func (r *curlReader) readLine(line []byte) {
 	switch m := curlBlock.FindSubmatch(line); {
 	case m != nil:
-		r.finish()
+		r.endBlock()
 		size, _ := strconv.Atoi(string(m[4]))
-		r.block = curlOf{kind: string(m[2]) + " " + string(m[3]), size: size, at: r.time(string(m[1]))}
+		r.block = traceBlock{kind: string(m[2]) + " " + string(m[3]), size: size, at: r.timeOfDay(string(m[1]))}
 	case curlInfo.Match(line):
-		r.finish()
+		r.endBlock()
 		r.tls = r.tls || bytes.Contains(line, []byte("SSL connection using"))
 	case r.block.kind != "" && len(r.block.data) < r.block.size && curlBytes.Match(line):
-		r.bytes(line, true)
+		r.readDump(line, true)
 	case r.block.kind != "" && len(line) > 0:
-		r.note(true, "at byte %d a line of the dump cannot be read", r.at)
+		r.addNote(true, "at byte %d a line of the dump cannot be read", r.at)
 	}
 }
 
-// time is a time of the day on a day that is not known; after midnight it is the next.
-func (r *curlReader) time(text string) time.Time {
+// timeOfDay is a time of the day on a day that is not known; after midnight it is the next.
+func (r *curlReader) timeOfDay(text string) time.Time {
 	t, err := time.Parse("15:04:05.999999999", text)
 	if err != nil {
 		return time.Time{}
@@ -138,9 +138,9 @@ func (r *curlReader) time(text string) time.Time {
 	return t
 }
 
-// bytes reads a line of a block. Where a line of text ends with CR LF, that is not written, but the
+// readDump reads a line of a block. Where a line of text ends with CR LF, that is not written, but the
 // next offset counts it.
-func (r *curlReader) bytes(line []byte, ended bool) {
+func (r *curlReader) readDump(line []byte, ended bool) {
 	offset, text, _ := bytes.Cut(line, []byte(": "))
 	at, _ := strconv.ParseInt(string(offset), 16, 64)
 	b := &r.block
@@ -164,10 +164,10 @@ func (r *curlReader) bytes(line []byte, ended bool) {
 	b.data = append(b.data, text...)
 }
 
-// finish ends the block that is open.
-func (r *curlReader) finish() {
+// endBlock ends the block that is open.
+func (r *curlReader) endBlock() {
 	b := r.block
-	r.block = curlOf{}
+	r.block = traceBlock{}
 	if b.endsLine() && !b.cut {
 		b.data = append(b.data, "\r\n"...)
 	}
@@ -175,10 +175,10 @@ func (r *curlReader) finish() {
 		return
 	}
 	if len(b.data) > 0 {
-		r.received(b)
+		r.takeBlock(b)
 	}
 	if len(b.data) != b.size {
-		r.note(true, "before byte %d a block has %d of its %d bytes", r.at, len(b.data), b.size)
+		r.addNote(true, "before byte %d a block has %d of its %d bytes", r.at, len(b.data), b.size)
 	}
 }
 
@@ -186,15 +186,15 @@ func (r *curlReader) Close(recs []capture.Record, end capture.End, why string, _
 	b := &r.block
 	partial := b.kind != "" && curlBytes.Match(r.line)
 	if partial {
-		r.bytes(r.line, false)
+		r.readDump(r.line, false)
 	}
 	cut := b.kind != "" && len(b.data) < b.size && (partial || !b.endsLine() || b.line == asciiWidth)
 	b.cut = cut
-	r.finish()
+	r.endBlock()
 	if cut && r.begun {
-		r.put(capture.Record{At: capture.NoTime, End: capture.EndCut, Why: why})
+		r.writeRecord(capture.Record{At: capture.NoTime, End: capture.EndCut, Why: why})
 		r.begun = false
 	}
-	r.done()
+	r.endExchange()
 	return r.close(recs)
 }

@@ -8,10 +8,10 @@ import (
 	"toolscope/stream/count"
 )
 
-// document is the reader of a format that has an entry on each line, or is one object that spans
+// jsonDocument is the reader of a format that has an entry on each line, or is one object that spans
 // lines: what stands on the first line tells. Of the one object it holds one value of its paths.
-type document struct {
-	diary
+type jsonDocument struct {
+	entryReader
 	walk    Walk
 	found   func(recs []capture.Record, path int, value []byte) []capture.Record
 	first   []byte // until it is known
@@ -19,23 +19,23 @@ type document struct {
 	one     bool // it is one object
 }
 
-func (d *document) Write(recs []capture.Record, p []byte, at time.Duration) ([]capture.Record, error) {
+func (d *jsonDocument) Write(recs []capture.Record, p []byte, at time.Duration) ([]capture.Record, error) {
 	if !d.decided {
 		d.first = append(d.first, p...)
-		if bytes.IndexByte(p, '\n') < 0 && len(d.first) < valueLimit {
+		if bytes.IndexByte(p, '\n') < 0 && len(d.first) < maxValueBytes {
 			return recs, nil
 		}
-		recs, p = d.decide(recs), nil
+		recs, p = d.chooseLayout(recs), nil
 	}
 	if !d.one {
-		return d.diary.Write(recs, p, at)
+		return d.entryReader.Write(recs, p, at)
 	}
-	d.walk.Write(p, func(f Found) { recs = d.meet(recs, f) })
+	d.walk.Write(p, func(f FoundValue) { recs = d.takeValue(recs, f) })
 	return recs, nil
 }
 
-// decide takes what was held while it was not known how to.
-func (d *document) decide(recs []capture.Record) []capture.Record {
+// chooseLayout takes what was held while it was not known how to.
+func (d *jsonDocument) chooseLayout(recs []capture.Record) []capture.Record {
 	d.decided = true
 	first, _, _ := bytes.Cut(d.first, []byte("\n"))
 	d.one = !isObject(first)
@@ -45,12 +45,12 @@ func (d *document) decide(recs []capture.Record) []capture.Record {
 	return recs
 }
 
-func (d *document) meet(recs []capture.Record, f Found) []capture.Record {
+func (d *jsonDocument) takeValue(recs []capture.Record, f FoundValue) []capture.Record {
 	switch {
 	case f.Long:
-		recs = d.noted(recs, capture.Record{At: capture.NoTime, Damaged: true, Note: note(f.At, "a value has more than %d MiB, and is left out", valueLimit>>20)})
+		recs = d.addNote(recs, capture.Record{At: capture.NoTime, Damaged: true, Note: noteAt(f.At, "a value has more than %d MiB, and is left out", maxValueBytes>>20)})
 	case f.Cut:
-		recs = d.noted(recs, capture.Record{At: capture.NoTime, Damaged: true, Note: note(f.At, "the file ends inside a value, behind %s of it", count.Of(f.Size, "byte"))})
+		recs = d.addNote(recs, capture.Record{At: capture.NoTime, Damaged: true, Note: noteAt(f.At, "the file ends inside a value, behind %s of it", count.Of(f.Size, "byte"))})
 	default:
 		before := len(recs)
 		if recs = d.found(recs, f.Path, f.Raw); len(recs) > before {
@@ -60,36 +60,36 @@ func (d *document) meet(recs []capture.Record, f Found) []capture.Record {
 	return recs
 }
 
-func (d *document) Close(recs []capture.Record, end capture.End, why string, at time.Duration) []capture.Record {
+func (d *jsonDocument) Close(recs []capture.Record, end capture.End, why string, at time.Duration) []capture.Record {
 	if !d.decided {
-		recs = d.decide(recs)
+		recs = d.chooseLayout(recs)
 	}
 	if d.one {
 		open := d.walk.Open()
-		d.walk.Close(func(f Found) { open, recs = false, d.meet(recs, f) })
+		d.walk.Close(func(f FoundValue) { open, recs = false, d.takeValue(recs, f) })
 		switch {
 		case open:
-			recs = d.noted(recs, capture.Record{At: capture.NoTime, Damaged: true, Note: note(d.walk.read, "the file ends before its last bracket")})
+			recs = d.addNote(recs, capture.Record{At: capture.NoTime, Damaged: true, Note: noteAt(d.walk.read, "the file ends before its last bracket")})
 		case d.walk.Stray > 0:
-			recs = d.noted(recs, capture.Record{At: capture.NoTime, Damaged: true, Note: note(d.walk.StrayAt, "%s that cannot stand there in JSON", count.Of(d.walk.Stray, "byte"))})
+			recs = d.addNote(recs, capture.Record{At: capture.NoTime, Damaged: true, Note: noteAt(d.walk.StrayAt, "%s that cannot stand there in JSON", count.Of(d.walk.Stray, "byte"))})
 		}
 	}
-	return d.diary.Close(recs, end, why, at)
+	return d.entryReader.Close(recs, end, why, at)
 }
 
-// valueList is the reader of values that are one behind the other, or the elements of one array: the
+// jsonValues is the reader of values that are one behind the other, or the elements of one array: the
 // first byte tells.
-type valueList struct {
-	document
+type jsonValues struct {
+	jsonDocument
 	known bool
 }
 
-func (l *valueList) Write(recs []capture.Record, p []byte, at time.Duration) ([]capture.Record, error) {
+func (l *jsonValues) Write(recs []capture.Record, p []byte, at time.Duration) ([]capture.Record, error) {
 	if begin := afterSpace(p); !l.known && len(begin) > 0 {
 		l.known, l.walk.Paths = true, [][]string{{}}
 		if begin[0] == '[' {
 			l.walk.Paths = [][]string{{"*"}}
 		}
 	}
-	return l.document.Write(recs, p, at)
+	return l.jsonDocument.Write(recs, p, at)
 }

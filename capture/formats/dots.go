@@ -2,16 +2,16 @@ package formats
 
 import "bytes"
 
-// dots puts line ends back where curl --trace-ascii has dots: outside of JSON's strings, where a
+// lineEndRestorer puts line ends back where curl --trace-ascii has dots: outside of JSON's strings, where a
 // line of an event stream, or of JSON that is laid out, may begin behind them. What else became a
 // dot is not known. The zero value is ready.
-type dots struct {
+type lineEndRestorer struct {
 	text    bool // inside a string
 	escaped bool
 }
 
-// undo changes the bytes of a body that came at once.
-func (d *dots) undo(p []byte) []byte {
+// restore changes the bytes of a body that came at once.
+func (d *lineEndRestorer) restore(p []byte) []byte {
 	for i, c := range p {
 		switch {
 		case d.escaped:

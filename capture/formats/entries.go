@@ -9,8 +9,8 @@ import (
 	"toolscope/stream/count"
 )
 
-// entries cuts a text into its lines, of which each is one JSON object. It holds no more than one.
-type entries struct {
+// jsonLines cuts a text into its lines, of which each is one JSON object. It holds no more than one.
+type jsonLines struct {
 	held   []byte
 	number int   // of the line that is read, from 1
 	at     int64 // where it begins
@@ -18,7 +18,7 @@ type entries struct {
 }
 
 // write gives the lines that are whole; one that was too long to be held is given as nil.
-func (e *entries) write(p []byte, give func(line []byte)) {
+func (e *jsonLines) write(p []byte, give func(line []byte)) {
 	for len(p) > 0 {
 		if e.size == 0 {
 			e.number++
@@ -26,7 +26,7 @@ func (e *entries) write(p []byte, give func(line []byte)) {
 		n := bytes.IndexByte(p, '\n')
 		if n < 0 {
 			e.size += int64(len(p))
-			if e.size <= valueLimit {
+			if e.size <= maxValueBytes {
 				e.held = append(e.held, p...)
 			} else {
 				e.held = nil
@@ -34,7 +34,7 @@ func (e *entries) write(p []byte, give func(line []byte)) {
 			return
 		}
 		line := p[:n:n]
-		if e.size += int64(n); e.size > valueLimit {
+		if e.size += int64(n); e.size > maxValueBytes {
 			line = nil
 		} else if len(e.held) > 0 {
 			line = append(e.held, line...)
@@ -44,17 +44,17 @@ func (e *entries) write(p []byte, give func(line []byte)) {
 	}
 }
 
-// rest is what the last line has, without its end.
-func (e *entries) rest() []byte { return e.held }
+// pendingLine is what the last line has, without its end.
+func (e *jsonLines) pendingLine() []byte { return e.held }
 
-// note says what is wrong with the line that is read.
-func (e *entries) note(format string, args ...any) capture.Record {
+// lineNote says what is wrong with the line that is read.
+func (e *jsonLines) lineNote(format string, args ...any) capture.Record {
 	where := fmt.Sprintf("line %d, byte %d: ", e.number, e.at)
 	return capture.Record{At: capture.NoTime, Note: where + fmt.Sprintf(format, args...), Damaged: true}
 }
 
-// note is what is wrong at a place of a file.
-func note(at int64, format string, args ...any) string {
+// noteAt is what is wrong at a place of a file.
+func noteAt(at int64, format string, args ...any) string {
 	return fmt.Sprintf("byte %d: ", at) + fmt.Sprintf(format, args...)
 }
 
@@ -64,13 +64,13 @@ func isObject(line []byte) bool {
 	if len(line) == 0 || line[0] != '{' {
 		return false
 	}
-	n, done := new(Span).Write(line)
+	n, done := new(ValueScanner).Write(line)
 	return done && n == len(line)
 }
 
-// diary is the reader of a file that has an entry on each line.
-type diary struct {
-	entries
+// entryReader is the reader of a file that has an entry on each line.
+type entryReader struct {
+	jsonLines
 	in   *capture.Input
 	last int // the exchange that the latest record was of
 	book interface {
@@ -79,18 +79,18 @@ type diary struct {
 	}
 }
 
-func (d *diary) Write(recs []capture.Record, p []byte, _ time.Duration) ([]capture.Record, error) {
-	d.write(p, func(line []byte) { recs = d.take(recs, line) })
+func (d *entryReader) Write(recs []capture.Record, p []byte, _ time.Duration) ([]capture.Record, error) {
+	d.write(p, func(line []byte) { recs = d.takeLine(recs, line) })
 	return recs, nil
 }
 
-func (d *diary) take(recs []capture.Record, line []byte) []capture.Record {
+func (d *entryReader) takeLine(recs []capture.Record, line []byte) []capture.Record {
 	switch {
 	case line == nil:
-		recs = d.noted(recs, d.note("the line has more than %d MiB, and is left out", valueLimit>>20))
+		recs = d.addNote(recs, d.lineNote("the line has more than %d MiB, and is left out", maxValueBytes>>20))
 	case len(bytes.TrimSpace(line)) == 0:
 	case !isObject(line):
-		recs = d.noted(recs, d.note("no JSON object, left out: %.60q", line))
+		recs = d.addNote(recs, d.lineNote("no JSON object, left out: %.60q", line))
 	default:
 		before := len(recs)
 		recs = d.book.entry(recs, line)
@@ -101,8 +101,8 @@ func (d *diary) take(recs []capture.Record, line []byte) []capture.Record {
 	return recs
 }
 
-// noted adds a note about the source. It has to name an exchange: the latest one.
-func (d *diary) noted(recs []capture.Record, note capture.Record) []capture.Record {
+// addNote adds a note about the source. It has to name an exchange: the latest one.
+func (d *entryReader) addNote(recs []capture.Record, note capture.Record) []capture.Record {
 	if d.last == 0 {
 		d.last = d.in.NextExchange()
 	}
@@ -110,17 +110,17 @@ func (d *diary) noted(recs []capture.Record, note capture.Record) []capture.Reco
 	return append(recs, note)
 }
 
-func (d *diary) Close(recs []capture.Record, _ capture.End, why string, _ time.Duration) []capture.Record {
-	switch line := d.rest(); {
+func (d *entryReader) Close(recs []capture.Record, _ capture.End, why string, _ time.Duration) []capture.Record {
+	switch line := d.pendingLine(); {
 	case d.size == 0:
 	case isObject(line):
-		recs = d.take(recs, line)
+		recs = d.takeLine(recs, line)
 	default:
-		recs = d.noted(recs, d.note("the file ends inside the line, behind %s of it", count.Of(d.size, "byte")))
+		recs = d.addNote(recs, d.lineNote("the file ends inside the line, behind %s of it", count.Of(d.size, "byte")))
 	}
 	recs = d.book.close(recs)
 	if why != "" {
-		recs = d.noted(recs, capture.Record{At: capture.NoTime, Note: why})
+		recs = d.addNote(recs, capture.Record{At: capture.NoTime, Note: why})
 	}
 	return recs
 }

@@ -2,44 +2,44 @@ package formats
 
 import "bytes"
 
-// saying is what a payload says of itself, as far as that tells streams apart. It is little, and
+// chunkInfo is what a payload says of itself, as far as that tells streams apart. It is little, and
 // nothing of it is shown to anybody: what a payload means, only those know who read it.
-type saying struct {
-	is     sort
-	of     family
-	weak   bool   // what says so is common to many things: it goes on with a stream, and begins none
-	begins bool   // a response begins with it
-	ends   bool   // a response ends with it, or can
-	last   bool   // nothing comes behind it but the mark that a stream ends
-	many   bool   // it is several chunks
-	kind   []byte // the type it gives itself
-	id     uint64 // of the response
-	item   uint64 // of the item it is about
-	block  int64  // the block it is about, -1 where it tells none
-	number int64  // its place in the stream, -1 where it tells none
-	apart  apart  // what else it says that is not so of every stream
+type chunkInfo struct {
+	is       payloadKind
+	of       protocolHint
+	weak     bool          // what says so is common to many things: it goes on with a stream, and begins none
+	begins   bool          // a response begins with it
+	ends     bool          // a response ends with it, or can
+	last     bool          // nothing comes behind it but the mark that a stream ends
+	many     bool          // it is several chunks
+	kind     []byte        // the type it gives itself
+	id       uint64        // of the response
+	item     uint64        // of the item it is about
+	block    int64         // the block it is about, -1 where it tells none
+	number   int64         // its place in the stream, -1 where it tells none
+	identity chunkIdentity // what else it says that is not so of every stream
 }
 
-// sort is what a payload is.
-type sort int8
+// payloadKind is what a payload is.
+type payloadKind int8
 
 const (
-	noPayload sort = iota
-	aChunk         // of a stream
-	aBody          // a whole answer
-	aList          // of chunks
-	anAsk          // a request
-	aMark          // that a stream ends
-	anEvent        // the line that names an event
-	eventText      // text of an event stream
-	aRest          // what stands where payloads stand, and is none
+	noPayload payloadKind = iota
+	aChunk                // of a stream
+	aBody                 // a whole answer
+	aList                 // of chunks
+	aRequest              // a request
+	aMark                 // that a stream ends
+	anEvent               // the line that names an event
+	eventText             // text of an event stream
+	aRest                 // what stands where payloads stand, and is none
 )
 
-// family is which protocol a chunk is of, where streams of it are told apart in a way of their own.
-type family int8
+// protocolHint is which protocol a chunk is of, where streams of it are told apart in a way of their own.
+type protocolHint int8
 
 const (
-	ofAny family = iota
+	ofAny protocolHint = iota
 	ofMessages
 	ofChat
 	ofResponses
@@ -50,23 +50,23 @@ const (
 	ofAgents
 )
 
-// say reads what the members of an object say.
-func say(all []foundMember) (s saying) {
+// readChunkInfo reads what the members of an object say.
+func readChunkInfo(all []foundMember) (s chunkInfo) {
 	s.block, s.number = -1, -1
 	var object, status, choices, candidates, message, response, done, model, created, answer []byte
 	var took, usage, filter, metadata, role, content, contents, input, messages, prompt, output []byte
 	for _, m := range all {
 		switch string(m.key) {
 		case "type", "event_type":
-			if text, is := inText(m.value); is {
+			if text, is := stringInside(m.value); is {
 				s.kind = text
 			}
 		case "object":
-			object, _ = inText(m.value)
+			object, _ = stringInside(m.value)
 		case "status":
-			status, _ = inText(m.value)
+			status, _ = stringInside(m.value)
 		case "id", "responseId", "response_id":
-			s.name(m.value)
+			s.setResponseID(m.value)
 		case "choices":
 			choices = m.value
 		case "candidates":
@@ -90,7 +90,7 @@ func say(all []foundMember) (s saying) {
 		case "usageMetadata", "promptFeedback":
 			metadata = m.value
 		case "role":
-			role, _ = inText(m.value)
+			role, _ = stringInside(m.value)
 		case "content":
 			content = m.value
 		case "contents":
@@ -108,17 +108,17 @@ func say(all []foundMember) (s saying) {
 		case "item":
 			s.item = hashText(memberOf(m.value, "id"))
 		case "index", "content_index":
-			s.block = integer(m.value)
+			s.block = parseInt(m.value)
 		case "sequence_number":
-			s.number = integer(m.value)
+			s.number = parseInt(m.value)
 		case "interaction", "answer":
 			answer = m.value
 		}
 	}
 	switch {
-	case s.typed(message, response, answer):
+	case s.readKnownType(message, response, answer):
 	case string(object) == "chat.completion.chunk":
-		s.is, s.of, s.ends = aChunk, ofChat, finished(choices)
+		s.is, s.of, s.ends = aChunk, ofChat, isFinished(choices)
 	case string(object) == "chat.completion" || string(object) == "text_completion" && opensObject(firstElement(choices)):
 		s.is, s.of = aBody, ofChat
 	case string(object) == "response" && status != nil:
@@ -126,26 +126,26 @@ func say(all []foundMember) (s saying) {
 	case string(s.kind) == "message" && string(role) == "assistant" && isArray(content) && model != nil:
 		s.is, s.of = aBody, ofMessages
 	case isArray(choices):
-		if s.chat(choices, model, usage); s.is == noPayload && filter != nil {
+		if s.readChoices(choices, model, usage); s.is == noPayload && filter != nil {
 			s.is, s.of = aChunk, ofChat
 		}
 	case isAssist(all) && isArray(memberOf(response, "candidates")):
 		inner, _, _ := readMembers(nil, response)
-		return say(inner)
+		return readChunkInfo(inner)
 	case isArray(candidates) && ofCandidates(candidates), opensObject(metadata) && model != nil && candidates == nil:
 		s.is, s.of = aChunk, ofGemini
 		s.ends = bytes.Contains(candidates, []byte(`"finishReason"`))
-		s.apart = geminiApart(model, candidates, metadata)
+		s.identity = geminiApart(model, candidates, metadata)
 	case model != nil && created != nil && done != nil:
 		s.is, s.of = aChunk, ofOllama
 		s.ends = string(done) == "true"
 		s.last = s.ends
-		s.apart = ollamaApart(model, created, took)
+		s.identity = ollamaApart(model, created, took)
 	case isConversation(messages, "role") || isConversation(contents, "parts"), model != nil && isConversation(input, "content"),
 		model != nil && isArray(input) && bytes.Contains(input, []byte(`"function_call`)):
-		s.is = anAsk
+		s.is = aRequest
 	case model != nil && (input != nil || prompt != nil) && output == nil && choices == nil && s.id == 0 && s.kind == nil:
-		s.is, s.weak = anAsk, true
+		s.is, s.weak = aRequest, true
 	}
 	return s
 }
@@ -160,9 +160,9 @@ func isAssist(all []foundMember) bool {
 	return len(all) > 0
 }
 
-// name takes the id of a response; an empty one says nothing.
-func (s *saying) name(value []byte) {
-	text, _ := inText(value)
+// setResponseID takes the id of a response; an empty one says nothing.
+func (s *chunkInfo) setResponseID(value []byte) {
+	text, _ := stringInside(value)
 	h := uint64(hashSeed)
 	for _, part := range bytes.Split(text, []byte(" ")) { // some hosts put spaces in
 		h = hashOf(h, part)
@@ -172,8 +172,8 @@ func (s *saying) name(value []byte) {
 	}
 }
 
-// typed reports whether the type of a chunk says what it is.
-func (s *saying) typed(message, response, interaction []byte) bool {
+// readKnownType reports whether the type of a chunk says what it is.
+func (s *chunkInfo) readKnownType(message, response, interaction []byte) bool {
 	w, known := wordOf(s.kind)
 	if !known {
 		return false
@@ -194,22 +194,22 @@ func (s *saying) typed(message, response, interaction []byte) bool {
 	return true
 }
 
-// chat reads choices of what says not what it is.
-func (s *saying) chat(choices, model, usage []byte) {
+// readChoices reads choices of what says not what it is.
+func (s *chunkInfo) readChoices(choices, model, usage []byte) {
 	first := firstElement(choices)
 	switch {
 	case memberOf(first, "delta") != nil:
-		s.is, s.of, s.ends = aChunk, ofChat, finished(choices)
+		s.is, s.of, s.ends = aChunk, ofChat, isFinished(choices)
 	case opensObject(memberOf(first, "message")):
 		s.is, s.of = aBody, ofChat
 	case first == nil && model != nil && (usage != nil || s.id != 0):
 		s.is, s.of, s.ends = aChunk, ofChat, true
 	case opensObject(first) && memberOf(first, "text") != nil && memberOf(first, "finish_reason") != nil:
-		s.is, s.of, s.ends = aChunk, ofChat, finished(choices)
+		s.is, s.of, s.ends = aChunk, ofChat, isFinished(choices)
 	}
 }
 
-func finished(choices []byte) bool {
+func isFinished(choices []byte) bool {
 	i := bytes.LastIndex(choices, []byte(`"finish_reason"`))
 	if i < 0 {
 		return false
@@ -229,7 +229,7 @@ func isConversation(messages []byte, member string) bool {
 	return first != nil && memberOf(first, member) != nil && (member != "role" || memberOf(first, "content") != nil || memberOf(first, "tool_calls") != nil)
 }
 
-func integer(value []byte) (n int64) {
+func parseInt(value []byte) (n int64) {
 	if len(value) == 0 || len(value) > 15 {
 		return -1
 	}
@@ -244,7 +244,7 @@ func integer(value []byte) (n int64) {
 
 // hashText is a number for a string, 0 for what is none or empty.
 func hashText(value []byte) uint64 {
-	text, is := inText(value)
+	text, is := stringInside(value)
 	if !is || len(text) == 0 {
 		return 0
 	}
@@ -268,11 +268,11 @@ func isContent(all []foundMember) bool {
 	for _, m := range all {
 		switch string(m.key) {
 		case "role":
-			_, role = inText(m.value)
+			_, role = stringInside(m.value)
 		case "content", "parts", "tool_calls", "tool_call_id":
 			holds = true
 		case "type":
-			switch text, _ := inText(m.value); string(text) {
+			switch text, _ := stringInside(m.value); string(text) {
 			case "tool_result", "tool_use", "text", "input_text", "output_text", "thinking", "function_call_output", "custom_tool_call_output",
 				"function_call", "function_response", "tool-result", "tool-call", "reasoning", "mcp_call", "local_shell_call_output":
 				return true
@@ -310,7 +310,7 @@ func isRollout(all []foundMember) bool {
 	for _, m := range all {
 		switch string(m.key) {
 		case "type":
-			switch text, _ := inText(m.value); string(text) {
+			switch text, _ := stringInside(m.value); string(text) {
 			case "session_meta", "response_item", "event_msg", "turn_context", "compacted", "world_state":
 				kind = true
 			}

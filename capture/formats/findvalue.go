@@ -101,8 +101,8 @@ func valueLen(p []byte) (n int, closed bool) {
 	return n, false
 }
 
-// inText reports whether a value is a string, and inside is its inside.
-func inText(value []byte) (inside []byte, is bool) {
+// stringInside reports whether a value is a string, and inside is its inside.
+func stringInside(value []byte) (inside []byte, is bool) {
 	if len(value) < 2 || value[0] != '"' || value[len(value)-1] != '"' {
 		return nil, false
 	}

@@ -9,14 +9,14 @@ import (
 
 // This file has the types of chunks that say what a chunk is.
 
-// word is what the type of a chunk says.
-type word struct {
-	of                       family
+// typeWord is what the type of a chunk says.
+type typeWord struct {
+	of                       protocolHint
 	begins, ends, last, weak bool
 }
 
 // words are the types of chunks that have one.
-var words = map[string]word{
+var words = map[string]typeWord{
 	"message_start":       {of: ofMessages, begins: true},
 	"content_block_start": {of: ofMessages},
 	"content_block_delta": {of: ofMessages},
@@ -59,7 +59,7 @@ var words = map[string]word{
 }
 
 // wordOf is what a type says, and whether it is known.
-func wordOf(kind []byte) (w word, known bool) {
+func wordOf(kind []byte) (w typeWord, known bool) {
 	w, known = words[string(kind)]
 	switch {
 	case known:
@@ -68,7 +68,7 @@ func wordOf(kind []byte) (w word, known bool) {
 	case bytes.HasPrefix(kind, []byte("interaction.")), bytes.HasPrefix(kind, []byte("step.")):
 		w.of = ofInteractions
 	default:
-		return word{}, false
+		return typeWord{}, false
 	}
 	return w, true
 }

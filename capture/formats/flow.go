@@ -20,7 +20,7 @@ var flow = capture.Format{
 	Title: "flows, as mitmproxy and mitmdump -w save them",
 	Sniff: sniffFlow,
 	New: func(in *capture.Input) capture.Reader {
-		return &flowReader{output: output{in: in, entries: in.Entries(readFlow)}}
+		return &flowReader{recordWriter: recordWriter{in: in, entries: in.Entries(readFlow)}}
 	},
 }
 
@@ -37,14 +37,14 @@ func sniffFlow(first []byte, whole bool) capture.SniffResult {
 	case size < 0:
 		return capture.SniffResult{}
 	case size == 0:
-		return maybe(whole)
+		return sniffMaybe(whole)
 	}
 	size, key := netstringSize(first[data:])
 	switch {
 	case size < 0 || size > 32:
 		return capture.SniffResult{}
 	case size == 0 || len(first) < data+size:
-		return maybe(whole)
+		return sniffMaybe(whole)
 	}
 	name, tag := string(first[data+key:data+size-1]), first[data+size-1]
 	if (tag != ';' && tag != ',') || !flowKeys[name] {
@@ -55,7 +55,7 @@ func sniffFlow(first []byte, whole bool) capture.SniffResult {
 
 // flowReader holds no more than one flow.
 type flowReader struct {
-	output
+	recordWriter
 	held   []byte // the beginning of a flow
 	at     int64  // where in the file it stands
 	skip   int64  // bytes of a flow that is too long
@@ -63,7 +63,7 @@ type flowReader struct {
 	first  string // the key that they begin with, as it stands
 	broken bool   // what comes is no flow, until one is found
 	from   int64  // where that begins
-	told   bool   // and that it is more than space was said
+	noted  bool   // and that it is more than space was said
 }
 
 func (r *flowReader) Write(recs []capture.Record, p []byte, _ time.Duration) ([]capture.Record, error) {
@@ -74,28 +74,28 @@ func (r *flowReader) Write(recs []capture.Record, p []byte, _ time.Duration) ([]
 	if len(r.held) > 0 {
 		p = append(r.held, p...)
 	}
-	rest := r.read(p)
+	rest := r.readFlows(p)
 	if len(rest) > 0 && len(r.held) == 0 {
 		rest = bytes.Clone(rest)
 	}
 	r.held = rest
-	return r.over(recs), nil
+	return r.takeWritten(recs), nil
 }
 
-// read reads the flows that are whole, and is what is left.
-func (r *flowReader) read(p []byte) []byte {
+// readFlows reads the flows that are whole, and is what is left.
+func (r *flowReader) readFlows(p []byte) []byte {
 	for len(p) > 0 {
 		size, _ := netstringSize(p)
 		switch {
 		case r.broken, size < 0, size > 0 && size <= len(p) && p[size-1] != '}':
-			more := r.seek(p)
+			more := r.seekFlow(p)
 			if r.at += int64(len(p) - len(more)); r.broken {
 				return more
 			}
 			p = more
-		case size > valueLimit && size > len(p):
+		case size > maxValueBytes && size > len(p):
 			r.flows++
-			r.note(true, "flow %d, at byte %d, is %d bytes long: more than %d are not read", r.flows, r.at, size, valueLimit)
+			r.addNote(true, "flow %d, at byte %d, is %d bytes long: more than %d are not read", r.flows, r.at, size, maxValueBytes)
 			r.skip, r.at = int64(size-len(p)), r.at+int64(len(p))
 			return nil
 		case size == 0 || size > len(p):
@@ -103,7 +103,7 @@ func (r *flowReader) read(p []byte) []byte {
 		default:
 			v, rest, _ := nextNetstring(p)
 			before := len(r.recs)
-			r.flow(v, r.at)
+			r.takeFlow(v, r.at)
 			r.entries.SetLocation(r.recs[before:], r.at, int64(size))
 			p, r.at = rest, r.at+int64(size)
 		}
@@ -117,15 +117,15 @@ var flowBegin = regexp.MustCompile(`[^0-9][0-9]{1,12}:([0-9]{1,2}:[a-z_]{2,20}[;
 // flowTail is more than the longest of these.
 const flowTail = 64
 
-// seek looks for the next flow behind what is none, and is what begins with it, or may. The flows
+// seekFlow looks for the next flow behind what is none, and is what begins with it, or may. The flows
 // of a file begin with the same key, which what is inside them does not.
-func (r *flowReader) seek(p []byte) []byte {
+func (r *flowReader) seekFlow(p []byte) []byte {
 	from := 0
 	if !r.broken { // what it begins with looks like one at most
 		if size, _ := netstringSize(p); size > 0 {
 			from = bytes.IndexByte(p, ':')
 		}
-		r.broken, r.from, r.told = true, r.at, false
+		r.broken, r.from, r.noted = true, r.at, false
 	}
 	for _, at := range flowBegin.FindAllSubmatchIndex(p[from:], -1) {
 		if r.first == "" || string(p[from+at[2]:from+at[3]]) == r.first {
@@ -142,9 +142,9 @@ func (r *flowReader) seek(p []byte) []byte {
 
 // passOver tells of what is no flow, once. Space between flows is nothing to tell of.
 func (r *flowReader) passOver(p []byte) {
-	if !r.told && len(bytes.TrimSpace(p)) > 0 {
-		r.told = true
-		r.note(true, "at byte %d no flow begins, where one should", r.from)
+	if !r.noted && len(bytes.TrimSpace(p)) > 0 {
+		r.noted = true
+		r.addNote(true, "at byte %d no flow begins, where one should", r.from)
 	}
 }
 
@@ -152,55 +152,55 @@ func (r *flowReader) Close(recs []capture.Record, _ capture.End, _ string, _ tim
 	if r.broken {
 		r.passOver(r.held)
 	} else if r.skip > 0 || len(bytes.TrimSpace(r.held)) > 0 {
-		r.note(true, "the file ends inside flow %d, which begins at byte %d", r.flows+1, r.at)
+		r.addNote(true, "the file ends inside flow %d, which begins at byte %d", r.flows+1, r.at)
 	}
 	return r.close(recs)
 }
 
 // readFlow reads a flow by itself.
 func readFlow(in *capture.Input, text []byte) []capture.Record {
-	r := flowReader{output: alone(in)}
+	r := flowReader{recordWriter: newRereadWriter(in)}
 	if v, _, ok := nextNetstring(text); ok {
-		r.flow(v, 0)
+		r.takeFlow(v, 0)
 	}
 	return r.recs
 }
 
-func (r *flowReader) flow(v netstring, at int64) {
+func (r *flowReader) takeFlow(v tnetstring, at int64) {
 	r.flows++
 	if size, _ := netstringSize(v.data); r.first == "" && size > 0 && size <= len(v.data) {
 		r.first = string(v.data[:size])
 	}
-	if kind := v.get("type").text(); v.tag != '}' || kind != "http" && kind != "" {
+	if kind := v.get("type").asText(); v.tag != '}' || kind != "http" && kind != "" {
 		if v.tag != '}' {
-			r.note(true, "flow %d, at byte %d, is no dictionary", r.flows, at)
+			r.addNote(true, "flow %d, at byte %d, is no dictionary", r.flows, at)
 		}
 		return
 	}
 	request := v.get("request")
 	if request.tag != '}' {
-		r.note(true, "flow %d, at byte %d, has no request", r.flows, at)
+		r.addNote(true, "flow %d, at byte %d, has no request", r.flows, at)
 		return
 	}
-	x := exchange{layers: []string{"mitmproxy flow"}}
+	x := recordedExchange{layers: []string{"mitmproxy flow"}}
 	flowRequest(&x, request)
 	flowResponse(&x, v.get("response"))
 	if failed := v.get("error"); failed.tag == '}' {
-		r.fail(&x, failed.get("msg").text())
+		r.setFailure(&x, failed.get("msg").asText())
 	}
 	if socket := v.get("websocket"); socket.tag == '}' {
 		flowMessages(&x, socket)
 	}
-	r.exchange(&x)
+	r.writeExchange(&x)
 }
 
-// fail takes what mitmproxy says of a flow that went wrong. Where it kept no body anyway, that is
+// setFailure takes what mitmproxy says of a flow that went wrong. Where it kept no body anyway, that is
 // no word about the answer.
-func (r *flowReader) fail(x *exchange, why string) {
+func (r *flowReader) setFailure(x *recordedExchange, why string) {
 	x.cut = true
 	switch {
 	case slices.Contains(x.lacks, capture.NoBody):
-		r.note(false, "flow %d: %s", r.flows, why)
+		r.addNote(false, "flow %d: %s", r.flows, why)
 		return
 	case strings.Contains(strings.ToLower(why), "client"):
 		x.by = capture.Client
@@ -208,69 +208,69 @@ func (r *flowReader) fail(x *exchange, why string) {
 	x.why = why
 }
 
-func flowRequest(x *exchange, v netstring) {
-	x.method = v.get("method").text()
-	x.asked = flowHeader(v.get("headers"))
+func flowRequest(x *recordedExchange, v tnetstring) {
+	x.method = v.get("method").asText()
+	x.requestHeader = flowHeader(v.get("headers"))
 	x.request = v.get("content").data
-	x.began = seconds(v.get("timestamp_start").number())
-	x.url = flowURL(v, x.asked)
+	x.began = unixTime(v.get("timestamp_start").asNumber())
+	x.url = flowURL(v, x.requestHeader)
 }
 
 // flowURL is what was asked for. The host that a request names is the one that was meant: a
 // transparent proxy knows only addresses.
-func flowURL(v netstring, asked http.Header) string {
-	host := cmp.Or(v.get("authority").text(), asked.Get("Host"))
+func flowURL(v tnetstring, asked http.Header) string {
+	host := cmp.Or(v.get("authority").asText(), asked.Get("Host"))
 	if host == "" {
-		host = v.get("host").text()
-		if port := int(v.get("port").number()); port != 0 && port != 80 && port != 443 {
+		host = v.get("host").asText()
+		if port := int(v.get("port").asNumber()); port != 0 && port != 80 && port != 443 {
 			host += ":" + strconv.Itoa(port)
 		}
 	}
-	return v.get("scheme").text() + "://" + host + v.get("path").text()
+	return v.get("scheme").asText() + "://" + host + v.get("path").asText()
 }
 
-func flowResponse(x *exchange, v netstring) {
+func flowResponse(x *recordedExchange, v tnetstring) {
 	if v.tag != '}' {
 		return
 	}
-	x.status = int(cmp.Or(v.get("status_code").number(), v.get("code").number()))
-	x.answered = flowHeader(v.get("headers"))
-	x.first = seconds(v.get("timestamp_start").number())
-	x.ended = seconds(v.get("timestamp_end").number())
+	x.status = int(cmp.Or(v.get("status_code").asNumber(), v.get("code").asNumber()))
+	x.responseHeader = flowHeader(v.get("headers"))
+	x.first = unixTime(v.get("timestamp_start").asNumber())
+	x.ended = unixTime(v.get("timestamp_end").asNumber())
 	body := v.get("content")
 	x.response = body.data
 	switch {
 	case body.tag == '~' || body.tag == 0:
 		x.response = nil
-		x.lack(capture.NoBody)
+		x.addLack(capture.NoBody)
 	case len(body.data) > 0:
-		x.lack(capture.NoTimes)
+		x.addLack(capture.NoTimes)
 	}
 }
 
 // flowMessages takes those of a WebSocket: type, whether the client sent it, content, time.
-func flowMessages(x *exchange, socket netstring) {
+func flowMessages(x *recordedExchange, socket tnetstring) {
 	x.lacks = nil
-	for m := range socket.get("messages").elements() {
-		if f := m.list(4); len(f) == 4 {
-			p := piece{at: seconds(f[3].number()), data: f[2].data}
+	for m := range socket.get("messages").eachElement() {
+		if f := m.firstElements(4); len(f) == 4 {
+			p := timedBytes{at: unixTime(f[3].asNumber()), data: f[2].data}
 			if f[1].isTrue() {
 				p.side = capture.Request
 			}
 			x.pieces = append(x.pieces, p)
 		}
 	}
-	if ended := seconds(socket.get("timestamp_end").number()); !ended.IsZero() {
+	if ended := unixTime(socket.get("timestamp_end").asNumber()); !ended.IsZero() {
 		x.ended = ended
 	}
 }
 
 // flowHeader is a list of pairs. What the body's length told is undone.
-func flowHeader(v netstring) http.Header {
+func flowHeader(v tnetstring) http.Header {
 	h := http.Header{}
-	for field := range v.elements() {
-		if f := field.list(2); len(f) == 2 && !strings.HasPrefix(f[0].text(), ":") {
-			h.Add(f[0].text(), f[1].text())
+	for field := range v.eachElement() {
+		if f := field.firstElements(2); len(f) == 2 && !strings.HasPrefix(f[0].asText(), ":") {
+			h.Add(f[0].asText(), f[1].asText())
 		}
 	}
 	h.Del("Transfer-Encoding")

@@ -19,7 +19,7 @@ var geminiCLI = capture.Format{
 	Sniff: sniffGeminiCLI,
 	New: func(in *capture.Input) capture.Reader {
 		g := &geminiChat{talk: newTalk(in, geminiShape, "gemini-cli session", capture.NoDeltas, capture.LateTimes, capture.NoEnding, capture.Reencoded)}
-		return &document{diary: diary{in: in, book: g}, walk: Walk{Paths: [][]string{{"sessionId"}, {"messages", "*"}}}, found: g.found}
+		return &jsonDocument{entryReader: entryReader{in: in, book: g}, walk: Walk{Paths: [][]string{{"sessionId"}, {"messages", "*"}}}, found: g.found}
 	},
 }
 
@@ -40,20 +40,20 @@ type geminiChat struct {
 	known map[string]bool // messages that are closed
 	asked bool            // the user waits for an answer
 
-	said    []utterance // in it
-	waiting []utterance // results of its calls, as long as no message brought them
+	said    []messagePart // in it
+	waiting []messagePart // results of its calls, as long as no message brought them
 }
 
 func (g *geminiChat) found(recs []capture.Record, path int, value []byte) []capture.Record {
 	if path == 0 {
-		g.name = aText(value)
+		g.name = nonEmptyText(value)
 		return recs
 	}
 	return g.message(recs, value)
 }
 
 func (g *geminiChat) entry(recs []capture.Record, line []byte) []capture.Record {
-	f := pick(line, "$set", "$rewindTo", "sessionId", "messages", "id")
+	f := pickMembers(line, "$set", "$rewindTo", "sessionId", "messages", "id")
 	set, back, session, messages, id := f[0], f[1], f[2], f[3], f[4]
 	switch {
 	case set != nil:
@@ -63,7 +63,7 @@ func (g *geminiChat) entry(recs []capture.Record, line []byte) []capture.Record 
 	case id != nil:
 		recs = g.message(recs, line)
 	case session != nil:
-		g.name = aText(session)
+		g.name = nonEmptyText(session)
 		recs = g.all(recs, messages)
 	}
 	return recs
@@ -104,24 +104,24 @@ func (g *geminiChat) remember(id []byte) {
 }
 
 func (g *geminiChat) message(recs []capture.Record, m []byte) []capture.Record {
-	f := pick(m, "id", "type", "content", "timestamp")
-	id, kind, content, at := f[0], f[1], f[2], moment(f[3])
+	f := pickMembers(m, "id", "type", "content", "timestamp")
+	id, kind, content, at := f[0], f[1], f[2], parseLogTime(f[3])
 	switch {
 	case id != nil && g.known[string(id)]:
 		return recs
-	case reads(kind, "gemini"):
+	case hasText(kind, "gemini"):
 		return g.model(recs, m, id, at)
-	case reads(kind, "user"):
+	case hasText(kind, "user"):
 		recs = g.done(recs)
 		g.remember(id)
 		parts := geminiParts(content)
 		g.brought(parts)
 		g.hear(theUser, parts, at)
 		g.asked = true
-	case reads(kind, "error") && g.asked:
+	case hasText(kind, "error") && g.asked:
 		recs = g.done(recs)
 		g.remember(id)
-		recs = g.answer(recs, &reply{failure: aText(content)}, time.Time{}, at)
+		recs = g.answer(recs, &modelResponse{failure: nonEmptyText(content)}, time.Time{}, at)
 		g.asked = false
 	}
 	return recs
@@ -129,9 +129,9 @@ func (g *geminiChat) message(recs []capture.Record, m []byte) []capture.Record {
 
 // model takes an answer of the model, or what is new of the one that is open.
 func (g *geminiChat) model(recs []capture.Record, m, id []byte, at time.Time) []capture.Record {
-	f := pick(m, "content", "model", "tokens", "toolCalls", "thoughts")
+	f := pickMembers(m, "content", "model", "tokens", "toolCalls", "thoughts")
 	content, model, tokens, calls := f[0], f[1], f[2], f[3]
-	r := &reply{model: model}
+	r := &modelResponse{model: model}
 	if g.id == nil || !bytes.Equal(g.id, id) {
 		recs = g.done(recs)
 		g.brought(nil)
@@ -153,10 +153,10 @@ func (g *geminiChat) model(recs []capture.Record, m, id []byte, at time.Time) []
 }
 
 // brought takes a message of the user: results that it has not are heard before it.
-func (g *geminiChat) brought(parts []utterance) {
+func (g *geminiChat) brought(parts []messagePart) {
 	for i := range parts {
 		id := Member(parts[i].raw, "functionResponse", "id")
-		g.waiting = slices.DeleteFunc(g.waiting, func(p utterance) bool { return bytes.Equal(Member(p.raw, "functionResponse", "id"), id) })
+		g.waiting = slices.DeleteFunc(g.waiting, func(p messagePart) bool { return bytes.Equal(Member(p.raw, "functionResponse", "id"), id) })
 	}
 	g.hear(theUser, g.waiting, time.Time{})
 	g.waiting = nil
@@ -169,7 +169,7 @@ func (g *geminiChat) close(recs []capture.Record) []capture.Record {
 }
 
 // given notes the calls that a content has itself.
-func (g *geminiChat) given(parts []utterance) {
+func (g *geminiChat) given(parts []messagePart) {
 	for i := range parts {
 		if id := Member(parts[i].raw, "functionCall", "id"); id != nil {
 			g.calls[string(id)] = false
@@ -178,12 +178,12 @@ func (g *geminiChat) given(parts []utterance) {
 }
 
 // take adds the calls that are new, and is their results.
-func (g *geminiChat) take(r *reply, calls []byte) (results []utterance) {
+func (g *geminiChat) take(r *modelResponse, calls []byte) (results []messagePart) {
 	for c := range Elements(calls) {
-		f := pick(c, "id", "name", "args", "result")
+		f := pickMembers(c, "id", "name", "args", "result")
 		answered, known := g.calls[string(f[0])]
 		if !known || f[0] == nil {
-			r.parts = append(r.parts, utterance{kind: callPart, id: f[0], name: f[1], args: f[2]})
+			r.parts = append(r.parts, messagePart{kind: callPart, id: f[0], name: f[1], args: f[2]})
 		}
 		if !answered {
 			got := geminiResults(f[3], f[0])

@@ -3,14 +3,14 @@ package formats
 import "bytes"
 
 // geminiParts are the parts of a content: a text, one part, or a list of both.
-func geminiParts(content []byte) (parts []utterance) {
+func geminiParts(content []byte) (parts []messagePart) {
 	switch kindOf(content) {
 	case '"':
-		if text := aText(content); text != nil {
-			parts = append(parts, utterance{kind: textPart, text: text})
+		if text := nonEmptyText(content); text != nil {
+			parts = append(parts, messagePart{kind: textPart, text: text})
 		}
 	case '{':
-		parts = append(parts, utterance{kind: textPart, raw: content})
+		parts = append(parts, messagePart{kind: textPart, raw: content})
 	case '[':
 		for p := range Elements(content) {
 			if kindOf(p) != '[' { // lists of lists there are none
@@ -26,10 +26,10 @@ func geminiParts(content []byte) (parts []utterance) {
 	return parts
 }
 
-func geminiThoughts(thoughts []byte) (parts []utterance) {
+func geminiThoughts(thoughts []byte) (parts []messagePart) {
 	for t := range Elements(thoughts) {
-		if text := aText(Member(t, "description")); text != nil {
-			parts = append(parts, utterance{kind: thoughtPart, text: text})
+		if text := nonEmptyText(Member(t, "description")); text != nil {
+			parts = append(parts, messagePart{kind: thoughtPart, text: text})
 		}
 	}
 	return parts
@@ -37,7 +37,7 @@ func geminiThoughts(thoughts []byte) (parts []utterance) {
 
 // geminiResults are the results of a call in what was kept of its result, which may have those of
 // the calls beside it too.
-func geminiResults(result, id []byte) (parts []utterance) {
+func geminiResults(result, id []byte) (parts []messagePart) {
 	for _, p := range geminiParts(result) {
 		if p.kind == resultPart && bytes.Equal(Member(p.raw, "functionResponse", "id"), id) {
 			parts = append(parts, p)
@@ -48,7 +48,7 @@ func geminiResults(result, id []byte) (parts []utterance) {
 
 // geminiUsage is Gemini CLI's counts by the names that the provider has for them.
 func geminiUsage(tokens []byte) []byte {
-	f := pick(tokens, "input", "output", "cached", "thoughts", "tool", "total")
-	return object(member{"promptTokenCount", f[0]}, member{"candidatesTokenCount", f[1]}, member{"cachedContentTokenCount", f[2]},
+	f := pickMembers(tokens, "input", "output", "cached", "thoughts", "tool", "total")
+	return objectOf(member{"promptTokenCount", f[0]}, member{"candidatesTokenCount", f[1]}, member{"cachedContentTokenCount", f[2]},
 		member{"thoughtsTokenCount", f[3]}, member{"toolUsePromptTokenCount", f[4]}, member{"totalTokenCount", f[5]})
 }

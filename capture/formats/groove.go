@@ -13,29 +13,29 @@ import (
 // known without looking further where they belong. What is otherwise goes the long way, and finds all
 // as if the lines before it had gone that way too.
 type groove struct {
-	all [mouldLevels]filling // of the line
+	all [maxTemplateLevels]levelMatch // of the line
 
 	stamp []byte        // that was read last
 	from  time.Duration // what it was read beside: when its line came
 	at    time.Duration // and what it means
 
 	spot capture.LineSpan // of a payload of the mould before
-	of   *mould
-	flow *logStream           // of the line before
-	key  [mouldLevels + 1]int // where in its line it stood
+	of   *lineTemplate
+	flow *logStream                 // of the line before
+	key  [maxTemplateLevels + 1]int // where in its line it stood
 
-	name  heldEvent // the name of an event whose data has not come
-	event []byte    // its line
-	here  heldEvent // where the payload of the line stands
-	waits bool      // there is one
+	name  pendingEventName // the name of an event whose data has not come
+	event []byte           // its line
+	here  pendingEventName // where the payload of the line stands
+	waits bool             // there is one
 }
 
 // alone is the stream that runs, if it is the only one and nothing waits for what a line may be.
-func (s *flows) alone() *logStream {
+func (s *openStreams) alone() *logStream {
 	if len(s.open) != 1 || s.index.over {
 		return nil
 	}
-	if x := s.open[0]; x.told && !x.over && !x.mute && !x.lost && !x.pieces && x.held == nil && x.rival == nil {
+	if x := s.open[0]; x.headWritten && !x.over && !x.mute && !x.lost && !x.pieces && x.held == nil && x.rival == nil {
 		return x
 	}
 	return nil
@@ -43,16 +43,16 @@ func (s *flows) alone() *logStream {
 
 // groove takes a line that goes on with the only stream, and reports whether it is one.
 func (r *lineReader) groove(line []byte) bool {
-	s, p := r.flows, r.peeler
+	s, p := r.flows, r.unwrapper
 	x := s.alone()
-	if x == nil || len(p.moulds) == 0 {
+	if x == nil || len(p.templates) == 0 {
 		return false
 	}
-	m, g := p.moulds[0], &s.groove
-	if m.on != x.on || m.on.pieces || !sameClues(x.kept, m.clues) {
+	m, g := p.templates[0], &s.groove
+	if m.on != x.on || m.on.pieces || !sameKeys(x.kept, m.keys) {
 		return false
 	}
-	text, stamp, is := p.open(m, line, &g.all)
+	text, stamp, is := p.matchLevels(m, line, &g.all)
 	if !is {
 		return false
 	}
@@ -74,7 +74,7 @@ func (r *lineReader) groove(line []byte) bool {
 }
 
 // nameComes keeps the name of an event until its data comes.
-func (s *flows) nameComes(m *mould, line []byte) bool {
+func (s *openStreams) nameComes(m *lineTemplate, line []byte) bool {
 	g := &s.groove
 	if g.waits || len(s.events) > 0 {
 		return false
@@ -87,7 +87,7 @@ func (s *flows) nameComes(m *mould, line []byte) bool {
 		g.event = append(g.event[:0], line...)
 	}
 	g.waits = true
-	g.name = heldEvent{on: m.on, clues: m.clues, line: s.r.number}
+	g.name = pendingEventName{on: m.on, keys: m.keys, line: s.r.number}
 	if !s.r.in.AllowChunks {
 		g.name.spot = s.place(m, line)
 		g.name.before, g.name.after = s.beside(m)
@@ -96,31 +96,31 @@ func (s *flows) nameComes(m *mould, line []byte) bool {
 }
 
 // settle has what was kept in the groove known to those who go the long way.
-func (s *flows) settle() {
+func (s *openStreams) settle() {
 	g := &s.groove
 	if !g.waits {
 		return
 	}
 	g.waits = false
 	e := g.name
-	e.data = s.kept(g.event, "\n")
+	e.data = s.copyWithEnd(g.event, "\n")
 	e.kind = bytes.TrimSpace(e.data[len("event:"):])
 	s.events = append(s.events, e)
 }
 
 // chunkComes takes a chunk that goes on with the stream.
-func (s *flows) chunkComes(x *logStream, m *mould, text, stamp []byte) bool {
-	g, p := &s.groove, s.r.peeler
+func (s *openStreams) chunkComes(x *logStream, m *lineTemplate, text, stamp []byte) bool {
+	g, p := &s.groove, s.r.unwrapper
 	if len(s.events) > 0 {
 		return false
 	}
 	chunk, field := bytes.CutPrefix(text, []byte("data: "))
 	known, kind := x.of == ofMessages && field != m.value && deltaOfMessages(chunk), kindOfDelta
-	var f *find
+	var f *payload
 	if !known {
-		f = p.oneFind()
+		f = p.onePayload()
 		f.on = m.on
-		if !p.payload(f, text, m.value) || f.is != aChunk || !s.onlyGoesOn(x, f) {
+		if !p.readPayload(f, text, m.value) || f.is != aChunk || !s.onlyGoesOn(x, f) {
 			return false
 		}
 		kind, field = f.kind, f.field
@@ -132,24 +132,24 @@ func (s *flows) chunkComes(x *logStream, m *mould, text, stamp []byte) bool {
 	if known {
 		x.lines++
 	} else {
-		x.track(f)
+		x.followChunk(f)
 	}
 	x.last, x.at = s.r.number, at
 	x.stamps.add(at)
 	if g.waits {
 		g.waits, x.named = false, true
-		s.put(x, at, g.event, "\n", &g.name, false)
+		s.addBytes(x, at, g.event, "\n", &g.name, false)
 	}
 	end := "\n"
 	if x.fields && field {
 		end = "\n\n"
 	}
-	s.put(x, at, text, end, s.here(m, text), true)
+	s.addBytes(x, at, text, end, s.here(m, text), true)
 	return true
 }
 
 // onlyGoesOn reports whether a chunk begins no stream, ends none, and is of none but this one.
-func (s *flows) onlyGoesOn(x *logStream, f *find) bool {
+func (s *openStreams) onlyGoesOn(x *logStream, f *payload) bool {
 	if f.begins || f.last || f.of != x.of && !f.weak || f.id != 0 && f.id != x.id || x.apartFrom(f) {
 		return false
 	}
@@ -157,7 +157,7 @@ func (s *flows) onlyGoesOn(x *logStream, f *find) bool {
 }
 
 // commentComes takes a comment of the stream: one that cannot be taken for anything else.
-func (s *flows) commentComes(x *logStream, m *mould, text, stamp []byte) bool {
+func (s *openStreams) commentComes(x *logStream, m *lineTemplate, text, stamp []byte) bool {
 	s.settle()
 	for _, c := range text[1:] {
 		if !isWordByte(c) && c != ' ' && c != '-' && c != '.' {
@@ -172,16 +172,16 @@ func (s *flows) commentComes(x *logStream, m *mould, text, stamp []byte) bool {
 	x.lines++
 	x.last, x.at = s.r.number, at
 	x.stamps.add(at)
-	s.put(x, at, text, "\n", s.here(m, text), true)
+	s.addBytes(x, at, text, "\n", s.here(m, text), true)
 	return true
 }
 
 // whenGroove is the time of a line, as when tells it.
-func (s *flows) whenGroove(x *logStream, m *mould, stamp []byte) time.Duration {
+func (s *openStreams) whenGroove(x *logStream, m *lineTemplate, stamp []byte) time.Duration {
 	g := &s.groove
 	if len(stamp) == 0 || g.from != s.r.at || g.flow != x || !bytes.Equal(stamp, g.stamp) {
 		g.stamp, g.from, g.flow = append(g.stamp[:0], stamp...), s.r.at, x
-		g.at = s.when(x, lineStamp{stamp, m.fine})
+		g.at = s.timeOf(x, timestamp{stamp, m.fine})
 	}
 	if g.at != capture.NoTime && g.at < x.at {
 		return x.at
@@ -190,7 +190,7 @@ func (s *flows) whenGroove(x *logStream, m *mould, stamp []byte) time.Duration {
 }
 
 // here is where the payload of the line stands, and what stands around it.
-func (s *flows) here(m *mould, text []byte) *heldEvent {
+func (s *openStreams) here(m *lineTemplate, text []byte) *pendingEventName {
 	if s.r.in.AllowChunks {
 		return nil
 	}
@@ -202,12 +202,12 @@ func (s *flows) here(m *mould, text []byte) *heldEvent {
 
 // place is where the payload of the line stands. Where it stands in its line as the one before did in
 // its own, that is not looked for again.
-func (s *flows) place(m *mould, text []byte) capture.LineSpan {
+func (s *openStreams) place(m *lineTemplate, text []byte) capture.LineSpan {
 	g := &s.groove
 	if s.r.raw == nil {
 		return capture.LineSpan{}
 	}
-	var key [mouldLevels + 1]int
+	var key [maxTemplateLevels + 1]int
 	last := len(m.levels) - 1
 	for i := range m.levels {
 		key[i] = g.all[i].from
@@ -227,14 +227,14 @@ func (s *flows) place(m *mould, text []byte) capture.LineSpan {
 }
 
 // beside is what stands around the payload of the line.
-func (s *flows) beside(m *mould) (before, after []byte) {
-	p, g := s.r.peeler, &s.groove
+func (s *openStreams) beside(m *lineTemplate) (before, after []byte) {
+	p, g := s.r.unwrapper, &s.groove
 	outer := &g.all[0]
-	before, after = p.clone(outer.text[:outer.from]), p.clone(outer.text[outer.to:])
+	before, after = p.copyText(outer.text[:outer.from]), p.copyText(outer.text[outer.to:])
 	for i := 1; i < len(m.levels); i++ {
 		at := &g.all[i]
-		before = p.joined(before, `"`, at.text[:at.from])
-		after = p.joined(at.text[at.to:], `"`, after)
+		before = p.joinTexts(before, `"`, at.text[:at.from])
+		after = p.joinTexts(at.text[at.to:], `"`, after)
 	}
 	return before, after
 }

@@ -41,28 +41,28 @@ func sniffHAR(first []byte, whole bool) capture.SniffResult {
 			}
 			return capture.SniffResult{}
 		}
-		return maybe(false)
+		return sniffMaybe(false)
 	})
 }
 
 func readHAR(r *valuesReader, raw []byte, cut bool) {
-	x := exchange{layers: []string{"har"}}
+	x := recordedExchange{layers: []string{"har"}}
 	e := harEntry{x: &x, cut: cut}
-	eachMember(raw, e.member)
+	eachMember(raw, e.readMember)
 	if x.method == "" && x.url == "" && x.status == 0 {
-		r.lacking("neither a request nor a response")
+		r.noteUnexpected("neither a request nor a response")
 		return
 	}
-	e.finish()
+	e.finishExchange()
 	if x.status == 0 && r.in.GuessPayload(x.request) != capture.Ask { // what a page asks and never gets is no news
 		x.why = ""
 	}
-	r.exchange(&x)
+	r.writeExchange(&x)
 }
 
 // harEntry reads one entry.
 type harEntry struct {
-	x       *exchange
+	x       *recordedExchange
 	cut     bool // the file ends inside it
 	sizes   bool // the answer had bytes
 	body    bool // and they are there
@@ -72,21 +72,21 @@ type harEntry struct {
 	events  []byte // _eventSourceMessages
 }
 
-func (e *harEntry) member(key string, rest []byte) int {
+func (e *harEntry) readMember(key string, rest []byte) int {
 	switch key {
 	case "request":
-		return eachMember(rest, e.request)
+		return eachMember(rest, e.readRequest)
 	case "response":
-		return eachMember(rest, e.response)
+		return eachMember(rest, e.readResponse)
 	}
 	value := rest[:jsonbytes.ValueEnd(rest)]
 	switch key {
 	case "startedDateTime":
-		e.x.began = stamp(string(e.text(value)))
+		e.x.began = parseISOTime(string(e.readText(value)))
 	case "time":
-		e.total = number(value)
+		e.total = parseNumber(value)
 	case "timings":
-		e.timings(value)
+		e.readTimings(value)
 	case "_webSocketMessages":
 		e.sockets = value
 	case "_eventSourceMessages":
@@ -95,20 +95,20 @@ func (e *harEntry) member(key string, rest []byte) int {
 	return len(value)
 }
 
-// timings are in milliseconds; -1 is what does not apply. The time of TLS is part of that of
+// readTimings are in milliseconds; -1 is what does not apply. The time of TLS is part of that of
 // connecting.
-func (e *harEntry) timings(value []byte) {
+func (e *harEntry) readTimings(value []byte) {
 	for key, v := range Members(value) {
 		switch key {
 		case "blocked", "dns", "connect", "send", "wait":
-			e.wait += max(0, number(v))
+			e.wait += max(0, parseNumber(v))
 		}
 	}
 }
 
-func (e *harEntry) request(key string, rest []byte) int {
+func (e *harEntry) readRequest(key string, rest []byte) int {
 	if key == "postData" || key == "_content" {
-		body, _, n := e.content(rest)
+		body, _, n := e.readContent(rest)
 		if len(body) > 0 {
 			e.x.request = body
 		}
@@ -117,18 +117,18 @@ func (e *harEntry) request(key string, rest []byte) int {
 	value := rest[:jsonbytes.ValueEnd(rest)]
 	switch key {
 	case "method":
-		e.x.method = string(e.text(value))
+		e.x.method = string(e.readText(value))
 	case "url":
-		e.x.url = string(e.text(value))
+		e.x.url = string(e.readText(value))
 	case "headers":
-		e.x.asked = decoded(harHeader(value))
+		e.x.requestHeader = withoutCoding(harHeader(value))
 	}
 	return len(value)
 }
 
-func (e *harEntry) response(key string, rest []byte) int {
+func (e *harEntry) readResponse(key string, rest []byte) int {
 	if key == "content" || key == "_content" {
-		body, size, n := e.content(rest)
+		body, size, n := e.readContent(rest)
 		if len(body) > 0 {
 			e.x.response, e.body = body, true
 		}
@@ -138,29 +138,29 @@ func (e *harEntry) response(key string, rest []byte) int {
 	value := rest[:jsonbytes.ValueEnd(rest)]
 	switch key {
 	case "status":
-		e.x.status = int(number(value))
+		e.x.status = int(parseNumber(value))
 	case "headers":
-		e.x.answered = decoded(harHeader(value))
+		e.x.responseHeader = withoutCoding(harHeader(value))
 	case "bodySize":
-		e.sizes = e.sizes || number(value) > 0
+		e.sizes = e.sizes || parseNumber(value) > 0
 	case "_error", "_failure":
-		e.x.why = string(e.text(value))
+		e.x.why = string(e.readText(value))
 	}
 	return len(value)
 }
 
-// content is a body: text, or base64 where encoding says so; how long it was said to be; and how
+// readContent is a body: text, or base64 where encoding says so; how long it was said to be; and how
 // long the object is.
-func (e *harEntry) content(object []byte) (body []byte, size float64, n int) {
+func (e *harEntry) readContent(object []byte) (body []byte, size float64, n int) {
 	var text []byte
 	encoding, known := "", false
 	n = eachMember(object, func(key string, rest []byte) int {
 		value := rest[:jsonbytes.ValueEnd(rest)]
 		switch key {
 		case "text":
-			text = e.text(value)
+			text = e.readText(value)
 		case "size":
-			size = number(value)
+			size = parseNumber(value)
 		case "encoding":
 			var read []byte
 			read, known = Text(value)
@@ -183,8 +183,8 @@ func (e *harEntry) content(object []byte) (body []byte, size float64, n int) {
 
 const base64Digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/="
 
-// text is what a string reads; of one that the end of the file cuts, as much as there is.
-func (e *harEntry) text(value []byte) []byte {
+// readText is what a string reads; of one that the end of the file cuts, as much as there is.
+func (e *harEntry) readText(value []byte) []byte {
 	if text, ok := Text(value); ok || !e.cut || len(value) < 2 || value[0] != '"' {
 		return text
 	}
@@ -192,44 +192,44 @@ func (e *harEntry) text(value []byte) []byte {
 	return partOfText(value)
 }
 
-// finish knows the whole entry.
-func (e *harEntry) finish() {
+// finishExchange knows the whole entry.
+func (e *harEntry) finishExchange() {
 	x := e.x
-	x.first = after(x.began, e.wait)
-	x.ended = after(x.began, max(e.total, e.wait))
+	x.first = addMillis(x.began, e.wait)
+	x.ended = addMillis(x.began, max(e.total, e.wait))
 	x.cut = x.cut || e.cut || x.status == 0
 	if strings.Contains(x.why, "ABORTED") || strings.Contains(x.why, "BLOCKED_BY_CLIENT") {
 		x.by = capture.Client
 	}
 	switch {
 	case len(e.sockets) > 0 && e.sockets[0] == '[':
-		e.messages()
+		e.readMessages()
 	case !e.body && len(e.events) > 0 && e.events[0] == '[':
-		e.eventStream()
+		e.readEvents()
 	case e.body:
-		x.lack(capture.NoTimes)
-	case e.sizes || x.status == 200 && strings.HasPrefix(x.answered.Get("Content-Type"), "text/event-stream"):
-		x.lack(capture.NoBody)
+		x.addLack(capture.NoTimes)
+	case e.sizes || x.status == 200 && strings.HasPrefix(x.responseHeader.Get("Content-Type"), "text/event-stream"):
+		x.addLack(capture.NoBody)
 	}
 	if e.cut {
 		x.why = "the file ends inside this entry"
 	}
 }
 
-// messages are those of a WebSocket. Before the first of them its handshake was done, whatever
+// readMessages are those of a WebSocket. Before the first of them its handshake was done, whatever
 // status the archive has.
-func (e *harEntry) messages() {
+func (e *harEntry) readMessages() {
 	x := e.x
 	x.status, x.response = http.StatusSwitchingProtocols, nil
 	for m := range Elements(e.sockets) {
 		if !isWhole(m) {
 			break
 		}
-		opcode := number(Member(m, "opcode"))
+		opcode := parseNumber(Member(m, "opcode"))
 		if opcode > 2 { // of the protocol, not of who speaks it
 			continue
 		}
-		p := piece{at: seconds(number(Member(m, "time"))), data: e.text(Member(m, "data"))}
+		p := timedBytes{at: unixTime(parseNumber(Member(m, "time"))), data: e.readText(Member(m, "data"))}
 		if TextOf(m, "type") == "send" {
 			p.side = capture.Request
 		}
@@ -244,14 +244,14 @@ func (e *harEntry) messages() {
 	}
 }
 
-// eventStream writes the events of a stream whose text the archive does not have.
-func (e *harEntry) eventStream() {
+// readEvents writes the events of a stream whose text the archive does not have.
+func (e *harEntry) readEvents() {
 	for m := range Elements(e.events) {
 		if !isWhole(m) {
 			break
 		}
-		p := piece{at: seconds(number(Member(m, "time")))}
-		p.data = sseEvent(TextOf(m, "eventName"), TextOf(m, "eventId"), e.text(Member(m, "data")))
+		p := timedBytes{at: unixTime(parseNumber(Member(m, "time")))}
+		p.data = sseEvent(TextOf(m, "eventName"), TextOf(m, "eventId"), e.readText(Member(m, "data")))
 		e.x.pieces = append(e.x.pieces, p)
 	}
 }
@@ -262,7 +262,7 @@ func harHeader(list []byte) http.Header {
 	for field := range Elements(list) {
 		name, value := TextOf(field, "name"), TextOf(field, "value")
 		if field[0] == '[' {
-			name, value = pair(field)
+			name, value = stringPair(field)
 		}
 		if name != "" && name[0] != ':' { // those of HTTP/2 are no header
 			h.Add(name, value)
@@ -271,8 +271,8 @@ func harHeader(list []byte) http.Header {
 	return h
 }
 
-// pair is an array of two strings.
-func pair(array []byte) (name, value string) {
+// stringPair is an array of two strings.
+func stringPair(array []byte) (name, value string) {
 	n := 0
 	for e := range Elements(array) {
 		text, _ := Text(e)
@@ -286,8 +286,8 @@ func pair(array []byte) (name, value string) {
 	return name, value
 }
 
-// number is what a number, or a string that holds one, is; anything else is 0.
-func number(value []byte) float64 {
+// parseNumber is what a number, or a string that holds one, is; anything else is 0.
+func parseNumber(value []byte) float64 {
 	f, err := strconv.ParseFloat(strings.Trim(string(value), `"`), 64)
 	if err != nil {
 		return 0

@@ -32,9 +32,9 @@ func TestLongLineOfCassette(t *testing.T) {
 	write := func(p string) { recs, _ = r.Write(recs, []byte(p), capture.NoTime) }
 	write("interactions:\n- request:\n    body: ")
 	block := strings.Repeat("x", 1<<20)
-	for range interactionLimit/len(block) + 8 {
+	for range maxInteractionBytes/len(block) + 8 {
 		write(block)
-		if cap(r.line) > 2*interactionLimit {
+		if cap(r.line) > 2*maxInteractionBytes {
 			t.Fatalf("%d bytes are held", cap(r.line))
 		}
 	}

@@ -17,9 +17,9 @@ var interceptor = capture.Format{
 	Title: "captures of llm-interceptor",
 	Sniff: sniffInterceptor,
 	New: func(in *capture.Input) capture.Reader {
-		log := &interceptorLog{open: map[string]int{}, told: map[int]bool{}}
-		r := newValues(in, "line", log.read, []string{})
-		r.done = log.end
+		log := &interceptorLog{open: map[string]int{}, headWritten: map[int]bool{}}
+		r := newValues(in, "line", log.readLine, []string{})
+		r.done = log.endOpen
 		return r
 	},
 }
@@ -40,7 +40,7 @@ func sniffInterceptor(first []byte, whole bool) capture.SniffResult {
 			kind == "response" && seen["request_id"] && seen["status_code"]:
 			return capture.SniffResult{Is: capture.Yes, Why: "its lines are of the type " + kind + " of a request"}
 		default:
-			return maybe(false)
+			return sniffMaybe(false)
 		}
 		return capture.SniffResult{}
 	})
@@ -48,87 +48,87 @@ func sniffInterceptor(first []byte, whole bool) capture.SniffResult {
 
 // interceptorLog is the requests that are not answered yet.
 type interceptorLog struct {
-	open map[string]int // the exchange, by the id of its request
-	told map[int]bool   // its response has begun
+	open        map[string]int // the exchange, by the id of its request
+	headWritten map[int]bool   // its response has begun
 }
 
-func (l *interceptorLog) read(r *valuesReader, object []byte, cut bool) {
+func (l *interceptorLog) readLine(r *valuesReader, object []byte, cut bool) {
 	if cut {
 		return
 	}
-	line := part{raw: object}
-	switch kind := line.get("type").text(); kind {
+	line := fileValue{raw: object}
+	switch kind := line.get("type").asText(); kind {
 	case "request":
-		l.request(r, line)
+		l.beginExchange(r, line)
 	case "response_chunk", "response", "response_meta":
-		l.response(r, line, kind)
+		l.continueExchange(r, line, kind)
 	default:
-		r.lacking("a type that is not known")
+		r.noteUnexpected("a type that is not known")
 	}
 }
 
-// request begins an exchange.
-func (l *interceptorLog) request(r *valuesReader, line part) {
+// beginExchange begins an exchange.
+func (l *interceptorLog) beginExchange(r *valuesReader, line fileValue) {
 	n := r.in.NextExchange()
-	l.open[line.get("id").text()] = n
+	l.open[line.get("id").asText()] = n
 	head := r.in.NewHead([]string{"llm-interceptor"}, capture.LateTimes)
-	head.Method, head.URL = line.get("method").text(), line.get("url").text()
-	head.Header, head.Start = partHeader(line.get("headers")), clock(line.get("timestamp"))
-	r.on(n, capture.Record{Side: capture.Request, At: l.at(r, line), Head: head, Data: loggedBody(line.get("body"), false)})
+	head.Method, head.URL = line.get("method").asText(), line.get("url").asText()
+	head.Header, head.Start = partHeader(line.get("headers")), parseClock(line.get("timestamp"))
+	r.writeFor(n, capture.Record{Side: capture.Request, At: l.timeOf(r, line), Head: head, Data: loggedBody(line.get("body"), false)})
 }
 
-func (l *interceptorLog) at(r *valuesReader, line part) time.Duration {
-	return r.in.RecordTime(clock(line.get("timestamp")))
+func (l *interceptorLog) timeOf(r *valuesReader, line fileValue) time.Duration {
+	return r.in.RecordTime(parseClock(line.get("timestamp")))
 }
 
-// response goes on with an exchange, or with one whose request the log does not have.
-func (l *interceptorLog) response(r *valuesReader, line part, kind string) {
-	id := line.get("request_id").text()
+// continueExchange goes on with an exchange, or with one whose request the log does not have.
+func (l *interceptorLog) continueExchange(r *valuesReader, line fileValue, kind string) {
+	id := line.get("request_id").asText()
 	n, known := l.open[id]
 	if !known {
 		n = r.in.NextExchange()
 		l.open[id] = n
-		r.on(n, capture.Record{Side: capture.Request, At: capture.NoTime, Head: r.in.NewHead([]string{"llm-interceptor"}, capture.LateTimes)})
+		r.writeFor(n, capture.Record{Side: capture.Request, At: capture.NoTime, Head: r.in.NewHead([]string{"llm-interceptor"}, capture.LateTimes)})
 	}
-	if status := int(number(line.get("status_code").raw)); status != 0 && !l.told[n] {
-		l.told[n] = true
-		r.on(n, capture.Record{At: l.at(r, line), Head: &capture.Head{Status: status, Header: decoded(partHeader(line.get("headers")))}})
+	if status := int(parseNumber(line.get("status_code").raw)); status != 0 && !l.headWritten[n] {
+		l.headWritten[n] = true
+		r.writeFor(n, capture.Record{At: l.timeOf(r, line), Head: &capture.Head{Status: status, Header: withoutCoding(partHeader(line.get("headers")))}})
 	}
 	switch kind {
 	case "response_chunk":
-		r.on(n, capture.Record{At: l.at(r, line), Data: chunkEvent(line.get("content"))})
+		r.writeFor(n, capture.Record{At: l.timeOf(r, line), Data: chunkEvent(line.get("content"))})
 		return
 	case "response":
 		if body := loggedBody(line.get("body"), false); len(body) > 0 {
-			r.on(n, capture.Record{At: l.at(r, line), Data: body})
+			r.writeFor(n, capture.Record{At: l.timeOf(r, line), Data: body})
 		}
 	}
-	end := capture.Record{At: l.at(r, line), End: capture.EndEOF}
-	if why := line.get("error"); why.is() && !why.isNull() {
-		end.End, end.Why = capture.EndCut, why.text()
+	end := capture.Record{At: l.timeOf(r, line), End: capture.EndEOF}
+	if why := line.get("error"); why.isPresent() && !why.isNull() {
+		end.End, end.Why = capture.EndCut, why.asText()
 	}
-	r.on(n, end)
+	r.writeFor(n, end)
 	delete(l.open, id)
-	delete(l.told, n)
+	delete(l.headWritten, n)
 }
 
 // chunkEvent is the event that a chunk was parsed from.
-func chunkEvent(content part) []byte {
+func chunkEvent(content fileValue) []byte {
 	if done := content.get("done"); string(done.raw) == "true" {
 		return sseEvent("", "", []byte("[DONE]"))
 	}
 	if raw := content.get("raw"); len(raw.raw) > 0 && raw.raw[0] == '"' {
 		content = raw
 	}
-	return sseEvent(content.get("_event_type").text(), "", content.bytes())
+	return sseEvent(content.get("_event_type").asText(), "", content.asBytes())
 }
 
-// end ends what the log does not.
-func (l *interceptorLog) end(r *valuesReader) {
+// endOpen ends what the log does not.
+func (l *interceptorLog) endOpen(r *valuesReader) {
 	for _, n := range slices.Sorted(maps.Values(l.open)) {
-		r.on(n, capture.Record{At: capture.NoTime, End: capture.EndCut})
+		r.writeFor(n, capture.Record{At: capture.NoTime, End: capture.EndCut})
 	}
 	if n := len(l.open); n > 0 {
-		r.note(false, "%s without an end in the log", count.Of(n, "request"))
+		r.addNote(false, "%s without an end in the log", count.Of(n, "request"))
 	}
 }

@@ -15,8 +15,8 @@ type member struct {
 	value []byte
 }
 
-// object is the members that have a value, as an object.
-func object(members ...member) []byte {
+// objectOf is the members that have a value, as an object.
+func objectOf(members ...member) []byte {
 	size := 2
 	for _, m := range members {
 		size += len(m.key) + len(m.value) + 4
@@ -35,33 +35,33 @@ func object(members ...member) []byte {
 	return append(b, '}')
 }
 
-// array is the values as an array.
-func array(values ...[]byte) []byte {
+// arrayOf is the values as an array.
+func arrayOf(values ...[]byte) []byte {
 	return append(append([]byte{'['}, bytes.Join(values, []byte{','})...), ']')
 }
 
-// given is a value, nil where it is null.
-func given(value []byte) []byte {
+// nilIfNull is a value, nil where it is null.
+func nilIfNull(value []byte) []byte {
 	if IsNull(value) {
 		return nil
 	}
 	return value
 }
 
-// aText is a string that says something, nil for any other value.
-func aText(value []byte) []byte {
+// nonEmptyText is a string that says something, nil for any other value.
+func nonEmptyText(value []byte) []byte {
 	if len(value) < 3 || value[0] != '"' || value[len(value)-1] != '"' {
 		return nil
 	}
 	return value
 }
 
-// pick is the members of an object that keys name, as far as they have a value, in the order of the
+// pickMembers is the members of an object that keys name, as far as they have a value, in the order of the
 // keys. Of a key that comes twice it is the first. Keys are compared as they are written, unless
 // they have an escape.
-func pick(object []byte, keys ...string) [][]byte {
+func pickMembers(object []byte, keys ...string) [][]byte {
 	found, left := make([][]byte, len(keys)), len(keys)
-	p, ok := inside(object, '{')
+	p, ok := afterBracket(object, '{')
 	for ok && left > 0 {
 		var key []byte
 		if key, p = keyAt(p); key == nil {
@@ -69,14 +69,14 @@ func pick(object []byte, keys ...string) [][]byte {
 		}
 		n := jsonbytes.ValueEnd(p)
 		if i := indexOf(keys, key); n > 0 && i >= 0 && found[i] == nil {
-			if found[i] = given(p[:n:n]); found[i] != nil {
+			if found[i] = nilIfNull(p[:n:n]); found[i] != nil {
 				left--
 			}
 		}
 		if n == 0 {
 			break
 		}
-		p, ok = next(p[n:])
+		p, ok = afterComma(p[n:])
 	}
 	return found
 }
@@ -95,8 +95,8 @@ func indexOf(keys []string, written []byte) int {
 	return -1
 }
 
-// reads reports whether a value is a string that reads so.
-func reads(value []byte, text string) bool {
+// hasText reports whether a value is a string that reads so.
+func hasText(value []byte, text string) bool {
 	if len(value) == len(text)+2 && value[0] == '"' {
 		return string(value[1:len(value)-1]) == text
 	}

@@ -17,73 +17,73 @@ var logLines = capture.Format{
 	New:   newLineReader,
 }
 
-// lineLimit is how long a line may be that is looked at, and how long a JSON text over several lines.
-const lineLimit = 64 << 20
+// maxLineBytes is how long a line may be that is looked at, and how long a JSON text over several lines.
+const maxLineBytes = 64 << 20
 
 // lineReader reads a log. It holds a line until it is complete, and payloads that were cut until the
 // next line tells whether they go on.
 type lineReader struct {
-	in      *capture.Input
-	peeler  *peeler
-	rest    []byte // of a line that is not complete
-	skipped int64  // bytes of a line that is too long
-	number  int64  // of the line; it goes on from the file before
-	before  int64  // lines of that
-	heirs   bool   // its streams go on in another file
-	at      time.Duration
-	recs    []capture.Record
-	offset  int64  // of what comes behind the line
-	begin   int64  // of the line
-	raw     []byte // the line as it stands there, nil where what is looked at was put together
+	in        *capture.Input
+	unwrapper *unwrapper
+	rest      []byte // of a line that is not complete
+	skipped   int64  // bytes of a line that is too long
+	number    int64  // of the line; it goes on from the file before
+	before    int64  // lines of that
+	heirs     bool   // its streams go on in another file
+	at        time.Duration
+	recs      []capture.Record
+	offset    int64  // of what comes behind the line
+	begin     int64  // of the line
+	raw       []byte // the line as it stands there, nil where what is looked at was put together
 
-	joined joiner // parts of lines that were cut by who keeps the log
-	doc    doc    // JSON over several lines
-	entry  *journal
-	cut    []*heldCut // payloads whose rest may come
-	flows  *flows
-	others others
+	joined    lineJoiner // parts of lines that were cut by who keeps the log
+	doc       prettyJSON // JSON over several lines
+	entry     *journal
+	truncated []*truncatedPayload // payloads whose rest may come
+	flows     *openStreams
+	others    otherLines
 }
 
 func newLineReader(in *capture.Input) capture.Reader {
-	return &lineReader{in: in, peeler: newPeeler(in.GuessPayload), flows: new(flows)}
+	return &lineReader{in: in, unwrapper: newUnwrapper(in.GuessPayload), flows: new(openStreams)}
 }
 
 // Rotated reads the file that comes after this one. The streams are those of both, and so is what is
 // known of how payloads stand in lines.
 func (r *lineReader) Rotated() capture.Reader {
 	r.heirs = true
-	return &lineReader{in: r.in, peeler: r.peeler, flows: r.flows, number: r.number, before: r.number}
+	return &lineReader{in: r.in, unwrapper: r.unwrapper, flows: r.flows, number: r.number, before: r.number}
 }
 
 // Write takes bytes of the log.
 func (r *lineReader) Write(recs []capture.Record, p []byte, at time.Duration) ([]capture.Record, error) {
 	r.recs, r.at, r.flows.r = recs, at, r
-	g := &r.flows.pieces
-	g.over(p)
+	g := &r.flows.builder
+	g.restart(p)
 	for g.end < len(p) {
 		g.begin = g.end
 		i := bytes.IndexByte(p[g.begin:], '\n')
 		if i < 0 {
-			r.hold(p[g.begin:])
+			r.holdPart(p[g.begin:])
 			break
 		}
 		g.end += i + 1
 		line := p[g.begin:g.end:g.end]
 		if len(r.rest) > 0 || r.skipped > 0 {
-			r.hold(line)
+			r.holdPart(line)
 			line, g.begin = r.rest, g.end
 		}
-		r.line(line)
+		r.takeLine(line)
 		r.rest = nil // what was found in it may be a part of it
 	}
-	r.tellOthers()
+	r.reportOthers()
 	recs, r.recs = r.recs, nil
 	return recs, nil
 }
 
-// hold keeps a part of a line, unless the line is too long.
-func (r *lineReader) hold(p []byte) {
-	if r.skipped > 0 || len(r.rest)+len(p) > lineLimit {
+// holdPart keeps a part of a line, unless the line is too long.
+func (r *lineReader) holdPart(p []byte) {
+	if r.skipped > 0 || len(r.rest)+len(p) > maxLineBytes {
 		r.skipped += int64(len(r.rest) + len(p))
 		r.rest = r.rest[:0]
 		return
@@ -91,113 +91,113 @@ func (r *lineReader) hold(p []byte) {
 	r.rest = append(r.rest, p...)
 }
 
-// line takes a complete line, or the last one.
-func (r *lineReader) line(line []byte) {
+// takeLine takes a complete line, or the last one.
+func (r *lineReader) takeLine(line []byte) {
 	r.number++
 	r.begin, r.raw = r.offset, line
 	r.offset += int64(len(line)) + r.skipped
 	if r.skipped > 0 {
-		r.note(fmt.Sprintf("line %d has %d bytes: lines of more than %d are not looked at", r.number-r.before, r.skipped, lineLimit), true)
+		r.addNote(fmt.Sprintf("line %d has %d bytes: lines of more than %d are not looked at", r.number-r.before, r.skipped, maxLineBytes), true)
 		r.skipped = 0
-		r.other(nil)
+		r.addOther(nil)
 		return
 	}
 	if r.number == r.before+1 && beginsJournal(line) {
 		r.entry = new(journal)
 	}
 	if r.entry != nil {
-		r.entry.line(r, line)
+		r.entry.takeLine(r, line)
 		return
 	}
-	r.whole(line)
+	r.readLine(line)
 }
 
-// whole takes a line as who keeps the log has it, and joins the parts of one that was cut.
-func (r *lineReader) whole(line []byte) {
-	if r.usual(line) {
+// readLine takes a line as who keeps the log has it, and joins the parts of one that was cut.
+func (r *lineReader) readLine(line []byte) {
+	if r.readTemplateLine(line) {
 		return
 	}
-	if line = r.joined.join(line); line == nil {
+	if line = r.joined.addLine(line); line == nil {
 		return
 	}
 	if len(line) != len(r.raw) {
 		r.raw = nil
 	}
-	if !r.doc.take(r, line) {
-		r.look(line)
+	if !r.doc.addLine(r, line) {
+		r.searchLine(line)
 	}
 }
 
-// usual takes a line that is like others were, where nothing waits for one that is not.
-func (r *lineReader) usual(line []byte) bool {
-	if r.joined.kind != 0 || r.doc.open || len(r.cut) > 0 || len(line) > dockerPart && bytes.HasPrefix(line, []byte(dockerBegin)) {
+// readTemplateLine takes a line that is like others were, where nothing waits for one that is not.
+func (r *lineReader) readTemplateLine(line []byte) bool {
+	if r.joined.kind != 0 || r.doc.open || len(r.truncated) > 0 || len(line) > minDockerPart && bytes.HasPrefix(line, []byte(dockerBegin)) {
 		return false
 	}
-	r.peeler.ready()
+	r.unwrapper.resetIfUsed()
 	if r.groove(line) {
 		return true
 	}
-	if !r.peeler.moulded(line) {
+	if !r.unwrapper.unwrapByTemplate(line) {
 		return false
 	}
-	if !r.flows.take(r.peeler.finds) {
-		r.other(line)
+	if !r.flows.takeFound(r.unwrapper.payloads) {
+		r.addOther(line)
 	}
 	return true
 }
 
-// look takes a line that is joined: it holds payloads, or something else.
-func (r *lineReader) look(line []byte) {
-	finds := r.peeler.peel(line)
-	if len(finds) == 0 && r.doc.begin(line) {
+// searchLine takes a line that is joined: it holds payloads, or something else.
+func (r *lineReader) searchLine(line []byte) {
+	finds := r.unwrapper.unwrap(line)
+	if len(finds) == 0 && r.doc.startsObject(line) {
 		return
 	}
-	if !r.flows.take(finds) {
-		r.other(line)
+	if !r.flows.takeFound(finds) {
+		r.addOther(line)
 	}
 }
 
 // Close ends what is open.
 func (r *lineReader) Close(recs []capture.Record, end capture.End, why string, at time.Duration) []capture.Record {
 	r.recs, r.at, r.flows.r = recs, at, r
-	r.flows.pieces.over(nil)
+	r.flows.builder.restart(nil)
 	if r.entry != nil {
 		if len(r.rest) > 0 {
-			r.entry.line(r, r.rest)
+			r.entry.takeLine(r, r.rest)
 		}
-		r.entry.end(r)
+		r.entry.endEntry(r)
 	} else if len(r.rest) > 0 || r.skipped > 0 {
-		r.line(r.rest)
+		r.takeLine(r.rest)
 	}
-	if line := r.joined.last(); line != nil {
+	if line := r.joined.lastLine(); line != nil {
 		r.raw = nil
-		r.look(line)
+		r.searchLine(line)
 	}
 	r.doc.close(r)
-	if r.flows.closeCut(); !r.heirs {
-		r.flows.close(end, why)
+	if r.flows.closeTruncated(); !r.heirs {
+		r.flows.closeStreams(end, why)
 	}
-	r.tellOthers()
+	r.reportOthers()
 	recs, r.recs = r.recs, nil
 	return recs
 }
 
-// note says something of the source.
-func (r *lineReader) note(text string, damaged bool) {
+// addNote says something of the source.
+func (r *lineReader) addNote(text string, damaged bool) {
 	r.recs = append(r.recs, capture.Record{Exchange: r.flows.last, At: capture.NoTime, Note: text, Damaged: damaged})
 }
 
-// doc is a JSON text over several lines: a body that somebody printed nicely, or a whole file.
-type doc struct {
+// prettyJSON is a JSON text over several lines: a body that somebody printed nicely, or a whole file.
+type prettyJSON struct {
 	open  bool
-	span  Span
+	span  ValueScanner
 	text  []byte
 	lines int64
 }
 
-// begin reports whether a line begins a JSON object that goes on. The lines of a list are looked at
+// startsObject reports whether a line begins a JSON object that goes on. The lines of a list are looked at
 // one by one: each element is a text of its own.
-func (d *doc) begin(line []byte) bool {
+func (d *prettyJSON) startsObject(line []byte) bool {
 	body := bytes.TrimSpace(line)
 	if len(body) == 0 || body[0] != '{' || bytes.IndexByte([]byte("{[,"), body[len(body)-1]) < 0 {
 		return false
@@ -205,7 +205,7 @@ func (d *doc) begin(line []byte) bool {
 	if c := afterSpace(body[1:]); len(c) > 0 && c[0] != '"' {
 		return false
 	}
-	d.span = Span{}
+	d.span = ValueScanner{}
 	if _, done := d.span.Write(body); done {
 		return false
 	}
@@ -214,13 +214,13 @@ func (d *doc) begin(line []byte) bool {
 	return true
 }
 
-// take takes a line of a JSON text that is open. A line that can be none ends it: what was held is
+// addLine takes a line of a JSON text that is open. A line that can be none ends it: what was held is
 // then lines like any others.
-func (d *doc) take(r *lineReader, line []byte) bool {
+func (d *prettyJSON) addLine(r *lineReader, line []byte) bool {
 	if !d.open {
 		return false
 	}
-	if !ofJSON(line) || len(d.text)+len(line) > lineLimit {
+	if !ofJSON(line) || len(d.text)+len(line) > maxLineBytes {
 		d.giveUp(r)
 		return false
 	}
@@ -231,14 +231,14 @@ func (d *doc) take(r *lineReader, line []byte) bool {
 	}
 	d.open, r.raw = false, nil
 	text, rest := d.text[:len(d.text)-len(line)+n], line[n:]
-	if finds := r.peeler.peelValue(text); !r.flows.take(finds) {
-		r.others.add(d.lines, d.text)
+	if finds := r.unwrapper.unwrapValue(text); !r.flows.takeFound(finds) {
+		r.others.addLine(d.lines, d.text)
 	}
 	if cap(d.text) > 1<<20 {
 		d.text = nil
 	}
 	if len(bytes.Trim(rest, ", \t\r\n]")) > 0 {
-		r.look(bytes.Clone(rest))
+		r.searchLine(bytes.Clone(rest))
 	}
 	return true
 }
@@ -256,7 +256,7 @@ func ofJSON(line []byte) bool {
 }
 
 // giveUp has what was held looked at line by line.
-func (d *doc) giveUp(r *lineReader) {
+func (d *prettyJSON) giveUp(r *lineReader) {
 	d.open = false
 	raw := r.raw
 	defer func() { r.raw = raw }()
@@ -267,14 +267,14 @@ func (d *doc) giveUp(r *lineReader) {
 		if n == 0 {
 			n = len(text)
 		}
-		if finds := r.peeler.peel(text[:n]); !r.flows.take(finds) {
-			r.other(text[:n])
+		if finds := r.unwrapper.unwrap(text[:n]); !r.flows.takeFound(finds) {
+			r.addOther(text[:n])
 		}
 		text = text[n:]
 	}
 }
 
-func (d *doc) close(r *lineReader) {
+func (d *prettyJSON) close(r *lineReader) {
 	if d.open {
 		d.giveUp(r)
 	}

@@ -215,7 +215,7 @@ func TestManyStreamsAtOnce(t *testing.T) {
 		t.Fatalf("%v: %d streams are open, %d are known by name", err, len(r.flows.open), len(r.flows.index.byID))
 	}
 	var more strings.Builder
-	for n := range 2 * finishedLimit {
+	for n := range 2 * maxFinished {
 		more.WriteString(chunk(streams+n, 0, `"stop"`))
 	}
 	recs, _ = r.Write(recs, []byte(more.String()), capture.NoTime)
@@ -229,7 +229,7 @@ func TestManyStreamsAtOnce(t *testing.T) {
 			t.Fatalf("stream %d has %s", n, text)
 		}
 	}
-	if len(all) != streams+2*finishedLimit || len(r.flows.index.byID)+len(r.flows.index.nameless) != 0 {
+	if len(all) != streams+2*maxFinished || len(r.flows.index.byID)+len(r.flows.index.nameless) != 0 {
 		t.Errorf("%d streams, %d are left", len(all), len(r.flows.index.byID))
 	}
 }

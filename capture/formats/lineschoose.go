@@ -4,10 +4,10 @@ import "slices"
 
 // This file finds the stream that a payload is of.
 
-// agreement is how the clues of a line are like those of a stream.
-type agreement struct{ same, other [ofRequest + 1]int }
+// keyOverlap is how the clues of a line are like those of a stream.
+type keyOverlap struct{ same, other [ofRequest + 1]int }
 
-func agree(f []clue, with []clue) (a agreement) {
+func compareKeys(f []correlationKey, with []correlationKey) (a keyOverlap) {
 	for _, c := range with {
 		for _, own := range f {
 			if own.name != c.name {
@@ -24,12 +24,12 @@ func agree(f []clue, with []clue) (a agreement) {
 	return a
 }
 
-// sameClues reports whether clues are the very same ones, as those of lines of one mould are.
-func sameClues(a, b []clue) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
+// sameKeys reports whether clues are the very same ones, as those of lines of one mould are.
+func sameKeys(a, b []correlationKey) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
 
-// against reports whether a line cannot be of the stream: it names another request, or is from
+// conflicts reports whether a line cannot be of the stream: it names another request, or is from
 // another place.
-func (a agreement) against() bool {
+func (a keyOverlap) conflicts() bool {
 	if a.same[ofRequest]+a.other[ofRequest] > 0 {
 		return a.same[ofRequest] == 0
 	}
@@ -39,17 +39,17 @@ func (a agreement) against() bool {
 	return a.other[ofPlace] > 0
 }
 
-// keep keeps what the clues of a stream have in common with those of a line that is of it.
-func (f *logStream) keep(with []clue) {
+// keepCommonKeys keeps what the clues of a stream have in common with those of a line that is of it.
+func (f *logStream) keepCommonKeys(with []correlationKey) {
 	if f.lines == 0 {
-		f.clues, f.kept = slices.Clone(with), with
+		f.keys, f.kept = slices.Clone(with), with
 		return
 	}
-	if sameClues(f.kept, with) {
+	if sameKeys(f.kept, with) {
 		return
 	}
-	kept := f.clues[:0]
-	for _, own := range f.clues {
+	kept := f.keys[:0]
+	for _, own := range f.keys {
 		same := true
 		for _, c := range with {
 			if c.name == own.name {
@@ -61,24 +61,24 @@ func (f *logStream) keep(with []clue) {
 			kept = append(kept, own)
 		}
 	}
-	f.clues, f.kept = kept, with
+	f.keys, f.kept = kept, with
 }
 
-// choice is the stream that a payload is of.
-type choice struct {
+// streamChoice is the stream that a payload is of.
+type streamChoice struct {
 	flow *logStream
 	many bool // it may be of several
 	all  []*logStream
 }
 
-// choose finds the stream that a chunk is of, if that is open.
-func (s *flows) choose(f *find) choice {
-	first, second := s.maybe(f)
-	fit := s.fitting(first, f)
+// chooseStream finds the stream that a chunk is of, if that is open.
+func (s *openStreams) chooseStream(f *payload) streamChoice {
+	first, second := s.candidatesByID(f)
+	fit := s.candidatesFor(first, f)
 	if len(fit) == 0 {
-		fit = s.fitting(second, f)
+		fit = s.candidatesFor(second, f)
 	}
-	for _, by := range []func([]*logStream, *find) []*logStream{byItem, byRequest, byNumber, byBlock, byMark, byRest} {
+	for _, by := range []func([]*logStream, *payload) []*logStream{byItem, byRequest, byNumber, byBlock, byMark, byRest} {
 		if len(fit) < 2 {
 			break
 		}
@@ -88,18 +88,18 @@ func (s *flows) choose(f *find) choice {
 	}
 	switch len(fit) {
 	case 0:
-		return choice{}
+		return streamChoice{}
 	case 1:
-		return choice{flow: fit[0]}
+		return streamChoice{flow: fit[0]}
 	}
-	return choice{flow: fit[len(fit)-1], many: true, all: fit}
+	return streamChoice{flow: fit[len(fit)-1], many: true, all: fit}
 }
 
-// fitting are those of some streams that a payload may be of.
-func (s *flows) fitting(all []*logStream, f *find) []*logStream {
+// candidatesFor are those of some streams that a payload may be of.
+func (s *openStreams) candidatesFor(all []*logStream, f *payload) []*logStream {
 	fit := s.fit[:0]
 	for _, x := range all {
-		if x.on == f.on && s.related(x, f) && (sameClues(x.kept, f.clues) || !agree(x.clues, f.clues).against()) && !(x.over && f.is != aMark) && !x.apartFrom(f) {
+		if x.on == f.on && s.sameProtocol(x, f) && (sameKeys(x.kept, f.keys) || !compareKeys(x.keys, f.keys).conflicts()) && !(x.over && f.is != aMark) && !x.apartFrom(f) {
 			fit = append(fit, x)
 		}
 	}
@@ -107,8 +107,8 @@ func (s *flows) fitting(all []*logStream, f *find) []*logStream {
 	return fit
 }
 
-// related reports whether a chunk can be of a stream, as far as their protocols tell.
-func (s *flows) related(x *logStream, f *find) bool {
+// sameProtocol reports whether a chunk can be of a stream, as far as their protocols tell.
+func (s *openStreams) sameProtocol(x *logStream, f *payload) bool {
 	switch {
 	case f.of == x.of:
 		return true
@@ -118,7 +118,7 @@ func (s *flows) related(x *logStream, f *find) bool {
 	return x.of == ofAny && f.is != eventText
 }
 
-func only(all []*logStream, is func(*logStream) bool) (some []*logStream) {
+func filterStreams(all []*logStream, is func(*logStream) bool) (some []*logStream) {
 	for _, x := range all {
 		if is(x) {
 			some = append(some, x)
@@ -127,11 +127,11 @@ func only(all []*logStream, is func(*logStream) bool) (some []*logStream) {
 	return some
 }
 
-func byItem(all []*logStream, f *find) []*logStream {
+func byItem(all []*logStream, f *payload) []*logStream {
 	if f.item == 0 {
 		return nil
 	}
-	return only(all, func(x *logStream) bool {
+	return filterStreams(all, func(x *logStream) bool {
 		for _, item := range x.items {
 			if item == f.item {
 				return true
@@ -141,22 +141,22 @@ func byItem(all []*logStream, f *find) []*logStream {
 	})
 }
 
-func byRequest(all []*logStream, f *find) []*logStream {
-	return byClues(byClues(byClues(all, f, ofRequest), f, ofTrace), f, ofPlace)
+func byRequest(all []*logStream, f *payload) []*logStream {
+	return byKeys(byKeys(byKeys(all, f, ofRequest), f, ofTrace), f, ofPlace)
 }
 
-func byRest(all []*logStream, f *find) []*logStream { return byClues(all, f, plainClue) }
+func byRest(all []*logStream, f *payload) []*logStream { return byKeys(all, f, plainKey) }
 
-// byClues are the streams whose clues of a rank are those of a line, where they differ among each
+// byKeys are the streams whose clues of a rank are those of a line, where they differ among each
 // other.
-func byClues(all []*logStream, f *find, rank clueRank) []*logStream {
-	for _, c := range f.clues {
+func byKeys(all []*logStream, f *payload, rank keyWeight) []*logStream {
+	for _, c := range f.keys {
 		if c.rank != rank {
 			continue
 		}
 		same, other := 0, 0
 		has := func(x *logStream) bool {
-			for _, own := range x.clues {
+			for _, own := range x.keys {
 				if own.name == c.name {
 					return own.value == c.value
 				}
@@ -171,25 +171,25 @@ func byClues(all []*logStream, f *find, rank clueRank) []*logStream {
 			}
 		}
 		if same > 0 && other > 0 {
-			all = only(all, has)
+			all = filterStreams(all, has)
 		}
 	}
 	return all
 }
 
-func byNumber(all []*logStream, f *find) []*logStream {
+func byNumber(all []*logStream, f *payload) []*logStream {
 	if f.number < 0 {
 		return nil
 	}
-	return only(all, func(x *logStream) bool { return x.next == f.number })
+	return filterStreams(all, func(x *logStream) bool { return x.next == f.number })
 }
 
 // byBlock are the streams in which a block can begin, go on or end as a chunk says.
-func byBlock(all []*logStream, f *find) []*logStream {
+func byBlock(all []*logStream, f *payload) []*logStream {
 	if f.of != ofMessages {
 		return nil
 	}
-	return only(all, func(x *logStream) bool {
+	return filterStreams(all, func(x *logStream) bool {
 		switch string(f.kind) {
 		case "content_block_start":
 			return x.block < 0 && x.begun == f.block
@@ -206,7 +206,7 @@ func byBlock(all []*logStream, f *find) []*logStream {
 
 // byMark: of streams that are finished, the mark that ends one is for any: it says the same for all.
 // It goes to the one whose last chunk is longest ago.
-func byMark(all []*logStream, f *find) []*logStream {
+func byMark(all []*logStream, f *payload) []*logStream {
 	if f.is != aMark {
 		return nil
 	}

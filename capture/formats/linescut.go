@@ -10,78 +10,78 @@ import (
 
 // This file holds payloads that were cut, until it is clear what they go on with.
 
-// cutCount counts payloads that were cut, by how long their lines are.
-type cutCount struct {
+// truncatedByLength counts payloads that were cut, by how long their lines are.
+type truncatedByLength struct {
 	size, count int
-	told        bool
+	reported    bool
 }
 
-// holdCut keeps a payload whose end is missing until the next line tells whether it goes on there.
-func (s *flows) holdCut(f *find) bool {
+// holdTruncated keeps a payload whose end is missing until the next line tells whether it goes on there.
+func (s *openStreams) holdTruncated(f *payload) bool {
 	if !f.field && f.is != aChunk {
 		return false
 	}
 	held := *f
 	held.text, held.before, held.after = bytes.Clone(f.text), bytes.Clone(f.before), bytes.Clone(f.after)
 	held.kind = bytes.Clone(f.kind)
-	if len(s.r.cut) == cutLimit {
-		s.asItIs(0)
+	if len(s.r.truncated) == maxTruncated {
+		s.takeTruncated(0)
 	}
-	s.r.cut = append(s.r.cut, &heldCut{held, s.r.number})
+	s.r.truncated = append(s.r.truncated, &truncatedPayload{held, s.r.number})
 	f.on.begun = f.on.begun || f.quoted
 	return true
 }
 
-// goOn has payloads that were cut go on with what a line holds, or takes them as they are. What is
+// continueTruncated has payloads that were cut go on with what a line holds, or takes them as they are. What is
 // left of the line is returned.
-func (s *flows) goOn(finds []find, taken *bool) []find {
-	for i := 0; i < len(s.r.cut); i++ {
-		held := s.r.cut[i]
-		ours := len(finds) > 0 && finds[0].on == held.on && !agree(held.clues, finds[0].clues).against()
+func (s *openStreams) continueTruncated(finds []payload, taken *bool) []payload {
+	for i := 0; i < len(s.r.truncated); i++ {
+		held := s.r.truncated[i]
+		ours := len(finds) > 0 && finds[0].on == held.on && !compareKeys(held.keys, finds[0].keys).conflicts()
 		if ours && len(finds) == 1 {
-			whole, is := s.joined(&held.find, &finds[0])
+			whole, is := s.joinTruncated(&held.payload, &finds[0])
 			if is && whole.cut {
-				held.find, held.line = whole, s.r.number
+				held.payload, held.line = whole, s.r.number
 				*taken = true
 				return nil
 			}
 			if is {
-				s.dropCut(i)
-				return []find{whole}
+				s.dropTruncated(i)
+				return []payload{whole}
 			}
 		}
-		if ours && (finds[0].is != aRest || len(finds[0].text) == 0) || s.r.number > held.line+cutPatience {
-			s.asItIs(i)
+		if ours && (finds[0].is != aRest || len(finds[0].text) == 0) || s.r.number > held.line+maxLinesBetween {
+			s.takeTruncated(i)
 			i--
 		}
 	}
 	return finds
 }
 
-// dropCut forgets a payload that was cut.
-func (s *flows) dropCut(i int) {
-	on := s.r.cut[i].on
-	s.r.cut = slices.Delete(s.r.cut, i, i+1)
-	on.begun = slices.ContainsFunc(s.r.cut, func(h *heldCut) bool { return h.on == on && h.quoted })
+// dropTruncated forgets a payload that was cut.
+func (s *openStreams) dropTruncated(i int) {
+	on := s.r.truncated[i].on
+	s.r.truncated = slices.Delete(s.r.truncated, i, i+1)
+	on.begun = slices.ContainsFunc(s.r.truncated, func(h *truncatedPayload) bool { return h.on == on && h.quoted })
 }
 
-// asItIs takes a payload that was cut as it is.
-func (s *flows) asItIs(i int) {
-	held := s.r.cut[i]
-	s.dropCut(i)
-	s.countCut(&held.find)
+// takeTruncated takes a payload that was cut as it is.
+func (s *openStreams) takeTruncated(i int) {
+	held := s.r.truncated[i]
+	s.dropTruncated(i)
+	s.countTruncated(&held.payload)
 	held.cut = false
-	if !s.one(&held.find) {
-		s.r.others.add(1, held.text)
+	if !s.takePayload(&held.payload) {
+		s.r.others.addLine(1, held.text)
 	}
 }
 
-// cutPatience is how many lines of others may come between two pieces of a payload.
-const cutPatience = 100
+// maxLinesBetween is how many lines of others may come between two pieces of a payload.
+const maxLinesBetween = 100
 
-// joined is a payload with what a line goes on with: the next line of a text of which each has its
+// joinTruncated is a payload with what a line goes on with: the next line of a text of which each has its
 // own data:, or the second half of a line that was cut.
-func (s *flows) joined(held, next *find) (whole find, is bool) {
+func (s *openStreams) joinTruncated(held, next *payload) (whole payload, is bool) {
 	if next.is != aRest && !opensWithin(held, next) || next.on != held.on || len(next.text) == 0 {
 		return whole, false
 	}
@@ -92,19 +92,19 @@ func (s *flows) joined(held, next *find) (whole find, is bool) {
 		held.on.begun, held.on.fields = false, true
 	}
 	if held.quoted && held.on.begun {
-		if whole.text = append(held.text, next.text...); len(whole.text) > beginLimit {
+		if whole.text = append(held.text, next.text...); len(whole.text) > maxStartBytes {
 			return whole, false
 		}
-		said, known := s.r.peeler.events(whole.text)
+		said, known := s.r.unwrapper.readEvents(whole.text)
 		if !known {
-			said, known = s.r.peeler.objects(whole.text)
+			said, known = s.r.unwrapper.readObjects(whole.text)
 		}
 		if known {
-			whole.saying, whole.cut = said, false
+			whole.chunkInfo, whole.cut = said, false
 		}
 		return whole, true
 	}
-	if !s.goesOn(held, text) {
+	if !s.canContinue(held, text) {
 		return whole, false
 	}
 	if held.field && bytes.HasPrefix(text, []byte("data:")) {
@@ -112,7 +112,7 @@ func (s *flows) joined(held, next *find) (whole find, is bool) {
 	} else {
 		whole.text = append(held.text, text...)
 	}
-	if len(whole.text) > lineLimit {
+	if len(whole.text) > maxLineBytes {
 		return whole, false
 	}
 	value := whole.text
@@ -126,8 +126,8 @@ func (s *flows) joined(held, next *find) (whole find, is bool) {
 	}
 	if whole.cut = !closed; closed {
 		all, _, _ := readMembers(nil, value)
-		if said := say(all); said.is != noPayload {
-			whole.saying = said
+		if said := readChunkInfo(all); said.is != noPayload {
+			whole.chunkInfo = said
 			whole.is = aChunk
 		}
 	}
@@ -136,7 +136,7 @@ func (s *flows) joined(held, next *find) (whole find, is bool) {
 
 // opensWithin reports whether a line that may begin a payload is a bracket alone, where the payload
 // that was cut has room for a value: so nicely printed JSON goes on.
-func opensWithin(held, next *find) bool {
+func opensWithin(held, next *payload) bool {
 	bracket, is := bytes.CutPrefix(bytes.TrimSpace(next.text), []byte("data:"))
 	if !is || !held.field || !next.cut || string(bytes.TrimSpace(bracket)) != "{" {
 		return false
@@ -145,9 +145,9 @@ func opensWithin(held, next *find) bool {
 	return bytes.IndexByte([]byte("[,:"), text[len(text)-1]) >= 0
 }
 
-// goesOn reports whether a text can be what a payload that was cut goes on with. Inside a string that
+// canContinue reports whether a text can be what a payload that was cut goes on with. Inside a string that
 // may be anything, so only what is as long as loggers cut at is taken for cut there.
-func (s *flows) goesOn(held *find, text []byte) bool {
+func (s *openStreams) canContinue(held *payload, text []byte) bool {
 	const least = 500
 	next, lines := bytes.CutPrefix(text, []byte("data:"))
 	if lines != bytes.Contains(held.text, []byte("\ndata:")) && bytes.Contains(held.text, []byte("\ndata:")) {
@@ -157,7 +157,7 @@ func (s *flows) goesOn(held *find, text []byte) bool {
 	if held.field {
 		value = dataOf(value)
 	}
-	var span Span
+	var span ValueScanner
 	if span.Write(value); span.text {
 		return len(held.before)+len(held.text) >= least
 	}
@@ -165,8 +165,8 @@ func (s *flows) goesOn(held *find, text []byte) bool {
 	return len(next) > 0 && bytes.IndexByte([]byte(`{}[]",:-0123456789tfn`), next[0]) >= 0
 }
 
-// beginLimit is how many bytes of a text are held that may begin an event stream, or not.
-const beginLimit = 64 << 10
+// maxStartBytes is how many bytes of a text are held that may begin an event stream, or not.
+const maxStartBytes = 64 << 10
 
 // dataOf is the data of a field, or of several: without their names.
 func dataOf(field []byte) (data []byte) {
@@ -179,17 +179,17 @@ func dataOf(field []byte) (data []byte) {
 	return data
 }
 
-// countCut notices that lines are cut at one length: then the logger did it.
-func (s *flows) countCut(f *find) {
+// countTruncated notices that lines are cut at one length: then the logger did it.
+func (s *openStreams) countTruncated(f *payload) {
 	const some, least = 2, 128
-	x := s.choose(f).flow
-	known := x != nil && x.told && !x.mute
+	x := s.chooseStream(f).flow
+	known := x != nil && x.headWritten && !x.mute
 	if known && !x.stops {
 		x.stops = true
 		s.r.recs = append(s.r.recs, capture.Record{Exchange: x.number, At: x.at, Head: &capture.Head{Lacks: []capture.Lack{capture.CutLines}}})
 	}
 	size := len(f.before) + len(f.text) + len(f.after)
-	if size < least || s.cuts.told {
+	if size < least || s.cuts.reported {
 		return
 	}
 	if size != s.cuts.size {
@@ -198,11 +198,11 @@ func (s *flows) countCut(f *find) {
 	if s.cuts.count++; s.cuts.count < some {
 		return
 	}
-	s.cuts.told = true
+	s.cuts.reported = true
 	note := fmt.Sprintf("lines are cut at %d bytes, by who wrote the log: what stood behind is not there", size)
 	if known {
 		s.r.recs = append(s.r.recs, capture.Record{Exchange: x.number, At: x.at, Head: &capture.Head{}, Note: note})
 		return
 	}
-	s.r.note(note, false)
+	s.r.addNote(note, false)
 }

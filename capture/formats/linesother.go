@@ -6,41 +6,41 @@ import (
 	"toolscope/capture"
 )
 
-// others are lines that hold no payload: how many, since that was last told, and the last of them.
-type others struct {
+// otherLines are lines that hold no payload: how many, since that was last told, and the last of them.
+type otherLines struct {
 	count int64
 	last  [][]byte
 }
 
 const (
-	othersKept  = 20      // lines of others that are told with their count
-	othersBytes = 1 << 10 // of each of them
+	maxOtherLines     = 20      // lines of others that are told with their count
+	maxOtherLineBytes = 1 << 10 // of each of them
 )
 
-// add counts lines, of which one is kept.
-func (o *others) add(n int64, line []byte) {
+// addLine counts lines, of which one is kept.
+func (o *otherLines) addLine(n int64, line []byte) {
 	o.count += n
 	if line = bytes.TrimRight(line, "\r\n"); len(line) == 0 {
 		return
 	}
-	if len(o.last) == othersKept {
+	if len(o.last) == maxOtherLines {
 		copy(o.last, o.last[1:])
-		o.last = o.last[:othersKept-1]
+		o.last = o.last[:maxOtherLines-1]
 	}
-	o.last = append(o.last, bytes.Clone(line[:min(len(line), othersBytes)]))
+	o.last = append(o.last, bytes.Clone(line[:min(len(line), maxOtherLineBytes)]))
 }
 
-func (r *lineReader) other(line []byte) {
+func (r *lineReader) addOther(line []byte) {
 	if len(bytes.Trim(line, "[], \t\r\n")) > 0 || line == nil {
-		r.others.add(1, line)
+		r.others.addLine(1, line)
 	}
 }
 
-// tellOthers tells of the lines that came since it was told last.
-func (r *lineReader) tellOthers() {
+// reportOthers tells of the lines that came since it was told last.
+func (r *lineReader) reportOthers() {
 	if r.others.count == 0 {
 		return
 	}
 	r.recs = append(r.recs, capture.Record{Exchange: r.flows.last, At: capture.NoTime, Others: r.others.count, OtherLines: r.others.last})
-	r.others = others{}
+	r.others = otherLines{}
 }

@@ -6,10 +6,10 @@ import (
 	"toolscope/capture"
 )
 
-// pieces is the record that goes on with what comes next of its stream, where who reads the log takes
+// recordBuilder is the record that goes on with what comes next of its stream, where who reads the log takes
 // records of several pieces. Its bytes are moved together in what was read of the log, over lines that
 // are done with: they take less room there than the lines did.
-type pieces struct {
+type recordBuilder struct {
 	record int // which of the records it is, from 1; 0: none goes on
 	from   int // where its bytes begin in the room
 	room   []byte
@@ -17,31 +17,31 @@ type pieces struct {
 	end    int // and once it was
 }
 
-// over begins with what was read of the log.
-func (p *pieces) over(read []byte) { *p = pieces{room: read[:0:len(read)]} }
+// restart begins with what was read of the log.
+func (p *recordBuilder) restart(read []byte) { *p = recordBuilder{room: read[:0:len(read)]} }
 
-// put adds bytes of a stream, which stand in the log as it is said, with what ends their line in the
+// addBytes adds bytes of a stream, which stand in the log as it is said, with what ends their line in the
 // stream. The last ones of a line may be moved over it.
-func (s *flows) put(x *logStream, at time.Duration, text []byte, end string, stands *heldEvent, last bool) {
+func (s *openStreams) addBytes(x *logStream, at time.Duration, text []byte, end string, stands *pendingEventName, last bool) {
 	if s.r.in.AllowChunks {
-		done := s.pieces.begin
+		done := s.builder.begin
 		if last {
-			done = s.pieces.end
+			done = s.builder.end
 		}
-		s.add(x.number, at, text, end, done)
+		s.appendToRecord(x.number, at, text, end, done)
 		return
 	}
-	r := capture.Record{At: at, Data: s.kept(text, end), Before: stands.before, After: stands.after}
-	s.record(x, r, stands.spot, len(end))
+	r := capture.Record{At: at, Data: s.copyWithEnd(text, end), Before: stands.before, After: stands.after}
+	s.writeRecord(x, r, stands.spot, len(end))
 }
 
-// add adds bytes of an answer to the record that goes on, or begins one. What was read of the log is
+// appendToRecord adds bytes of an answer to the record that goes on, or begins one. What was read of the log is
 // done with up to some byte.
-func (s *flows) add(exchange int, at time.Duration, text []byte, end string, done int) {
+func (s *openStreams) appendToRecord(exchange int, at time.Duration, text []byte, end string, done int) {
 	const some = 64
-	g, all := &s.pieces, s.r.recs
+	g, all := &s.builder, s.r.recs
 	if len(g.room)+len(text)+len(end) > done {
-		s.r.recs, g.record = append(all, capture.Record{Exchange: exchange, At: at, Data: s.kept(text, end)}), 0
+		s.r.recs, g.record = append(all, capture.Record{Exchange: exchange, At: at, Data: s.copyWithEnd(text, end)}), 0
 		return
 	}
 	if g.record == 0 || g.record != len(all) || all[g.record-1].Exchange != exchange {

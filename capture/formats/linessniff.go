@@ -15,7 +15,7 @@ func sniffLog(first []byte, whole bool) capture.SniffResult {
 	text := bytes.TrimLeft(first, "\ufeff \t\r\n")
 	switch {
 	case len(text) == 0:
-		return capture.SniffResult{Is: unless(whole)}
+		return capture.SniffResult{Is: maybeUnless(whole)}
 	case beginsJournal(text) && bytes.IndexByte(text, '\n') > 0:
 		return capture.SniffResult{Is: capture.Yes, Why: "an entry of a journal"}
 	case !isPlainText(first) || text[0] == ')' || bytes.HasPrefix(text, []byte("HTTP/")) || bytes.HasPrefix(text, []byte("[[")):
@@ -23,12 +23,12 @@ func sniffLog(first []byte, whole bool) capture.SniffResult {
 	case text[0] == '<' && len(text) > 1 && isMarkup(text[1]), beginsBare(text), isWritten(text):
 		return no
 	}
-	p := newPeeler(nil)
+	p := newUnwrapper(nil)
 	seen := 0
 	logLike := 0
 	for rest := first; len(rest) > 0; {
 		line, after, ended := bytes.Cut(rest, []byte("\n"))
-		if new(doc).begin(line) && carries(p.peelBegun(rest)) {
+		if new(prettyJSON).startsObject(line) && holdsPayload(p.unwrapTruncated(rest)) {
 			return capture.SniffResult{Is: capture.Yes, Why: "JSON that holds what a provider sent"}
 		}
 		rest = after
@@ -39,7 +39,7 @@ func sniffLog(first []byte, whole bool) capture.SniffResult {
 			continue
 		}
 		seen++
-		if finds := p.peel(line); carries(finds) {
+		if finds := p.unwrap(line); holdsPayload(finds) {
 			return capture.SniffResult{Is: capture.Yes, Why: "a line that holds what a provider sent"}
 		}
 		if isLogLine(line) {
@@ -55,7 +55,7 @@ func sniffLog(first []byte, whole bool) capture.SniffResult {
 	case text[0] == '{' || text[0] == '[':
 		return sniffValue(p, text, whole)
 	}
-	return capture.SniffResult{Is: unless(whole), Provisional: bytes.IndexByte(text, '\n') > 0}
+	return capture.SniffResult{Is: maybeUnless(whole), Provisional: bytes.IndexByte(text, '\n') > 0}
 }
 
 // isWritten reports whether text begins as what people write does, in which a payload is an example: a
@@ -76,7 +76,7 @@ func isMarkup(c byte) bool {
 	return 'a' <= c|0x20 && c|0x20 <= 'z' || c == '!' || c == '?' || c == '/'
 }
 
-func unless(whole bool) capture.SniffVerdict {
+func maybeUnless(whole bool) capture.SniffVerdict {
 	if whole {
 		return capture.No
 	}
@@ -99,8 +99,8 @@ func isPlainText(p []byte) bool {
 	return bad*few <= len(p)
 }
 
-// carries reports whether a line holds a payload that is worth reading a log for.
-func carries(finds []find) bool {
+// holdsPayload reports whether a line holds a payload that is worth reading a log for.
+func holdsPayload(finds []payload) bool {
 	for _, f := range finds {
 		switch f.is {
 		case aChunk, aBody, aList, eventText:
@@ -131,75 +131,75 @@ func beginsBare(text []byte) bool {
 // or a line of what an agent keeps.
 func isPayload(object []byte) bool {
 	all, _, _ := readMembers(nil, object)
-	s := say(all)
+	s := readChunkInfo(all)
 	return s.is != noPayload && !s.weak || isSession(all) || isContent(all)
 }
 
 // sniffValue tells a JSON text that has payloads in it from one that is one.
-func sniffValue(p *peeler, text []byte, whole bool) capture.SniffResult {
+func sniffValue(p *unwrapper, text []byte, whole bool) capture.SniffResult {
 	no := capture.SniffResult{}
 	value := text
 	if text[0] == '[' {
 		if value = firstElement(text); value == nil {
-			return capture.SniffResult{Is: unless(whole || len(text) > 1 && afterSpace(text[1:]) != nil)}
+			return capture.SniffResult{Is: maybeUnless(whole || len(text) > 1 && afterSpace(text[1:]) != nil)}
 		}
 	}
 	if !opensObject(value) {
-		return capture.SniffResult{Is: unless(whole)}
+		return capture.SniffResult{Is: maybeUnless(whole)}
 	}
 	if isPayload(value) {
 		return no
 	}
 	n, closed := valueLen(value)
 	if closed {
-		if carries(p.peelValue(value[:n:n])) {
+		if holdsPayload(p.unwrapValue(value[:n:n])) {
 			return capture.SniffResult{Is: capture.Yes, Why: "JSON that holds what a provider sent"}
 		}
 		if isLogLine(value) {
 			return capture.SniffResult{Is: capture.Yes, Why: "a line of a log"}
 		}
 	}
-	if !closed && whole && carries(p.peelBegun(value)) {
+	if !closed && whole && holdsPayload(p.unwrapTruncated(value)) {
 		return capture.SniffResult{Is: capture.Yes, Why: "JSON that holds what a provider sent"}
 	}
 	if _, is := stampedObject(value); is && !closed && whole {
 		return capture.SniffResult{Is: capture.Yes, Why: "a line of a log, a long one"}
 	}
-	return capture.SniffResult{Is: unless(whole)}
+	return capture.SniffResult{Is: maybeUnless(whole)}
 }
 
-// peelBegun looks for payloads in an object whose end is missing.
-func (p *peeler) peelBegun(object []byte) []find {
-	p.begin()
+// unwrapTruncated looks for payloads in an object whose end is missing.
+func (p *unwrapper) unwrapTruncated(object []byte) []payload {
+	p.reset()
 	object = afterSpace(object)
 	all, n, whole := readMembers(nil, object)
 	if whole {
-		return p.peelValue(object[:n])
+		return p.unwrapValue(object[:n])
 	}
 	if !isContent(all) && !isSession(all) {
 		for _, m := range all {
-			p.begunMember(m.value, 0)
+			p.enterTruncatedMember(m.value, 0)
 		}
-		p.search(all, object)
+		p.searchMembers(all, object)
 	}
-	return p.finds
+	return p.payloads
 }
 
-func (p *peeler) begunMember(v []byte, depth int) {
+func (p *unwrapper) enterTruncatedMember(v []byte, depth int) {
 	switch {
 	case opensObject(v) || isArray(v):
-		p.begun(v, depth+1)
+		p.enterTruncated(v, depth+1)
 	case len(v) > 1 && v[0] == '"' && stringLen(v) == 0:
 		inside := begunEncoding(v[1 : len(v)-jsonbytes.TrailingBackslashes(v)])
 		p.push("", nil, nil, nil)
-		p.string(append(v[:1+len(inside):1+len(inside)], '"'))
-		p.pop(len(p.layers) - 1)
+		p.searchString(append(v[:1+len(inside):1+len(inside)], '"'))
+		p.pop(len(p.wrappers) - 1)
 	}
 }
 
-// begun goes into a value whose end is missing.
-func (p *peeler) begun(v []byte, depth int) {
-	if _, closed := valueLen(v); closed || depth > peelLimit {
+// enterTruncated goes into a value whose end is missing.
+func (p *unwrapper) enterTruncated(v []byte, depth int) {
+	if _, closed := valueLen(v); closed || depth > maxWrappers {
 		return
 	}
 	if isArray(v) {
@@ -210,14 +210,14 @@ func (p *peeler) begun(v []byte, depth int) {
 				return
 			}
 			if !closed {
-				p.begun(v[at:], depth+1)
+				p.enterTruncated(v[at:], depth+1)
 				return
 			}
-			p.value(v[at:at+n:at+n], true)
+			p.searchValue(v[at:at+n:at+n], true)
 			if at += n; at < len(v) && v[at] == ',' {
 				at++
 			}
-			if len(p.finds) > 0 {
+			if len(p.payloads) > 0 {
 				return
 			}
 		}
@@ -228,9 +228,9 @@ func (p *peeler) begun(v []byte, depth int) {
 		return
 	}
 	for _, m := range all {
-		p.begunMember(m.value, depth)
+		p.enterTruncatedMember(m.value, depth)
 	}
-	p.search(all, v)
+	p.searchMembers(all, v)
 }
 
 // isLogLine reports whether a line begins as those of a log do: with a time, a level, what a runtime

@@ -9,15 +9,15 @@ import (
 	"toolscope/stream/count"
 )
 
-// take takes what a line gave, and reports whether the line is of a stream. One that is not is a
+// takeFound takes what a line gave, and reports whether the line is of a stream. One that is not is a
 // line of other things.
-func (s *flows) take(finds []find) (taken bool) {
+func (s *openStreams) takeFound(finds []payload) (taken bool) {
 	s.settle()
-	if len(s.r.cut) > 0 {
-		finds = s.goOn(finds, &taken)
+	if len(s.r.truncated) > 0 {
+		finds = s.continueTruncated(finds, &taken)
 	}
 	if len(finds) > 1 {
-		finds = s.pairs(finds, &taken)
+		finds = s.takePairs(finds, &taken)
 	}
 	for i := range finds {
 		f := &finds[i]
@@ -29,33 +29,33 @@ func (s *flows) take(finds []find) (taken bool) {
 			taken = s.takeRest(f) || taken
 		default:
 			if f.cut {
-				taken = f.unsure && s.piece(f) || s.holdCut(f) || taken
+				taken = f.unsure && s.takeTextPart(f) || s.holdTruncated(f) || taken
 				continue
 			}
 			f.on.fields = f.on.fields || f.field && f.is != eventText
-			taken = s.one(f) || taken
+			taken = s.takePayload(f) || taken
 		}
 	}
 	s.endOver()
 	return taken
 }
 
-// pairs takes the requests that stand beside their answer in the same object, and returns the rest.
-func (s *flows) pairs(finds []find, taken *bool) (rest []find) {
+// takePairs takes the requests that stand beside their answer in the same object, and returns the rest.
+func (s *openStreams) takePairs(finds []payload, taken *bool) (rest []payload) {
 	for i := range finds {
 		ask := &finds[i]
-		if ask.is != anAsk {
+		if ask.is != aRequest {
 			continue
 		}
 		for j := range finds {
 			answer := &finds[j]
-			if answer.scope != ask.scope || answer.is == anAsk || answer.is == aRest || answer.is == anEvent || answer.is == noPayload {
+			if answer.scope != ask.scope || answer.is == aRequest || answer.is == aRest || answer.is == anEvent || answer.is == noPayload {
 				continue
 			}
 			if s.seenElsewhere(answer) {
 				continue
 			}
-			s.whole(answer, ask)
+			s.addResponse(answer, ask)
 			ask.is, answer.is = noPayload, noPayload
 			*taken = true
 			break
@@ -69,92 +69,92 @@ func (s *flows) pairs(finds []find, taken *bool) (rest []find) {
 	return rest
 }
 
-// one takes a payload that is complete.
-func (s *flows) one(f *find) bool {
+// takePayload takes a payload that is complete.
+func (s *openStreams) takePayload(f *payload) bool {
 	switch f.is {
-	case anAsk:
-		return s.holdAsk(f)
+	case aRequest:
+		return s.holdRequest(f)
 	case aBody, aList:
 		if s.seenElsewhere(f) {
 			return false
 		}
-		s.whole(f, s.askOf(f))
+		s.addResponse(f, s.requestOf(f))
 		return true
 	case eventText:
-		return s.text(f)
+		return s.takeText(f)
 	}
-	return s.chunk(f)
+	return s.takeChunk(f)
 }
 
 // seenElsewhere reports whether the log has the same response at another place: who logs the chunks
 // of a stream often logs the whole answer too.
-func (s *flows) seenElsewhere(f *find) bool {
+func (s *openStreams) seenElsewhere(f *payload) bool {
 	if f.id == 0 {
 		return false
 	}
 	was := s.seen[f.id]
-	return was != nil && was.on != f.on && !agree(was.clues, f.clues).against()
+	return was != nil && was.on != f.on && !compareKeys(was.keys, f.keys).conflicts()
 }
 
-func (s *flows) saw(f *find) {
+func (s *openStreams) noteResponse(f *payload) {
 	if f.id == 0 {
 		return
 	}
-	if s.seen == nil || len(s.seen) >= seenLimit {
-		s.seen = map[uint64]*ids{}
+	if s.seen == nil || len(s.seen) >= maxResponses {
+		s.seen = map[uint64]*seenResponse{}
 	}
-	s.seen[f.id] = &ids{f.on, f.clues}
+	s.seen[f.id] = &seenResponse{f.on, f.keys}
 }
 
-// chunk takes a chunk of a stream, or the mark that one ends.
-func (s *flows) chunk(f *find) bool {
-	c := choice{}
+// takeChunk takes a chunk of a stream, or the mark that one ends.
+func (s *openStreams) takeChunk(f *payload) bool {
+	c := streamChoice{}
 	if !f.begins {
-		c = s.choose(f)
+		c = s.chooseStream(f)
 	}
 	switch {
 	case c.many && (f.weak || f.is == aMark):
 		return false // it is of one of them, and says nothing of which
-	case c.many && s.restarted(c.all):
-		s.hold(c.flow, f)
+	case c.many && s.isRestart(c.all):
+		s.holdForStream(c.flow, f)
 		return true
 	case c.many:
-		s.mix(f)
+		s.loseMixed(f)
 		return false
 	case c.flow != nil && c.flow.lost:
 		return false
 	case c.flow == nil && (f.weak || f.is == aMark):
 		return false
 	case c.flow == nil:
-		c.flow = s.begin(f)
+		c.flow = s.beginStream(f)
 	}
 	x := c.flow
-	s.alive(x, f)
+	s.noteAlive(x, f)
 	if x.lost {
 		return false
 	}
 	if x.mute {
-		x.track(f)
+		x.followChunk(f)
 		x.last = s.r.number
 		return false
 	}
 	since := s.mixedSince(x, f)
-	s.write(x, f)
+	s.writePayload(x, f)
 	if since > 0 {
-		s.tellMixed(x, since)
+		s.reportMixed(x, since)
 	}
 	return true
 }
 
-// begin begins a stream with its first chunk. One that has the same name, and was open, ended.
-func (s *flows) begin(f *find) *logStream {
+// beginStream begins a stream with its first chunk. One that has the same name, and was open, ended.
+func (s *openStreams) beginStream(f *payload) *logStream {
 	mute := s.seenElsewhere(f)
 	if f.begins || f.id != 0 {
 		for i := len(s.open) - 1; i >= 0; i-- {
 			x := s.open[i]
-			a := agree(x.clues, f.clues)
+			a := compareKeys(x.keys, f.keys)
 			if x.on == f.on && x.of == f.of && a.same[ofRequest] > 0 && a.other[ofRequest] == 0 && (f.begins || f.of == ofGemini && x.finished) {
-				s.end(x, capture.EndEOF, "")
+				s.endStream(x, capture.EndEOF, "")
 			}
 		}
 	}
@@ -167,27 +167,27 @@ func (s *flows) begin(f *find) *logStream {
 	if !mute {
 		x.number = s.r.in.NextExchange()
 		s.last = x.number
-		s.saw(f)
-		if ask := s.askOf(f); ask != nil {
-			s.writeAsk(x, ask)
+		s.noteResponse(f)
+		if ask := s.requestOf(f); ask != nil {
+			s.writeRequest(x, ask)
 		}
 	}
 	s.open = append(s.open, x)
-	s.index.begin(x)
+	s.index.addStream(x)
 	return x
 }
 
-// mix says that streams cannot be told apart from here on. What came is certain; the rest is not
+// loseMixed says that streams cannot be told apart from here on. What came is certain; the rest is not
 // given to any of them.
-func (s *flows) mix(f *find) {
-	s.mixAll(only(s.open, func(x *logStream) bool {
-		return x.on == f.on && x.of == f.of && !x.lost && !x.over && !agree(x.clues, f.clues).against()
+func (s *openStreams) loseMixed(f *payload) {
+	s.loseStreams(filterStreams(s.open, func(x *logStream) bool {
+		return x.on == f.on && x.of == f.of && !x.lost && !x.over && !compareKeys(x.keys, f.keys).conflicts()
 	}), f)
 }
 
-func (s *flows) mixAll(all []*logStream, f *find) {
+func (s *openStreams) loseStreams(all []*logStream, f *payload) {
 	for _, x := range all {
-		if x.told && !x.mute {
+		if x.headWritten && !x.mute {
 			s.r.recs = append(s.r.recs, capture.Record{
 				Exchange: x.number, At: x.at, Lost: int64(len(f.text)), End: capture.EndEOF,
 				Note: fmt.Sprintf("line %d: several streams run at once, and nothing tells their lines apart: what follows is given to none of them", s.r.number-s.r.before),
@@ -197,20 +197,20 @@ func (s *flows) mixAll(all []*logStream, f *find) {
 	}
 }
 
-// text takes a text of an event stream: all of it, or a piece.
-func (s *flows) text(f *find) bool {
-	if f.unsure && s.piece(f) {
+// takeText takes a text of an event stream: all of it, or a piece.
+func (s *openStreams) takeText(f *payload) bool {
+	if f.unsure && s.takeTextPart(f) {
 		return true
 	}
-	x := s.choose(f).flow
+	x := s.chooseStream(f).flow
 	if x != nil && x.fields && !x.pieces { // what came so far was whole events
 		x.fields, x.pieces = false, true
 	}
-	if x == nil || f.begins || x.midline && f.many && isField(f.text) || f.id != 0 && x.id != 0 && f.id != x.id || !x.pieces || x.finished && !x.midline && f.id == 0 && nameless(f.of) || x.lost {
+	if x == nil || f.begins || x.midline && f.many && isField(f.text) || f.id != 0 && x.id != 0 && f.id != x.id || !x.pieces || x.finished && !x.midline && f.id == 0 && mayLackID(f.of) || x.lost {
 		if s.seenElsewhere(f) {
 			return false
 		}
-		x = s.begin(f)
+		x = s.beginStream(f)
 		x.fields, x.pieces = false, true
 		f.on.pieces = true
 	}
@@ -218,27 +218,27 @@ func (s *flows) text(f *find) bool {
 		return false
 	}
 	if x.midline && bytes.IndexByte(f.text, '\n') < 0 { // the line before was cut: it is one line a text, and no pieces
-		s.record(x, capture.Record{At: x.at, Data: []byte("\n\n")}, capture.LineSpan{}, 0)
+		s.writeRecord(x, capture.Record{At: x.at, Data: []byte("\n\n")}, capture.LineSpan{}, 0)
 		x.pieces, x.fields, x.midline = false, true, false
 		f.on.pieces, f.on.fields = false, true
 		f.is, f.field = aChunk, true
-		s.write(x, f)
+		s.writePayload(x, f)
 		return true
 	}
-	s.write(x, f)
+	s.writePayload(x, f)
 	x.over = !x.midline && (x.over || f.ends && f.many)
 	s.index.over = s.index.over || x.over
 	return true
 }
 
-// nameless reports whether the chunks of a protocol may not say which response they are of.
-func nameless(of family) bool { return of == ofGemini || of == ofOllama || of == ofAny }
+// mayLackID reports whether the chunks of a protocol may not say which response they are of.
+func mayLackID(of protocolHint) bool { return of == ofGemini || of == ofOllama || of == ofAny }
 
-// piece takes the next piece of a text that was cut anywhere, if one is open that this may be of and
+// takeTextPart takes the next piece of a text that was cut anywhere, if one is open that this may be of and
 // no other.
-func (s *flows) piece(f *find) bool {
-	fit := only(s.open, func(x *logStream) bool {
-		return x.on == f.on && x.pieces && x.midline && !x.mute && !x.lost && !agree(x.clues, f.clues).against()
+func (s *openStreams) takeTextPart(f *payload) bool {
+	fit := filterStreams(s.open, func(x *logStream) bool {
+		return x.on == f.on && x.pieces && x.midline && !x.mute && !x.lost && !compareKeys(x.keys, f.keys).conflicts()
 	})
 	if len(fit) > 1 {
 		fit = byRest(byRequest(fit, f), f)
@@ -247,19 +247,19 @@ func (s *flows) piece(f *find) bool {
 	case 0:
 		return false
 	case 1:
-		f.is, f.saying.id, f.of, f.kind = aRest, 0, ofAny, nil
+		f.is, f.chunkInfo.id, f.of, f.kind = aRest, 0, ofAny, nil
 		f.begins, f.ends, f.last = false, false, false
-		s.write(fit[0], f)
+		s.writePayload(fit[0], f)
 		return true
 	}
-	s.mixAll(fit, f)
+	s.loseStreams(fit, f)
 	return false
 }
 
 // takeRest takes what stands where payloads stand and is none: an empty line or a comment of an event
 // stream, or the next piece of a text that was cut anywhere.
-func (s *flows) takeRest(f *find) bool {
-	if f.on.pieces && s.piece(f) {
+func (s *openStreams) takeRest(f *payload) bool {
+	if f.on.pieces && s.takeTextPart(f) {
 		return true
 	}
 	text := bytes.TrimSpace(f.text)
@@ -269,35 +269,35 @@ func (s *flows) takeRest(f *find) bool {
 	case text[0] != ':' && !bytes.HasPrefix(text, []byte("id:")) && !bytes.HasPrefix(text, []byte("retry:")):
 		return false
 	}
-	if x := s.choose(f).flow; x != nil && x.fields && !x.mute && !x.lost && !x.over {
+	if x := s.chooseStream(f).flow; x != nil && x.fields && !x.mute && !x.lost && !x.over {
 		f.text, f.field = text, true
-		s.write(x, f)
+		s.writePayload(x, f)
 	}
 	return true
 }
 
-// closeCut takes payloads that were cut as they are: what they go on with does not come.
-func (s *flows) closeCut() {
+// closeTruncated takes payloads that were cut as they are: what they go on with does not come.
+func (s *openStreams) closeTruncated() {
 	s.settle()
-	for len(s.r.cut) > 0 {
-		s.asItIs(0)
+	for len(s.r.truncated) > 0 {
+		s.takeTruncated(0)
 	}
 }
 
-// close ends all that is open.
-func (s *flows) close(end capture.End, why string) {
+// closeStreams ends all that is open.
+func (s *openStreams) closeStreams(end capture.End, why string) {
 	for _, x := range slices.Clone(s.open) {
 		if x.held != nil && !x.lost {
-			s.release(x)
+			s.releaseHeld(x)
 		}
 	}
 	for len(s.open) > 0 {
-		s.end(s.open[0], end, why)
+		s.endStream(s.open[0], end, why)
 	}
 	for _, e := range s.events {
-		s.r.others.add(1, e.data)
+		s.r.others.addLine(1, e.data)
 	}
-	if n := len(s.asks); n > 0 {
-		s.r.note(count.Of(n, "request")+" without an answer in the log", false)
+	if n := len(s.requests); n > 0 {
+		s.r.addNote(count.Of(n, "request")+" without an answer in the log", false)
 	}
 }

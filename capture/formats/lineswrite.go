@@ -6,14 +6,14 @@ import (
 	"toolscope/capture"
 )
 
-// write adds a payload to its stream.
-func (s *flows) write(x *logStream, f *find) {
+// writePayload adds a payload to its stream.
+func (s *openStreams) writePayload(x *logStream, f *payload) {
 	if x.held != nil && f.is != aRest {
-		s.hold(x, f)
+		s.holdForStream(x, f)
 		return
 	}
-	at := s.when(x, f.stamp)
-	var event heldEvent
+	at := s.timeOf(x, f.stamp)
+	var event pendingEventName
 	named := false
 	switch {
 	case f.event != nil:
@@ -22,14 +22,14 @@ func (s *flows) write(x *logStream, f *find) {
 	case f.field && f.is != aRest && len(s.events) > 0:
 		event, named = s.eventOf(f)
 	}
-	x.track(f)
+	x.followChunk(f)
 	x.last, x.at = s.r.number, at
-	if f.is != aRest || x.told {
+	if f.is != aRest || x.headWritten {
 		x.stamps.add(at)
 	}
 	x.named = x.named || named
 	if named {
-		s.record(x, capture.Record{At: at, Data: event.data, Before: event.before, After: event.after}, event.spot, 1)
+		s.writeRecord(x, capture.Record{At: at, Data: event.data, Before: event.before, After: event.after}, event.spot, 1)
 	}
 	end := ""
 	switch {
@@ -42,29 +42,29 @@ func (s *flows) write(x *logStream, f *find) {
 	default:
 		end = "\n"
 	}
-	spot := s.spot(f) // before the line is written over
-	s.record(x, capture.Record{At: at, Data: s.data(f, end), Before: f.before, After: f.after}, spot, len(end))
+	spot := s.spanOf(f) // before the line is written over
+	s.writeRecord(x, capture.Record{At: at, Data: s.dataWithEnd(f, end), Before: f.before, After: f.after}, spot, len(end))
 }
 
-// record adds a record of a stream; the first one brings its head, and the last one says if its
+// writeRecord adds a record of a stream; the first one brings its head, and the last one says if its
 // times are those of when the log was written.
-func (s *flows) record(x *logStream, r capture.Record, at capture.LineSpan, breaks int) {
+func (s *openStreams) writeRecord(x *logStream, r capture.Record, at capture.LineSpan, breaks int) {
 	r.Exchange = x.number
-	if !x.told {
-		x.told = true
-		r.Head = s.head(x, r.At)
-	} else if x.over && x.stamps.late() {
+	if !x.headWritten {
+		x.headWritten = true
+		r.Head = s.headOf(x, r.At)
+	} else if x.over && x.stamps.isLate() {
 		r.Head = &capture.Head{Lacks: []capture.Lack{capture.LateTimes}}
 	}
 	if s.r.in.AllowChunks && r.Head == nil {
-		s.add(x.number, r.At, r.Data, "", s.pieces.begin)
+		s.appendToRecord(x.number, r.At, r.Data, "", s.builder.begin)
 		return
 	}
 	x.stands.Add(&r, at, breaks)
 	s.r.recs = append(s.r.recs, r)
 }
 
-func (s *flows) head(x *logStream, at time.Duration) *capture.Head {
+func (s *openStreams) headOf(x *logStream, at time.Duration) *capture.Head {
 	names := x.on.names
 	switch {
 	case x.fields, x.pieces && x.of != ofOllama:
@@ -80,16 +80,16 @@ func (s *flows) head(x *logStream, at time.Duration) *capture.Head {
 	return h
 }
 
-// spot is where a payload stands in its line.
-func (s *flows) spot(f *find) capture.LineSpan {
+// spanOf is where a payload stands in its line.
+func (s *openStreams) spanOf(f *payload) capture.LineSpan {
 	if f.spot == (capture.LineSpan{}) && s.r.raw != nil {
 		return s.r.in.LineSpan(s.r.raw, s.r.begin, f.before, f.text, f.after)
 	}
 	return f.spot
 }
 
-// data is a payload with what ends its line in the stream, where nobody writes over it.
-func (s *flows) data(f *find, end string) []byte {
+// dataWithEnd is a payload with what ends its line in the stream, where nobody writes over it.
+func (s *openStreams) dataWithEnd(f *payload, end string) []byte {
 	text := f.text
 	n := len(text) + len(end)
 	if n <= len(f.room) && !s.r.in.AllowChunks {
@@ -97,11 +97,11 @@ func (s *flows) data(f *find, end string) []byte {
 		copy(f.room[len(text):], end)
 		return f.room[:n:n]
 	}
-	return s.kept(text, end)
+	return s.copyWithEnd(text, end)
 }
 
-// kept is a text with what ends its line in the stream, in room of its own.
-func (s *flows) kept(text []byte, end string) []byte {
+// copyWithEnd is a text with what ends its line in the stream, in room of its own.
+func (s *openStreams) copyWithEnd(text []byte, end string) []byte {
 	const block = 64 << 10
 	n := len(text) + len(end)
 	if n > cap(s.room)-len(s.room) {
@@ -112,10 +112,10 @@ func (s *flows) kept(text []byte, end string) []byte {
 	return s.room[from:len(s.room):len(s.room)]
 }
 
-// when is the time of a payload: its line's own, or when the line came. Time does not go back.
-func (s *flows) when(x *logStream, t lineStamp) time.Duration {
+// timeOf is the time of a payload: its line's own, or when the line came. Time does not go back.
+func (s *openStreams) timeOf(x *logStream, t timestamp) time.Duration {
 	at := s.r.at
-	if w := s.clock.when(t); !w.IsZero() {
+	if w := s.clock.parse(t); !w.IsZero() {
 		if since := s.r.in.RecordTime(w); since != capture.NoTime {
 			at = since
 		} else {
@@ -128,17 +128,17 @@ func (s *flows) when(x *logStream, t lineStamp) time.Duration {
 	return at
 }
 
-// whole takes an answer that is whole, and what was asked, if that is known.
-func (s *flows) whole(f, ask *find) {
+// addResponse takes an answer that is whole, and what was asked, if that is known.
+func (s *openStreams) addResponse(f, ask *payload) {
 	x := &logStream{of: f.of, on: f.on, number: s.r.in.NextExchange(), at: capture.NoTime, fields: f.is == eventText, stands: s.r.in.Lines()}
 	s.last = x.number
-	s.saw(f)
+	s.noteResponse(f)
 	if ask != nil {
-		s.writeAsk(x, ask)
+		s.writeRequest(x, ask)
 	}
-	at, spot := s.when(x, f.stamp), s.spot(f)
-	r := capture.Record{Exchange: x.number, At: at, Data: s.data(f, ""), Before: f.before, After: f.after, End: capture.EndEOF}
-	r.Head = s.head(x, at)
+	at, spot := s.timeOf(x, f.stamp), s.spanOf(f)
+	r := capture.Record{Exchange: x.number, At: at, Data: s.dataWithEnd(f, ""), Before: f.before, After: f.after, End: capture.EndEOF}
+	r.Head = s.headOf(x, at)
 	if f.is == aBody {
 		r.Head.Lacks = append(r.Head.Lacks, capture.NoDeltas)
 	}
@@ -146,17 +146,17 @@ func (s *flows) whole(f, ask *find) {
 	s.r.recs = append(s.r.recs, r)
 }
 
-func (s *flows) writeAsk(x *logStream, ask *find) {
-	spot := s.spot(ask)
+func (s *openStreams) writeRequest(x *logStream, ask *payload) {
+	spot := s.spanOf(ask)
 	r := capture.Record{
-		Exchange: x.number, Side: capture.Request, At: s.when(x, ask.stamp), Data: s.data(ask, ""),
+		Exchange: x.number, Side: capture.Request, At: s.timeOf(x, ask.stamp), Data: s.dataWithEnd(ask, ""),
 		Before: ask.before, After: ask.after, Head: s.r.in.NewHead(ask.on.names),
 	}
 	x.stands.Add(&r, spot, 0)
 	s.r.recs = append(s.r.recs, r)
 }
 
-func (t *stampSpan) add(at time.Duration) {
+func (t *timestampRange) add(at time.Duration) {
 	if t.lines == 0 {
 		t.first = at
 	}
@@ -164,8 +164,8 @@ func (t *stampSpan) add(at time.Duration) {
 	t.lines++
 }
 
-// late reports whether many lines have one time: they were written when all was over.
-func (t *stampSpan) late() bool {
+// isLate reports whether many lines have one time: they were written when all was over.
+func (t *timestampRange) isLate() bool {
 	const many = 20
 	return t.lines >= many && t.first != capture.NoTime && t.first == t.last
 }

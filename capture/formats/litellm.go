@@ -15,7 +15,7 @@ var liteLLM = capture.Format{
 	Sniff: sniffLiteLLM,
 	New: func(in *capture.Input) capture.Reader {
 		l := &liteLLMLog{in: in}
-		return &valueList{document: document{diary: diary{in: in, book: l}, found: l.found, decided: true, one: true}}
+		return &jsonValues{jsonDocument: jsonDocument{entryReader: entryReader{in: in, book: l}, found: l.takeValue, decided: true, one: true}}
 	},
 }
 
@@ -32,7 +32,7 @@ func sniffLiteLLM(first []byte, whole bool) capture.SniffResult {
 // liteLLMLog reads payloads.
 type liteLLMLog struct{ in *capture.Input }
 
-func (l *liteLLMLog) found(recs []capture.Record, _ int, value []byte) []capture.Record {
+func (l *liteLLMLog) takeValue(recs []capture.Record, _ int, value []byte) []capture.Record {
 	return l.entry(recs, value)
 }
 
@@ -42,12 +42,12 @@ func (l *liteLLMLog) entry(recs []capture.Record, payload []byte) []capture.Reco
 	if inner := Member(payload, "standard_logging_object"); inner != nil {
 		payload = inner
 	}
-	f := pick(payload, "call_type", "status", "startTime", "endTime", "completionStartTime", "api_base", "response", "error_str", "error_information", "messages", "stream")
+	f := pickMembers(payload, "call_type", "status", "startTime", "endTime", "completionStartTime", "api_base", "response", "error_str", "error_information", "messages", "stream")
 	if f[0] == nil || f[2] == nil {
 		return recs
 	}
 	n := l.in.NextExchange()
-	began, ended, first := moment(f[2]), moment(f[3]), moment(f[4])
+	began, ended, first := parseLogTime(f[2]), parseLogTime(f[3]), parseLogTime(f[4])
 	head := l.in.NewHead([]string{"litellm payload"}, capture.NoDeltas)
 	head.URL, head.Start = string(textOr(f[5])), began
 	recs = append(recs, capture.Record{Exchange: n, Side: capture.Request, At: l.in.RecordTime(began), Head: head, Data: liteLLMRequest(payload, f[9])})
@@ -56,9 +56,9 @@ func (l *liteLLMLog) entry(recs []capture.Record, payload []byte) []capture.Reco
 	if kindOf(body) == '"' { // LiteLLM keeps it as text where it was told so
 		body, _ = Text(body)
 	}
-	if reads(f[1], "failure") {
+	if hasText(f[1], "failure") {
 		body = liteLLMFailure(f[7], f[8])
-		answer.Status = int(number(textOr(pick(f[8], "error_code")[0])))
+		answer.Status = int(parseNumber(textOr(pickMembers(f[8], "error_code")[0])))
 	}
 	recs = append(recs, capture.Record{Exchange: n, At: l.in.RecordTime(first), Head: answer})
 	if len(body) > 0 {
@@ -77,7 +77,7 @@ func textOr(value []byte) []byte {
 
 // liteLLMRequest is what was asked: the model, what was said, and the parameters as they stand.
 func liteLLMRequest(payload, messages []byte) []byte {
-	f := pick(payload, "model", "model_parameters")
+	f := pickMembers(payload, "model", "model_parameters")
 	members := []member{{"model", f[0]}}
 	switch kindOf(messages) {
 	case '[':
@@ -90,18 +90,18 @@ func liteLLMRequest(payload, messages []byte) []byte {
 		}
 	}
 	for k, v := range Members(f[1]) {
-		members = append(members, member{k, given(v)})
+		members = append(members, member{k, nilIfNull(v)})
 	}
-	return object(members...)
+	return objectOf(members...)
 }
 
 func liteLLMFailure(text, information []byte) []byte {
-	f := pick(information, "error_class", "error_code", "error_message")
-	if aText(text) == nil {
+	f := pickMembers(information, "error_class", "error_code", "error_message")
+	if nonEmptyText(text) == nil {
 		text = f[2]
 	}
-	if aText(text) == nil {
+	if nonEmptyText(text) == nil {
 		text = f[0]
 	}
-	return object(member{"error", object(member{"message", text}, member{"type", f[0]}, member{"code", f[1]})})
+	return objectOf(member{"error", objectOf(member{"message", text}, member{"type", f[0]}, member{"code", f[1]})})
 }

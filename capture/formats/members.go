@@ -13,17 +13,17 @@ import (
 // has none.
 func Members(object []byte) iter.Seq2[string, []byte] {
 	return func(yield func(string, []byte) bool) {
-		p, ok := inside(object, '{')
+		p, ok := afterBracket(object, '{')
 		for ok {
 			var key []byte
 			if key, p = keyAt(p); key == nil {
 				return
 			}
 			n := jsonbytes.ValueEnd(p)
-			if n == 0 || !yield(unquoted(key), p[:n:n]) {
+			if n == 0 || !yield(unquoteString(key), p[:n:n]) {
 				return
 			}
-			p, ok = next(p[n:])
+			p, ok = afterComma(p[n:])
 		}
 	}
 }
@@ -46,20 +46,20 @@ func keyAt(p []byte) (key, rest []byte) {
 // eachMember goes through an object once: do is given what follows a key, and is how much of that
 // the value takes, or 0 where it did not look. It is how long the object is, as far as it is there.
 func eachMember(object []byte, do func(key string, rest []byte) int) int {
-	p, ok := inside(object, '{')
+	p, ok := afterBracket(object, '{')
 	for ok {
 		var key []byte
 		if key, p = keyAt(p); key == nil {
 			break
 		}
-		n := do(unquoted(key), p)
+		n := do(unquoteString(key), p)
 		if n == 0 {
 			n = jsonbytes.ValueEnd(p)
 		}
 		if n == 0 {
 			break
 		}
-		p, ok = next(p[n:])
+		p, ok = afterComma(p[n:])
 	}
 	if p = afterSpace(p); len(p) > 0 && p[0] == '}' {
 		p = p[1:]
@@ -70,14 +70,14 @@ func eachMember(object []byte, do func(key string, rest []byte) int) int {
 // Elements are the elements of an array, as they stand. Anything else has none.
 func Elements(array []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
-		p, ok := inside(array, '[')
+		p, ok := afterBracket(array, '[')
 		for ok {
 			p = afterSpace(p)
 			n := jsonbytes.ValueEnd(p)
 			if n == 0 || !yield(p[:n:n]) {
 				return
 			}
-			p, ok = next(p[n:])
+			p, ok = afterComma(p[n:])
 		}
 	}
 }
@@ -124,7 +124,7 @@ func IsNull(value []byte) bool { return len(value) == 0 || string(value) == "nul
 
 func afterSpace(p []byte) []byte { return p[jsonbytes.SpaceLen(p):] }
 
-func inside(p []byte, bracket byte) ([]byte, bool) {
+func afterBracket(p []byte, bracket byte) ([]byte, bool) {
 	p = afterSpace(p)
 	if len(p) == 0 || p[0] != bracket {
 		return nil, false
@@ -132,8 +132,8 @@ func inside(p []byte, bracket byte) ([]byte, bool) {
 	return p[1:], true
 }
 
-// next is what follows the comma, if there is one; otherwise it is what stands there.
-func next(p []byte) ([]byte, bool) {
+// afterComma is what follows the comma, if there is one; otherwise it is what stands there.
+func afterComma(p []byte) ([]byte, bool) {
 	p = afterSpace(p)
 	if len(p) == 0 || p[0] != ',' {
 		return p, false
@@ -149,7 +149,7 @@ func partOfText(value []byte) []byte {
 
 // isWhole reports whether a value is not cut.
 func isWhole(value []byte) bool {
-	var s Span
+	var s ValueScanner
 	_, done := s.Write(value)
 	return done
 }

@@ -2,61 +2,61 @@ package formats
 
 import "bytes"
 
-// mould is a line that was peeled, without its payload. Where another line has the same around what
+// lineTemplate is a line that was peeled, without its payload. Where another line has the same around what
 // may be its payload, but for the digits of times, all that was found out of the first holds for it
 // too: what it is then costs one look at its payload.
-type mould struct {
-	levels []mouldLevel // from outside in
-	on     *trail
-	clues  []clue
+type lineTemplate struct {
+	levels []templateLevel // from outside in
+	on     *payloadPath
+	keys   []correlationKey
 	value  bool // the payload is a JSON value; otherwise it is all that is left of a text
 	fine   bool // the time has parts of a second
 }
 
-// mouldLevel is what stands around a payload in a line, or in a string of it.
-type mouldLevel struct {
-	head, tail mouldEnd
-	quoted     *trail // where the text stands, if it stands in a string
-	stem       stem   // of the string that comes next
+// templateLevel is what stands around a payload in a line, or in a string of it.
+type templateLevel struct {
+	head, tail templateSide
+	quoted     *payloadPath // where the text stands, if it stands in a string
+	stem       stringPrefix // of the string that comes next
 }
 
-// mouldEnd is what stands in a level before or behind what comes next, part by part, and what stood
+// templateSide is what stands in a level before or behind what comes next, part by part, and what stood
 // there last: the next line is likely to have the same.
-type mouldEnd struct {
-	parts    []mouldPart
+type templateSide struct {
+	parts    []templatePart
 	last     []byte
 	from, to int // where in that the time of the line stands, nowhere where to is 0
 }
 
-// mouldPart is bytes that all lines of a mould have, and what may stand behind them in place of what
+// templatePart is bytes that all lines of a mould have, and what may stand behind them in place of what
 // the first one had.
-type mouldPart struct {
+type templatePart struct {
 	same []byte
 	was  []byte
-	is   placeKind
+	is   slotKind
 }
 
-// placeKind is what may stand in place of something.
-type placeKind int8
+// slotKind is what may stand in place of something.
+type slotKind int8
 
 const (
-	theEnd   placeKind = iota // nothing
-	anyTime                   // the same with other digits
-	lineTime                  // that, and it is the time of the line
-	anyValue                  // a JSON value
+	theEnd   slotKind = iota // nothing
+	anyTime                  // the same with other digits
+	lineTime                 // that, and it is the time of the line
+	anyValue                 // a JSON value
 )
 
 const (
-	mouldLimit  = 8   // moulds that are tried
-	mouldLevels = 4   // strings in strings
-	mouldAfter  = 64  // lines: by then it is known where payloads stand
-	mouldTries  = 256 // moulds that are made, and more only if they serve
+	maxTemplates      = 8   // moulds that are tried
+	maxTemplateLevels = 4   // strings in strings
+	mouldAfter        = 64  // lines: by then it is known where payloads stand
+	maxTemplatesMade  = 256 // moulds that are made, and more only if they serve
 )
 
 // match reports whether p begins with the parts, how long they are there, and the line's time.
-func (e *mouldEnd) match(p []byte, stamp *[]byte) (n int, is bool) {
+func (e *templateSide) match(p []byte, stamp *[]byte) (n int, is bool) {
 	if n = len(e.last); n == 0 || len(p) < n || string(p[:n]) != string(e.last) {
-		if n, is = e.begins(p); !is {
+		if n, is = e.matchParts(p); !is {
 			return 0, false
 		}
 		e.last = append(e.last[:0], p[:n]...)
@@ -67,8 +67,8 @@ func (e *mouldEnd) match(p []byte, stamp *[]byte) (n int, is bool) {
 	return n, true
 }
 
-// begins reports whether p begins with the parts, and how long they are there.
-func (e *mouldEnd) begins(p []byte) (n int, is bool) {
+// matchParts reports whether p begins with the parts, and how long they are there.
+func (e *templateSide) matchParts(p []byte) (n int, is bool) {
 	for i := range e.parts {
 		part := &e.parts[i]
 		if !bytes.HasPrefix(p[n:], part.same) {
@@ -96,15 +96,15 @@ func (e *mouldEnd) begins(p []byte) (n int, is bool) {
 	return n, true
 }
 
-// moulded peels a line by a mould, if one fits. The line is written over.
-func (p *peeler) moulded(line []byte) bool {
-	for i, m := range p.moulds {
-		if !p.fill(m, line) {
+// unwrapByTemplate peels a line by a mould, if one fits. The line is written over.
+func (p *unwrapper) unwrapByTemplate(line []byte) bool {
+	for i, m := range p.templates {
+		if !p.matchTemplate(m, line) {
 			continue
 		}
 		if i > 0 { // lines like this one are likely to come
-			copy(p.moulds[1:i+1], p.moulds[:i])
-			p.moulds[0] = m
+			copy(p.templates[1:i+1], p.templates[:i])
+			p.templates[0] = m
 		}
 		p.served++
 		return true
@@ -112,32 +112,32 @@ func (p *peeler) moulded(line []byte) bool {
 	return false
 }
 
-// filling is a level of a line while it is compared with a mould: the text, and where in it what
+// levelMatch is a level of a line while it is compared with a mould: the text, and where in it what
 // may be the payload stands, or the string that it stands in.
-type filling struct {
+type levelMatch struct {
 	text     []byte
 	from, to int
 }
 
-// fill peels a line by one mould.
-func (p *peeler) fill(m *mould, line []byte) bool {
-	var all [mouldLevels]filling
-	text, stamp, is := p.open(m, line, &all)
+// matchTemplate peels a line by one mould.
+func (p *unwrapper) matchTemplate(m *lineTemplate, line []byte) bool {
+	var all [maxTemplateLevels]levelMatch
+	text, stamp, is := p.matchLevels(m, line, &all)
 	if !is {
 		return false
 	}
-	f := p.oneFind()
-	f.on, f.clues, f.stamp = m.on, m.clues, lineStamp{stamp, m.fine}
-	if !p.payload(f, text, m.value) {
-		p.finds = p.finds[:0]
+	f := p.onePayload()
+	f.on, f.keys, f.stamp = m.on, m.keys, timestamp{stamp, m.fine}
+	if !p.readPayload(f, text, m.value) {
+		p.payloads = p.payloads[:0]
 		return false
 	}
-	p.own(f, all[:len(m.levels)])
+	p.copyPayload(f, all[:len(m.levels)])
 	return true
 }
 
-// open reports whether a line is as the mould says, and finds what may be its payload, and its time.
-func (p *peeler) open(m *mould, line []byte, all *[mouldLevels]filling) (text, stamp []byte, is bool) {
+// matchLevels reports whether a line is as the mould says, and finds what may be its payload, and its time.
+func (p *unwrapper) matchLevels(m *lineTemplate, line []byte, all *[maxTemplateLevels]levelMatch) (text, stamp []byte, is bool) {
 	text = line
 	last := len(m.levels) - 1
 	for i := range m.levels {
@@ -150,7 +150,7 @@ func (p *peeler) open(m *mould, line []byte, all *[mouldLevels]filling) (text, s
 		case i < last:
 			is = p.openString(i, l, at, &stamp)
 		case m.value:
-			is = at.value(l, &stamp)
+			is = at.matchValue(l, &stamp)
 		default:
 			at.from, is = l.head.match(at.text, &stamp)
 			at.to = len(at.text)
@@ -166,12 +166,12 @@ func (p *peeler) open(m *mould, line []byte, all *[mouldLevels]filling) (text, s
 }
 
 // openString reads the string that a level has, if it is as the mould says.
-func (p *peeler) openString(i int, l *mouldLevel, at *filling, stamp *[]byte) (is bool) {
+func (p *unwrapper) openString(i int, l *templateLevel, at *levelMatch, stamp *[]byte) (is bool) {
 	if at.from, is = l.head.match(at.text, stamp); !is {
 		return false
 	}
 	n, closed := 0, false
-	p.quotes[i], n, closed = l.stem.read(p.quotes[i][:0], at.text[at.from:])
+	p.quotes[i], n, closed = l.stem.readString(p.quotes[i][:0], at.text[at.from:])
 	if at.to = at.from + n; !closed {
 		return false
 	}
@@ -179,8 +179,8 @@ func (p *peeler) openString(i int, l *mouldLevel, at *filling, stamp *[]byte) (i
 	return is && at.to+n == len(at.text)
 }
 
-// value finds the value that a level has, if it is as the mould says.
-func (at *filling) value(l *mouldLevel, stamp *[]byte) (is bool) {
+// matchValue finds the value that a level has, if it is as the mould says.
+func (at *levelMatch) matchValue(l *templateLevel, stamp *[]byte) (is bool) {
 	if at.from, is = l.head.match(at.text, stamp); !is {
 		return false
 	}
@@ -193,14 +193,14 @@ func (at *filling) value(l *mouldLevel, stamp *[]byte) (is bool) {
 	return is && at.to+n == len(at.text)
 }
 
-// own makes what a mould gave the find's own: the payload gets room in the line, over what stood
+// copyPayload makes what a mould gave the find's own: the payload gets room in the line, over what stood
 // next to it.
-func (p *peeler) own(f *find, all []filling) {
+func (p *unwrapper) copyPayload(f *payload, all []levelMatch) {
 	outer := &all[0]
 	line := outer.text
 	from, to := outer.from, outer.to
 	if len(all) == 1 { // there is no room but what is taken from its neighbours
-		f.before, f.after = p.clone(line[:from]), p.clone(line[to:])
+		f.before, f.after = p.copyText(line[:from]), p.copyText(line[to:])
 		f.room = line[max(from-1, 0):cap(line)]
 		return
 	}
@@ -208,15 +208,15 @@ func (p *peeler) own(f *find, all []filling) {
 	f.before, f.after = line[:from:from], line[to:]
 	for i := 1; i < len(all); i++ {
 		at := &all[i]
-		f.before = p.joined(f.before, `"`, at.text[:at.from])
-		f.after = p.joined(at.text[at.to:], `"`, f.after)
+		f.before = p.joinTexts(f.before, `"`, at.text[:at.from])
+		f.after = p.joinTexts(at.text[at.to:], `"`, f.after)
 	}
 }
 
-// oneFind is a find that is the only one of a line, empty.
-func (p *peeler) oneFind() *find {
-	p.finds = append(p.finds[:0], find{})
-	return &p.finds[0]
+// onePayload is a find that is the only one of a line, empty.
+func (p *unwrapper) onePayload() *payload {
+	p.payloads = append(p.payloads[:0], payload{})
+	return &p.payloads[0]
 }
 
 func trimmedEnd(p []byte) []byte {
@@ -226,12 +226,12 @@ func trimmedEnd(p []byte) []byte {
 	return p
 }
 
-// payload reads what stands where a payload stood, if it is what usually stands there: of all else
+// readPayload reads what stands where a payload stood, if it is what usually stands there: of all else
 // it is not certain that it would have been found there.
-func (p *peeler) payload(f *find, text []byte, value bool) bool {
+func (p *unwrapper) readPayload(f *payload, text []byte, value bool) bool {
 	f.block, f.number, f.text = -1, -1, text
 	if value {
-		return p.chunk(f, text)
+		return p.readChunk(f, text)
 	}
 	if f.on.pieces {
 		return false
@@ -252,27 +252,27 @@ func (p *peeler) payload(f *find, text []byte, value bool) bool {
 			f.is = aMark
 			return is
 		}
-		return is && p.chunk(f, data)
+		return is && p.readChunk(f, data)
 	}
 	return false
 }
 
-// chunk reads a chunk that is whole and says what it is.
-func (p *peeler) chunk(f *find, v []byte) bool {
+// readChunk reads a chunk that is whole and says what it is.
+func (p *unwrapper) readChunk(f *payload, v []byte) bool {
 	from := len(p.members)
 	all, n, whole := readMembers(p.members, v)
 	p.members = all[:from]
 	if !whole || n != len(v) || bytes.IndexByte(v, '\r') >= 0 || bytes.IndexByte(v, '\n') >= 0 || bytes.IndexByte(v, esc) >= 0 {
 		return false
 	}
-	f.saying = say(all[from:])
+	f.chunkInfo = readChunkInfo(all[from:])
 	return f.is == aChunk
 }
 
-// clone is a copy of a short text.
-func (p *peeler) clone(a []byte) []byte { return p.joined(a, "", nil) }
+// copyText is a copy of a short text.
+func (p *unwrapper) copyText(a []byte) []byte { return p.joinTexts(a, "", nil) }
 
-func (p *peeler) joined(a []byte, mid string, b []byte) []byte {
+func (p *unwrapper) joinTexts(a []byte, mid string, b []byte) []byte {
 	const block = 16 << 10
 	if n := len(a) + len(mid) + len(b); n > cap(p.room)-len(p.room) {
 		p.room = make([]byte, 0, max(n, block))

@@ -6,39 +6,39 @@ import (
 	"slices"
 )
 
-// casting is what is known of a line, while it is peeled, that may become a mould.
-type casting struct {
-	texts []castText // that were looked into, from the line on
-	free  []freePart // what may be otherwise in lines that are like it
-	mould *mould     // of the payload that was found
-	made  int
+// templateBuilder is what is known of a line, while it is peeled, that may become a mould.
+type templateBuilder struct {
+	texts    []builderText // that were looked into, from the line on
+	free     []slot        // what may be otherwise in lines that are like it
+	template *lineTemplate // of the payload that was found
+	made     int
 }
 
-// castText is a text that was looked into, and the string that it stood for in the text before it.
-type castText struct {
+// builderText is a text that was looked into, and the string that it stood for in the text before it.
+type builderText struct {
 	text, literal []byte
-	on            *trail
+	on            *payloadPath
 }
 
-// freePart is a time that was read, or a value that says nothing.
-type freePart struct {
+// slot is a time that was read, or a value that says nothing.
+type slot struct {
 	text []byte
-	is   placeKind
+	is   slotKind
 }
 
-// begin begins with a line.
-func (c *casting) begin(line []byte) {
-	c.texts, c.free, c.mould = append(c.texts[:0], castText{text: line}), c.free[:0], nil
+// start begins with a line.
+func (c *templateBuilder) start(line []byte) {
+	c.texts, c.free, c.template = append(c.texts[:0], builderText{text: line}), c.free[:0], nil
 }
 
-// cast makes a mould of what is around a payload, if it is one for which that is worth it.
-func (c *casting) cast(f *find) {
-	c.mould = nil
+// build makes a mould of what is around a payload, if it is one for which that is worth it.
+func (c *templateBuilder) build(f *payload) {
+	c.template = nil
 	usual := f.is == aChunk && !f.weak || f.is == anEvent
-	if len(c.texts) == 0 || !usual || f.cut || f.quoted || f.scope != 0 || len(f.text) == 0 || len(c.texts) > mouldLevels {
+	if len(c.texts) == 0 || !usual || f.cut || f.quoted || f.scope != 0 || len(f.text) == 0 || len(c.texts) > maxTemplateLevels {
 		return
 	}
-	m := &mould{on: f.on, clues: f.clues, value: !f.field, fine: f.stamp.fine}
+	m := &lineTemplate{on: f.on, keys: f.keys, value: !f.field, fine: f.stamp.fine}
 	times := 0
 	for i, t := range c.texts {
 		inner := f.text
@@ -50,21 +50,21 @@ func (c *casting) cast(f *find) {
 		if at < 0 || bytes.IndexByte(text, '\n') >= 0 {
 			return
 		}
-		l := mouldLevel{quoted: t.on}
-		l.head.parts = c.parts(text[:at], f.stamp.text, &times)
-		l.tail.parts = c.parts(text[at+len(inner):], f.stamp.text, &times)
+		l := templateLevel{quoted: t.on}
+		l.head.parts = c.splitParts(text[:at], f.stamp.text, &times)
+		l.tail.parts = c.splitParts(text[at+len(inner):], f.stamp.text, &times)
 		m.levels = append(m.levels, l)
 	}
 	if !m.value && len(m.levels[len(m.levels)-1].tail.parts) > 0 || f.stamp.text != nil && times != 1 {
 		return
 	}
-	c.mould = m
+	c.template = m
 }
 
-// parts cuts a text at what is free in it, and counts in which that is the time of the line.
-func (c *casting) parts(text, stamp []byte, times *int) (all []mouldPart) {
+// splitParts cuts a text at what is free in it, and counts in which that is the time of the line.
+func (c *templateBuilder) splitParts(text, stamp []byte, times *int) (all []templatePart) {
 	type place struct {
-		freePart
+		slot
 		at int
 	}
 	var free []place
@@ -79,7 +79,7 @@ func (c *casting) parts(text, stamp []byte, times *int) (all []mouldPart) {
 		if f.at < from {
 			continue
 		}
-		part := mouldPart{bytes.Clone(text[from:f.at]), bytes.Clone(f.text), f.is}
+		part := templatePart{bytes.Clone(text[from:f.at]), bytes.Clone(f.text), f.is}
 		if len(stamp) > 0 && &stamp[0] == &f.text[0] && f.is == anyTime {
 			part.is = lineTime
 			*times++
@@ -88,7 +88,7 @@ func (c *casting) parts(text, stamp []byte, times *int) (all []mouldPart) {
 		from = f.at + len(f.text)
 	}
 	if from < len(text) {
-		all = append(all, mouldPart{same: bytes.Clone(text[from:])})
+		all = append(all, templatePart{same: bytes.Clone(text[from:])})
 	}
 	return all
 }
@@ -109,15 +109,15 @@ func placeIn(text, part []byte) int {
 	return -1
 }
 
-// keepMould keeps the mould of a line that had one payload.
-func (p *peeler) keepMould() {
-	m := p.cast.mould
-	if m == nil || len(p.finds) != 1 || p.lines <= mouldAfter || p.cast.made >= mouldTries+p.served/8 {
+// keepTemplate keeps the mould of a line that had one payload.
+func (p *unwrapper) keepTemplate() {
+	m := p.builder.template
+	if m == nil || len(p.payloads) != 1 || p.lines <= mouldAfter || p.builder.made >= maxTemplatesMade+p.served/8 {
 		return
 	}
-	p.cast.made++
-	if len(p.moulds) == mouldLimit {
-		p.moulds = p.moulds[:mouldLimit-1]
+	p.builder.made++
+	if len(p.templates) == maxTemplates {
+		p.templates = p.templates[:maxTemplates-1]
 	}
-	p.moulds = slices.Insert(p.moulds, 0, m)
+	p.templates = slices.Insert(p.templates, 0, m)
 }

@@ -6,9 +6,9 @@ import (
 	"toolscope/stream/jsonbytes"
 )
 
-// stem is what strings begin with that stand at one place in the lines of a log, and what that stands
+// stringPrefix is what strings begin with that stand at one place in the lines of a log, and what that stands
 // for: chunks of a stream begin alike, and where one does its escapes are not read again.
-type stem struct {
+type stringPrefix struct {
 	last         []byte // what the last string began with that had no stem
 	literal      []byte // from its opening quote on
 	text         []byte
@@ -16,33 +16,33 @@ type stem struct {
 }
 
 const (
-	stemLeast  = 32  // bytes of a stem
-	stemMost   = 512 // and at most
-	stemString = 64  // bytes of a string that is compared
-	stemTries  = 64  // stems that are made, and more only if they serve
+	minStringPrefix   = 32  // bytes of a stem
+	maxStringPrefix   = 512 // and at most
+	minPrefixedString = 64  // bytes of a string that is compared
+	maxStringPrefixes = 64  // stems that are made, and more only if they serve
 )
 
-// read is jsonbytes.AppendString.
-func (s *stem) read(dst, p []byte) (out []byte, n int, closed bool) {
+// readString is jsonbytes.AppendString.
+func (s *stringPrefix) readString(dst, p []byte) (out []byte, n int, closed bool) {
 	if k := len(s.literal); k > 0 && bytes.HasPrefix(p, s.literal) {
 		s.served++
 		out, n, closed = jsonbytes.AppendStringFrom(append(dst, s.text...), p[k-1:])
 		return out, k - 1 + n, closed
 	}
 	out, n, closed = jsonbytes.AppendString(dst, p)
-	if n >= stemString && closed && s.made < stemTries+s.served/8 {
-		s.learn(p[:min(n-1, stemMost)])
+	if n >= minPrefixedString && closed && s.made < maxStringPrefixes+s.served/8 {
+		s.derive(p[:min(n-1, maxStringPrefix)])
 	}
 	return out, n, closed
 }
 
-// learn makes a stem of what two strings begin with, one after the other.
-func (s *stem) learn(p []byte) {
+// derive makes a stem of what two strings begin with, one after the other.
+func (s *stringPrefix) derive(p []byte) {
 	n := 0
 	for n < min(len(p), len(s.last)) && p[n] == s.last[n] {
 		n++
 	}
-	if n = wholeStem(p[:n]); n >= stemLeast {
+	if n = wholeStem(p[:n]); n >= minStringPrefix {
 		s.literal = append(s.literal[:0], p[:n]...)
 		s.text, _, _ = jsonbytes.AppendString(s.text[:0], s.literal)
 	}

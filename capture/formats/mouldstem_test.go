@@ -14,14 +14,14 @@ import (
 func TestStem(t *testing.T) {
 	pieces := []string{`\"`, `\\`, `\n`, `\ud83d\ude00`, `\ud83d`, `\u00e9`, `\uzzzz`, `"`, `\`, "é", `{\"type\":\"content_block_delta\",\"index\":0,`, "some words, and more of them "}
 	random := rand.New(rand.NewPCG(1, 2))
-	var s stem
+	var s stringPrefix
 	var begins string
 	served := 0
 	for round := range 20_000 {
 		if round%50 == 0 {
 			if begins = ""; round%3000 == 0 {
 				served += s.served
-				s = stem{}
+				s = stringPrefix{}
 			}
 			for range random.IntN(12) {
 				begins += pieces[random.IntN(len(pieces))]
@@ -34,7 +34,7 @@ func TestStem(t *testing.T) {
 		p += `",rest"`
 		before := []byte("before")
 		want, wantN, wantClosed := jsonbytes.AppendString(bytes.Clone(before), []byte(p))
-		got, n, closed := s.read(bytes.Clone(before), []byte(p))
+		got, n, closed := s.readString(bytes.Clone(before), []byte(p))
 		if n != wantN || closed != wantClosed || closed && !bytes.Equal(got, want) {
 			t.Fatalf("%s behind the stem %s: %q, %d, %v; want %q, %d, %v", p, s.literal, got, n, closed, want, wantN, wantClosed)
 		}
@@ -62,7 +62,7 @@ func TestDigitsAlike(t *testing.T) {
 
 // TestLastStamp decides that a stamp is the same time behind any other one as on its own.
 func TestLastStamp(t *testing.T) {
-	var c lastStamp
+	var c timestampCache
 	random := rand.New(rand.NewPCG(5, 6))
 	for range 20_000 {
 		at := time.Unix(1_763_632_800+random.Int64N(200), random.Int64N(1e9)).UTC()
@@ -79,8 +79,8 @@ func TestLastStamp(t *testing.T) {
 		if random.IntN(2) == 0 {
 			text = `"` + text + `"`
 		}
-		s := lineStamp{text: []byte(text)}
-		if got, want := c.when(s), s.when(); !got.Equal(want) {
+		s := timestamp{text: []byte(text)}
+		if got, want := c.parse(s), s.parse(); !got.Equal(want) {
 			t.Fatalf("%s: %v, want %v", text, got, want)
 		}
 	}

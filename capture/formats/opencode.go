@@ -17,7 +17,7 @@ var opencode = capture.Format{
 	Sniff: sniffOpencode,
 	New: func(in *capture.Input) capture.Reader {
 		o := newOpencodeTalk(in)
-		return &document{diary: diary{in: in, book: o}, walk: Walk{Paths: [][]string{{"info"}, {"messages", "*"}}}, found: o.found}
+		return &jsonDocument{entryReader: entryReader{in: in, book: o}, walk: Walk{Paths: [][]string{{"info"}, {"messages", "*"}}}, found: o.found}
 	},
 }
 
@@ -30,7 +30,7 @@ var opencodePiece = capture.Format{
 	New: func(in *capture.Input) capture.Reader {
 		o := newOpencodeTalk(in)
 		found := func(recs []capture.Record, _ int, value []byte) []capture.Record { return o.piece(recs, value) }
-		return &document{diary: diary{in: in, book: o}, walk: Walk{Paths: [][]string{{}}}, found: found, decided: true, one: true}
+		return &jsonDocument{entryReader: entryReader{in: in, book: o}, walk: Walk{Paths: [][]string{{}}}, found: found, decided: true, one: true}
 	},
 }
 
@@ -77,33 +77,33 @@ func begins(value []byte, with string) bool {
 // opencodeTalk reads messages and their parts.
 type opencodeTalk struct {
 	*talk
-	step     reply
-	gave     []utterance // its calls
-	started  bool        // something was told of it
-	message  []byte      // that it is of, nil where only its parts are told
+	step     modelResponse
+	gave     []messagePart // its calls
+	started  bool          // something was told of it
+	message  []byte        // that it is of, nil where only its parts are told
 	asked    time.Time
 	answered time.Time
 }
 
 func (o *opencodeTalk) found(recs []capture.Record, path int, value []byte) []capture.Record {
 	if path == 0 {
-		o.name = aText(Member(value, "id"))
+		o.name = nonEmptyText(Member(value, "id"))
 		return recs
 	}
-	f := pick(value, "info", "parts")
+	f := pickMembers(value, "info", "parts")
 	return o.whole(recs, f[0], f[1])
 }
 
 func (o *opencodeTalk) entry(recs []capture.Record, line []byte) []capture.Record {
-	f := pick(line, "sessionID", "part", "info", "messages", "type", "error")
+	f := pickMembers(line, "sessionID", "part", "info", "messages", "type", "error")
 	switch {
 	case f[1] != nil:
-		o.name = aText(f[0])
+		o.name = nonEmptyText(f[0])
 		return o.part(recs, f[1])
-	case reads(f[4], "error"):
+	case hasText(f[4], "error"):
 		o.failed(f[5])
 	case f[2] != nil:
-		o.name = aText(Member(f[2], "id"))
+		o.name = nonEmptyText(Member(f[2], "id"))
 	}
 	for m := range Elements(f[3]) {
 		recs = o.found(recs, 1, m)
@@ -113,7 +113,7 @@ func (o *opencodeTalk) entry(recs []capture.Record, line []byte) []capture.Recor
 
 // piece takes a message without its parts, or a part without its message.
 func (o *opencodeTalk) piece(recs []capture.Record, value []byte) []capture.Record {
-	o.name = aText(Member(value, "sessionID"))
+	o.name = nonEmptyText(Member(value, "sessionID"))
 	if Member(value, "role") != nil {
 		return o.whole(recs, value, nil)
 	}
@@ -122,14 +122,14 @@ func (o *opencodeTalk) piece(recs []capture.Record, value []byte) []capture.Reco
 
 // whole takes a message with its parts.
 func (o *opencodeTalk) whole(recs []capture.Record, info, parts []byte) []capture.Record {
-	f := pick(info, "role", "time", "modelID", "tokens", "finish", "error", "id", "model")
-	t := pick(f[1], "created", "completed")
-	if !reads(f[0], "assistant") {
+	f := pickMembers(info, "role", "time", "modelID", "tokens", "finish", "error", "id", "model")
+	t := pickMembers(f[1], "created", "completed")
+	if !hasText(f[0], "assistant") {
 		recs = o.flush(recs)
-		o.hear(theUser, opencodeTexts(parts), moment(t[0]))
+		o.hear(theUser, opencodeTexts(parts), parseLogTime(t[0]))
 		return recs
 	}
-	o.message, o.asked, o.answered = f[6], moment(t[0]), moment(t[1])
+	o.message, o.asked, o.answered = f[6], parseLogTime(t[0]), parseLogTime(t[1])
 	told := false
 	for p := range Elements(parts) {
 		o.step.model = f[2]
@@ -146,10 +146,10 @@ func (o *opencodeTalk) whole(recs []capture.Record, info, parts []byte) []captur
 	return recs
 }
 
-func opencodeTexts(parts []byte) (all []utterance) {
+func opencodeTexts(parts []byte) (all []messagePart) {
 	for p := range Elements(parts) {
-		if f := pick(p, "type", "text"); reads(f[0], "text") && aText(f[1]) != nil {
-			all = append(all, utterance{kind: textPart, text: f[1]})
+		if f := pickMembers(p, "type", "text"); hasText(f[0], "text") && nonEmptyText(f[1]) != nil {
+			all = append(all, messagePart{kind: textPart, text: f[1]})
 		}
 	}
 	return all

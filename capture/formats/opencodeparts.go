@@ -9,20 +9,20 @@ import (
 
 // part takes a part of a message of the model.
 func (o *opencodeTalk) part(recs []capture.Record, p []byte) []capture.Record {
-	f := pick(p, "type", "text", "tool", "callID", "state", "tokens", "reason", "time")
+	f := pickMembers(p, "type", "text", "tool", "callID", "state", "tokens", "reason", "time")
 	switch kind := f[0]; {
-	case reads(kind, "step-start"):
+	case hasText(kind, "step-start"):
 		recs = o.flush(recs)
 		o.started = true
-	case reads(kind, "text") && aText(f[1]) != nil:
+	case hasText(kind, "text") && nonEmptyText(f[1]) != nil:
 		o.at(Member(f[7], "start"), Member(f[7], "end"))
-		o.step.parts = append(o.step.parts, utterance{kind: textPart, text: f[1]})
-	case reads(kind, "reasoning") && aText(f[1]) != nil:
+		o.step.parts = append(o.step.parts, messagePart{kind: textPart, text: f[1]})
+	case hasText(kind, "reasoning") && nonEmptyText(f[1]) != nil:
 		o.at(Member(f[7], "start"), Member(f[7], "end"))
-		o.step.parts = append(o.step.parts, utterance{kind: thoughtPart, text: f[1]})
-	case reads(kind, "tool"):
+		o.step.parts = append(o.step.parts, messagePart{kind: thoughtPart, text: f[1]})
+	case hasText(kind, "tool"):
 		o.call(f[3], f[2], f[4])
-	case reads(kind, "step-finish"):
+	case hasText(kind, "step-finish"):
 		o.step.usage, o.step.finish, o.started = opencodeUsage(f[5]), opencodeFinish(f[6]), true
 		recs = o.flush(recs)
 	}
@@ -32,9 +32,9 @@ func (o *opencodeTalk) part(recs []capture.Record, p []byte) []capture.Record {
 // at takes when something of the step began and ended, as far as the message does not say it.
 func (o *opencodeTalk) at(began, ended []byte) {
 	if o.asked.IsZero() {
-		o.asked = moment(began)
+		o.asked = parseLogTime(began)
 	}
-	if t := moment(ended); o.message == nil && t.After(o.answered) {
+	if t := parseLogTime(ended); o.message == nil && t.After(o.answered) {
 		o.answered = t
 	}
 }
@@ -42,29 +42,29 @@ func (o *opencodeTalk) at(began, ended []byte) {
 // call takes a call, with what it gave if it has run. While its arguments arrive there is only as
 // much of them as had come.
 func (o *opencodeTalk) call(id, name, state []byte) {
-	f := pick(state, "status", "input", "raw", "output", "error", "time")
-	call := utterance{kind: callPart, id: id, name: name, args: f[1]}
-	if reads(f[0], "pending") {
-		call.open, call.args = true, aText(f[2])
+	f := pickMembers(state, "status", "input", "raw", "output", "error", "time")
+	call := messagePart{kind: callPart, id: id, name: name, args: f[1]}
+	if hasText(f[0], "pending") {
+		call.open, call.args = true, nonEmptyText(f[2])
 	}
 	o.step.parts = append(o.step.parts, call)
 	o.at(Member(f[5], "start"), Member(f[5], "start"))
 	switch {
-	case reads(f[0], "completed"):
-		o.gave = append(o.gave, utterance{kind: resultPart, id: id, name: name, text: f[3]})
-	case reads(f[0], "error"):
-		o.gave = append(o.gave, utterance{kind: resultPart, id: id, name: name, text: f[4], failed: true})
+	case hasText(f[0], "completed"):
+		o.gave = append(o.gave, messagePart{kind: resultPart, id: id, name: name, text: f[3]})
+	case hasText(f[0], "error"):
+		o.gave = append(o.gave, messagePart{kind: resultPart, id: id, name: name, text: f[4], failed: true})
 	}
 }
 
 // failed takes why a message has no more.
 func (o *opencodeTalk) failed(err []byte) {
-	f := pick(err, "name", "data")
+	f := pickMembers(err, "name", "data")
 	if err == nil {
 		return
 	}
-	why := aText(Member(f[1], "message"))
-	if o.started = true; reads(f[0], "MessageAbortedError") {
+	why := nonEmptyText(Member(f[1], "message"))
+	if o.started = true; hasText(f[0], "MessageAbortedError") {
 		o.step.cut, o.step.by, o.step.why = true, capture.Client, why
 		return
 	}
@@ -80,7 +80,7 @@ func (o *opencodeTalk) flush(recs []capture.Record) []capture.Record {
 		recs = o.answer(recs, &o.step, o.asked, o.answered)
 		o.hear(theUser, o.gave, time.Time{})
 	}
-	o.step, o.gave, o.started, o.asked = reply{}, nil, false, time.Time{}
+	o.step, o.gave, o.started, o.asked = modelResponse{}, nil, false, time.Time{}
 	if o.message == nil {
 		o.answered = time.Time{}
 	}
@@ -94,13 +94,13 @@ func (o *opencodeTalk) close(recs []capture.Record) []capture.Record {
 
 func opencodeFinish(word []byte) []byte {
 	switch {
-	case reads(word, "stop"):
+	case hasText(word, "stop"):
 		return []byte(`"end_turn"`)
-	case reads(word, "tool-calls"):
+	case hasText(word, "tool-calls"):
 		return []byte(`"tool_use"`)
-	case reads(word, "length"):
+	case hasText(word, "length"):
 		return []byte(`"max_tokens"`)
-	case reads(word, "content-filter"):
+	case hasText(word, "content-filter"):
 		return []byte(`"refusal"`)
 	}
 	return nil
@@ -109,20 +109,20 @@ func opencodeFinish(word []byte) []byte {
 // opencodeUsage is opencode's counts by Anthropic's names: input is what was not cached. Where the
 // total tells that reasoning is not in the output, it is added.
 func opencodeUsage(tokens []byte) []byte {
-	f := pick(tokens, "input", "output", "reasoning", "cache", "total")
+	f := pickMembers(tokens, "input", "output", "reasoning", "cache", "total")
 	if f[0] == nil && f[1] == nil {
 		return nil
 	}
-	cache := pick(f[3], "read", "write")
+	cache := pickMembers(f[3], "read", "write")
 	output := f[1]
 	n := func(v []byte) int { i, _ := strconv.Atoi(string(v)); return i }
 	if sum := n(f[0]) + n(f[1]) + n(cache[0]) + n(cache[1]) + n(f[2]); n(f[2]) > 0 && n(f[4]) == sum {
-		output = digits(n(f[1]) + n(f[2]))
+		output = intBytes(n(f[1]) + n(f[2]))
 	}
 	thinking := member{}
 	if n(f[2]) > 0 {
-		thinking = member{"output_tokens_details", object(member{"thinking_tokens", f[2]})}
+		thinking = member{"output_tokens_details", objectOf(member{"thinking_tokens", f[2]})}
 	}
-	return object(member{"input_tokens", f[0]}, member{"output_tokens", output},
+	return objectOf(member{"input_tokens", f[0]}, member{"output_tokens", output},
 		member{"cache_read_input_tokens", cache[0]}, member{"cache_creation_input_tokens", cache[1]}, thinking)
 }

@@ -17,7 +17,7 @@ var otlp = capture.Format{
 	Sniff: sniffOTLP,
 	New: func(in *capture.Input) capture.Reader {
 		o := &otlpLog{in: in}
-		return &document{diary: diary{in: in, book: o}, walk: Walk{Paths: otlpPaths}, found: o.found, decided: true, one: true}
+		return &jsonDocument{entryReader: entryReader{in: in, book: o}, walk: Walk{Paths: otlpPaths}, found: o.takeValue, decided: true, one: true}
 	},
 }
 
@@ -47,52 +47,52 @@ func (o *otlpLog) entry(recs []capture.Record, _ []byte) []capture.Record { retu
 
 func (o *otlpLog) close(recs []capture.Record) []capture.Record { return recs }
 
-func (o *otlpLog) found(recs []capture.Record, _ int, value []byte) []capture.Record {
-	f := pick(value, "attributes", "events", "startTimeUnixNano", "endTimeUnixNano", "timeUnixNano", "status")
+func (o *otlpLog) takeValue(recs []capture.Record, _ int, value []byte) []capture.Record {
+	f := pickMembers(value, "attributes", "events", "startTimeUnixNano", "endTimeUnixNano", "timeUnixNano", "status")
 	a := attributesOf(f[0])
-	s := &span{attributes: a}
+	s := &otelSpan{attributes: a}
 	for e := range Elements(f[1]) {
-		s.event(e)
+		s.takeEvent(e)
 	}
-	s.logged()
+	s.readLogfireEvents()
 	if !s.isModel() {
 		return recs
 	}
-	s.read()
-	s.fail(f[5])
-	if len(s.answer.parts) == 0 && s.answer.failure == nil && len(s.said) == 0 && s.answer.usage == nil {
+	s.readAttributes()
+	s.setFailure(f[5])
+	if len(s.answer.parts) == 0 && s.answer.failure == nil && len(s.history) == 0 && s.answer.usage == nil {
 		return recs
 	}
-	began, ended := moment(f[2]), moment(f[3])
+	began, ended := parseLogTime(f[2]), parseLogTime(f[3])
 	if began.IsZero() {
-		ended = moment(f[4])
+		ended = parseLogTime(f[4])
 	}
-	return o.exchange(recs, s, began, ended)
+	return o.addExchange(recs, s, began, ended)
 }
 
-// exchange tells of a span. What arguments it has as objects were parsed and written anew.
-func (o *otlpLog) exchange(recs []capture.Record, s *span, began, ended time.Time) []capture.Record {
-	as := s.shape()
+// addExchange tells of a span. What arguments it has as objects were parsed and written anew.
+func (o *otlpLog) addExchange(recs []capture.Record, s *otelSpan, began, ended time.Time) []capture.Record {
+	as := s.chooseShape()
 	lacks := []capture.Lack{capture.NoDeltas, capture.Composed}
 	if s.hasObjects() {
 		lacks = append(lacks, capture.Reencoded)
 	}
-	s.answer.finish = s.finish(as)
+	s.answer.finish = s.finishReason(as)
 	if s.answer.finish == nil && s.answer.failure == nil {
 		lacks = append(lacks, capture.NoEnding)
 	}
-	s.answer.usage = s.usage(as)
+	s.answer.usage = s.usageJSON(as)
 	n := o.in.NextExchange()
 	head := o.in.NewHead([]string{"otlp", s.convention, as.name}, lacks...)
 	head.Start = began
 	var said [][]byte
-	for _, m := range s.said {
-		said = append(said, as.said(m.by, m.parts)...)
+	for _, m := range s.history {
+		said = append(said, as.messages(m.by, m.parts)...)
 	}
-	body := object(member{"model", s.asked}, member{"tools", s.toolsIn(as)}, member{as.history, array(said...)})
+	body := objectOf(member{"model", s.requestModel}, member{"tools", s.toolsIn(as)}, member{as.history, arrayOf(said...)})
 	recs = append(recs, capture.Record{Exchange: n, Side: capture.Request, At: o.in.RecordTime(began), Head: head, Data: body})
 	if len(s.answer.parts) > 0 || s.answer.failure != nil || s.answer.usage != nil {
-		recs = append(recs, capture.Record{Exchange: n, At: o.in.RecordTime(ended), Data: as.reply(&s.answer)})
+		recs = append(recs, capture.Record{Exchange: n, At: o.in.RecordTime(ended), Data: as.response(&s.answer)})
 	}
 	return append(recs, capture.Record{Exchange: n, At: o.in.RecordTime(ended), End: capture.EndEOF})
 }
@@ -101,11 +101,11 @@ func (o *otlpLog) exchange(recs []capture.Record, s *span, began, ended time.Tim
 var notModels = []string{"invoke_agent", "create_agent", "execute_tool", "invoke_workflow", "embeddings"}
 
 // isModel reports whether the span is of one call of a model.
-func (s *span) isModel() bool {
-	if slices.Contains(notModels, s.text("gen_ai.operation.name")) {
+func (s *otelSpan) isModel() bool {
+	if slices.Contains(notModels, s.attrText("gen_ai.operation.name")) {
 		return false
 	}
-	if kind := s.text("openinference.span.kind"); kind != "" {
+	if kind := s.attrText("openinference.span.kind"); kind != "" {
 		return kind == "LLM"
 	}
 	for _, name := range []string{"gen_ai.output.messages", "gen_ai.input.messages", "gen_ai.request.model", "llm.request.type", "llm.model_name"} {

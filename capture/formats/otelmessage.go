@@ -3,29 +3,29 @@ package formats
 import "strconv"
 
 // messageOf is a message as JSON: in parts, as the conventions have it, or as Chat Completions.
-func messageOf(m []byte) (by speaker, parts []utterance) {
-	f := pick(m, "role", "parts", "content", "tool_calls", "tool_call_id")
+func messageOf(m []byte) (by messageRole, parts []messagePart) {
+	f := pickMembers(m, "role", "parts", "content", "tool_calls", "tool_call_id")
 	role, _ := Text(f[0])
-	by = speakerOf(string(role), theUser)
+	by = roleOf(string(role), theUser)
 	if f[1] != nil {
 		return by, partsOf(f[1])
 	}
 	if (string(role) == "tool" || f[4] != nil) && f[2] != nil {
-		return theUser, []utterance{{kind: resultPart, id: f[4], text: f[2]}}
+		return theUser, []messagePart{{kind: resultPart, id: f[4], text: f[2]}}
 	}
 	parts = contentOf(f[2])
 	for c := range Elements(f[3]) {
-		of := pick(c, "id", "function", "name", "arguments")
+		of := pickMembers(c, "id", "function", "name", "arguments")
 		if of[1] != nil {
-			function := pick(of[1], "name", "arguments")
+			function := pickMembers(of[1], "name", "arguments")
 			of[2], of[3] = function[0], function[1]
 		}
-		parts = append(parts, utterance{kind: callPart, id: of[0], name: of[2], args: of[3]})
+		parts = append(parts, messagePart{kind: callPart, id: of[0], name: of[2], args: of[3]})
 	}
 	return by, parts
 }
 
-func speakerOf(role string, other speaker) speaker {
+func roleOf(role string, other messageRole) messageRole {
 	switch role {
 	case "assistant", "model", "ai":
 		return theModel
@@ -38,37 +38,37 @@ func speakerOf(role string, other speaker) speaker {
 }
 
 // contentOf is a content: text, or a list of blocks.
-func contentOf(content []byte) []utterance {
-	if text := aText(content); text != nil {
-		return []utterance{{kind: textPart, text: text}}
+func contentOf(content []byte) []messagePart {
+	if text := nonEmptyText(content); text != nil {
+		return []messagePart{{kind: textPart, text: text}}
 	}
 	return partsOf(content)
 }
 
 // partsOf are the parts of a message; what has no text and is no call, such as pictures, is left
 // out.
-func partsOf(list []byte) (parts []utterance) {
+func partsOf(list []byte) (parts []messagePart) {
 	for p := range Elements(list) {
-		f := pick(p, "type", "content", "text", "id", "name", "arguments", "response", "result")
+		f := pickMembers(p, "type", "content", "text", "id", "name", "arguments", "response", "result")
 		text := f[1]
 		if text == nil {
 			text = f[2]
 		}
 		switch kind, _ := Text(f[0]); string(kind) {
 		case "tool_call":
-			parts = append(parts, utterance{kind: callPart, id: f[3], name: f[4], args: f[5]})
+			parts = append(parts, messagePart{kind: callPart, id: f[3], name: f[4], args: f[5]})
 		case "tool_call_response":
 			if f[6] == nil {
 				f[6] = f[7]
 			}
-			parts = append(parts, utterance{kind: resultPart, id: f[3], name: f[4], text: resultText(f[6])})
+			parts = append(parts, messagePart{kind: resultPart, id: f[3], name: f[4], text: resultText(f[6])})
 		case "reasoning", "thinking":
-			if aText(text) != nil {
-				parts = append(parts, utterance{kind: thoughtPart, text: text})
+			if nonEmptyText(text) != nil {
+				parts = append(parts, messagePart{kind: thoughtPart, text: text})
 			}
 		default:
-			if aText(text) != nil {
-				parts = append(parts, utterance{kind: textPart, text: text})
+			if nonEmptyText(text) != nil {
+				parts = append(parts, messagePart{kind: textPart, text: text})
 			}
 		}
 	}
@@ -83,9 +83,9 @@ func resultText(value []byte) []byte {
 }
 
 // hasObjects reports whether arguments of a call, asked or answered, are no strings.
-func (s *span) hasObjects() bool {
+func (s *otelSpan) hasObjects() bool {
 	all := s.answer.parts
-	for _, m := range s.said {
+	for _, m := range s.history {
 		all = append(all[:len(all):len(all)], m.parts...)
 	}
 	for i := range all {
@@ -96,8 +96,8 @@ func (s *span) hasObjects() bool {
 	return false
 }
 
-// shape is the one that holds the span's arguments as they stand.
-func (s *span) shape() *shape {
+// chooseShape is the one that holds the span's arguments as they stand.
+func (s *otelSpan) chooseShape() *messageShape {
 	if s.hasObjects() {
 		return &anthropicShape
 	}
@@ -113,8 +113,8 @@ var finishes = map[string]struct{ chat, anthropic string }{
 	"content_filter": {"content_filter", "refusal"}, "refusal": {"content_filter", "refusal"}, "SAFETY": {"content_filter", "refusal"},
 }
 
-// finish is why the answer finished, in a word of the shape; nil where that is not told.
-func (s *span) finish(as *shape) []byte {
+// finishReason is why the answer finished, in a word of the shape; nil where that is not told.
+func (s *otelSpan) finishReason(as *messageShape) []byte {
 	words, known := finishes[s.word]
 	if !known {
 		return nil
@@ -133,13 +133,13 @@ func (s *span) finish(as *shape) []byte {
 	return []byte(strconv.Quote(word))
 }
 
-// usage is the counts by the shape's names. The conventions count what was cached as input, and
+// usageJSON is the counts by the shape's names. The conventions count what was cached as input, and
 // Anthropic does not.
-func (s *span) usage(as *shape) []byte {
-	input := s.count("gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens", "llm.token_count.prompt")
-	output := s.count("gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens", "llm.token_count.completion")
-	read := s.count("gen_ai.usage.cache_read.input_tokens", "gen_ai.usage.details.cache_read_tokens", "gen_ai.usage.cache_read_input_tokens", "llm.token_count.prompt_details.cache_read")
-	write := s.count("gen_ai.usage.cache_creation.input_tokens", "gen_ai.usage.details.cache_write_tokens", "gen_ai.usage.cache_creation_input_tokens", "llm.token_count.prompt_details.cache_write")
+func (s *otelSpan) usageJSON(as *messageShape) []byte {
+	input := s.attrCount("gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens", "llm.token_count.prompt")
+	output := s.attrCount("gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens", "llm.token_count.completion")
+	read := s.attrCount("gen_ai.usage.cache_read.input_tokens", "gen_ai.usage.details.cache_read_tokens", "gen_ai.usage.cache_read_input_tokens", "llm.token_count.prompt_details.cache_read")
+	write := s.attrCount("gen_ai.usage.cache_creation.input_tokens", "gen_ai.usage.details.cache_write_tokens", "gen_ai.usage.cache_creation_input_tokens", "llm.token_count.prompt_details.cache_write")
 	if input < 0 && output < 0 {
 		return nil
 	}
@@ -147,42 +147,42 @@ func (s *span) usage(as *shape) []byte {
 		if n < 0 {
 			return member{}
 		}
-		return member{key, digits(n)}
+		return member{key, intBytes(n)}
 	}
 	if as == &anthropicShape {
 		rest := input - max(read, 0) - max(write, 0)
 		if rest < 0 {
 			rest = input // it is counted as Anthropic does
 		}
-		return object(told("input_tokens", rest), told("output_tokens", output), told("cache_read_input_tokens", read), told("cache_creation_input_tokens", write))
+		return objectOf(told("input_tokens", rest), told("output_tokens", output), told("cache_read_input_tokens", read), told("cache_creation_input_tokens", write))
 	}
 	details := member{}
 	if read >= 0 {
-		details = member{"prompt_tokens_details", object(told("cached_tokens", read))}
+		details = member{"prompt_tokens_details", objectOf(told("cached_tokens", read))}
 	}
-	return object(told("prompt_tokens", input), told("completion_tokens", output), details)
+	return objectOf(told("prompt_tokens", input), told("completion_tokens", output), details)
 }
 
 // toolsIn are the tools as the shape has them.
-func (s *span) toolsIn(as *shape) []byte {
+func (s *otelSpan) toolsIn(as *messageShape) []byte {
 	var all [][]byte
 	for _, t := range s.tools {
 		function := t
 		if inner := Member(t, "function"); inner != nil {
 			function = inner
 		}
-		f := pick(function, "name", "description", "parameters", "input_schema")
+		f := pickMembers(function, "name", "description", "parameters", "input_schema")
 		if f[2] == nil {
 			f[2] = f[3]
 		}
 		if as == &anthropicShape {
-			all = append(all, object(member{"name", f[0]}, member{"description", f[1]}, member{"input_schema", f[2]}))
+			all = append(all, objectOf(member{"name", f[0]}, member{"description", f[1]}, member{"input_schema", f[2]}))
 		} else {
-			all = append(all, object(member{"type", []byte(`"function"`)}, member{"function", object(member{"name", f[0]}, member{"description", f[1]}, member{"parameters", f[2]})}))
+			all = append(all, objectOf(member{"type", []byte(`"function"`)}, member{"function", objectOf(member{"name", f[0]}, member{"description", f[1]}, member{"parameters", f[2]})}))
 		}
 	}
 	if all == nil {
 		return nil
 	}
-	return array(all...)
+	return arrayOf(all...)
 }

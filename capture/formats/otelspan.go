@@ -5,45 +5,45 @@ import (
 	"strings"
 )
 
-// A span is one call of a model, as attributes and events tell of it.
-type span struct {
+// A otelSpan is one call of a model, as attributes and events tell of it.
+type otelSpan struct {
 	attributes map[string][]byte
 	convention string // whose names it has
 
-	said   []saidBy
-	asked  []byte // the model that was asked for
-	answer reply
-	word   string // why it finished
-	tools  [][]byte
+	history      []spanMessage
+	requestModel []byte // the model that was asked for
+	answer       modelResponse
+	word         string // why it finished
+	tools        [][]byte
 }
 
-// saidBy is a message.
-type saidBy struct {
-	by    speaker
-	parts []utterance
+// spanMessage is a message.
+type spanMessage struct {
+	by    messageRole
+	parts []messagePart
 }
 
-// event takes an event of the span. Older conventions have messages there, newer ones attributes.
-func (s *span) event(e []byte) {
-	f := pick(e, "name", "attributes")
+// takeEvent takes an event of the span. Older conventions have messages there, newer ones attributes.
+func (s *otelSpan) takeEvent(e []byte) {
+	f := pickMembers(e, "name", "attributes")
 	name, _ := Text(f[0])
-	s.named(string(name), attributesOf(f[1]))
+	s.takeNamedEvent(string(name), attributesOf(f[1]))
 }
 
-// logged takes the events that Logfire has in an attribute.
-func (s *span) logged() {
-	for e := range Elements(s.json("events")) {
+// readLogfireEvents takes the events that Logfire has in an attribute.
+func (s *otelSpan) readLogfireEvents() {
+	for e := range Elements(s.attrJSON("events")) {
 		of := map[string][]byte{}
 		for k, v := range Members(e) {
-			of[k] = given(v)
+			of[k] = nilIfNull(v)
 		}
 		name, _ := Text(of["event.name"])
-		s.named(string(name), of)
+		s.takeNamedEvent(string(name), of)
 	}
 }
 
-// named takes an event by its name and attributes.
-func (s *span) named(name string, of map[string][]byte) {
+// takeNamedEvent takes an event by its name and attributes.
+func (s *otelSpan) takeNamedEvent(name string, of map[string][]byte) {
 	switch {
 	case name == "gen_ai.client.inference.operation.details":
 		for k, v := range of {
@@ -54,34 +54,34 @@ func (s *span) named(name string, of map[string][]byte) {
 		s.attributes["exception.type"] = of["exception.type"]
 	case name == "gen_ai.choice":
 		s.convention = "GenAI events"
-		choice := &span{attributes: of}
-		m := choice.json("message")
+		choice := &otelSpan{attributes: of}
+		m := choice.attrJSON("message")
 		if m == nil {
-			m = choice.message(of)
+			m = choice.eventMessage(of)
 		}
-		s.says(m)
-		s.word = choice.text("finish_reason")
+		s.addResponse(m)
+		s.word = choice.attrText("finish_reason")
 	case strings.HasPrefix(name, "gen_ai.") && strings.HasSuffix(name, ".message"):
 		s.convention = "GenAI events"
 		role := strings.TrimSuffix(strings.TrimPrefix(name, "gen_ai."), ".message")
-		m := (&span{attributes: of}).message(of)
+		m := (&otelSpan{attributes: of}).eventMessage(of)
 		if by, parts := messageOf(m); parts != nil {
-			s.said = append(s.said, saidBy{speakerOf(role, by), parts})
+			s.history = append(s.history, spanMessage{roleOf(role, by), parts})
 		}
 	}
 }
 
-// message is what the attributes of an event are as a message of Chat Completions.
-func (s *span) message(of map[string][]byte) []byte {
+// eventMessage is what the attributes of an event are as a message of Chat Completions.
+func (s *otelSpan) eventMessage(of map[string][]byte) []byte {
 	id := of["id"]
 	if of["tool_call_id"] != nil {
 		id = of["tool_call_id"]
 	}
-	return object(member{"role", of["role"]}, member{"content", of["content"]}, member{"tool_calls", s.json("tool_calls")}, member{"tool_call_id", id})
+	return objectOf(member{"role", of["role"]}, member{"content", of["content"]}, member{"tool_calls", s.attrJSON("tool_calls")}, member{"tool_call_id", id})
 }
 
-// says takes a message of the answer.
-func (s *span) says(m []byte) {
+// addResponse takes a message of the answer.
+func (s *otelSpan) addResponse(m []byte) {
 	_, parts := messageOf(m)
 	s.answer.parts = append(s.answer.parts, parts...)
 	if word, _ := Text(Member(m, "finish_reason")); len(word) > 0 {
@@ -89,17 +89,17 @@ func (s *span) says(m []byte) {
 	}
 }
 
-// read takes what the attributes tell, by the first convention that has messages.
-func (s *span) read() {
-	s.asked = s.attributes["gen_ai.request.model"]
+// readAttributes takes what the attributes tell, by the first convention that has messages.
+func (s *otelSpan) readAttributes() {
+	s.requestModel = s.attributes["gen_ai.request.model"]
 	s.answer.model, s.answer.id = s.attributes["gen_ai.response.model"], s.attributes["gen_ai.response.id"]
-	if s.asked == nil {
-		s.asked = s.attributes["llm.model_name"]
+	if s.requestModel == nil {
+		s.requestModel = s.attributes["llm.model_name"]
 	}
 	if s.answer.model == nil {
-		s.answer.model = s.asked
+		s.answer.model = s.requestModel
 	}
-	for m := range Elements(s.json("gen_ai.response.finish_reasons")) {
+	for m := range Elements(s.attrJSON("gen_ai.response.finish_reasons")) {
 		if word, ok := Text(m); ok && s.word == "" {
 			s.word = string(word)
 		}
@@ -111,78 +111,78 @@ func (s *span) read() {
 		s.genAI()
 	case s.attributes["llm.model_name"] != nil || s.attributes["openinference.span.kind"] != nil:
 		s.convention = "OpenInference"
-		s.flattened("llm.input_messages.", "llm.output_messages.", "message.")
+		s.readFlattened("llm.input_messages.", "llm.output_messages.", "message.")
 		s.openInferenceTools()
 	default:
 		s.convention = "OpenLLMetry"
-		s.flattened("gen_ai.prompt.", "gen_ai.completion.", "")
+		s.readFlattened("gen_ai.prompt.", "gen_ai.completion.", "")
 	}
 	if s.word == "" {
-		s.word = s.text("llm.finish_reason")
+		s.word = s.attrText("llm.finish_reason")
 	}
 }
 
-func (s *span) genAI() {
-	if parts := partsOf(s.json("gen_ai.system_instructions")); parts != nil {
-		s.said = append(s.said, saidBy{theSystem, parts})
+func (s *otelSpan) genAI() {
+	if parts := partsOf(s.attrJSON("gen_ai.system_instructions")); parts != nil {
+		s.history = append(s.history, spanMessage{theSystem, parts})
 	}
-	for m := range Elements(s.json("gen_ai.input.messages")) {
+	for m := range Elements(s.attrJSON("gen_ai.input.messages")) {
 		by, parts := messageOf(m)
-		s.said = append(s.said, saidBy{by, parts})
+		s.history = append(s.history, spanMessage{by, parts})
 	}
-	for m := range Elements(s.json("gen_ai.output.messages")) {
-		s.says(m)
+	for m := range Elements(s.attrJSON("gen_ai.output.messages")) {
+		s.addResponse(m)
 	}
-	for t := range Elements(s.json("gen_ai.tool.definitions")) {
+	for t := range Elements(s.attrJSON("gen_ai.tool.definitions")) {
 		s.tools = append(s.tools, t)
 	}
 }
 
-// fail takes the status of a span whose call failed. One that has an answer has not.
-func (s *span) fail(status []byte) {
-	f := pick(status, "code", "message")
-	if len(s.answer.parts) > 0 || !reads(f[0], "STATUS_CODE_ERROR") && string(f[0]) != "2" {
+// setFailure takes the status of a span whose call failed. One that has an answer has not.
+func (s *otelSpan) setFailure(status []byte) {
+	f := pickMembers(status, "code", "message")
+	if len(s.answer.parts) > 0 || !hasText(f[0], "STATUS_CODE_ERROR") && string(f[0]) != "2" {
 		return
 	}
 	for _, why := range [][]byte{s.attributes["exception.message"], f[1], s.attributes["error.type"], s.attributes["exception.type"]} {
 		if s.answer.failure == nil {
-			s.answer.failure = aText(why)
+			s.answer.failure = nonEmptyText(why)
 		}
 	}
-	if s.answer.failed = aText(s.attributes["error.type"]); s.answer.failed == nil {
-		s.answer.failed = aText(s.attributes["exception.type"])
+	if s.answer.failed = nonEmptyText(s.attributes["error.type"]); s.answer.failed == nil {
+		s.answer.failed = nonEmptyText(s.attributes["exception.type"])
 	}
 }
 
-// flattened takes messages that are spread over attributes: PREFIX<i>.message.role and so on.
-func (s *span) flattened(input, output, inside string) {
-	for i := range mostFlattened {
-		by, parts, ok := s.flat(input+strconv.Itoa(i)+"."+inside, inside)
+// readFlattened takes messages that are spread over attributes: PREFIX<i>.message.role and so on.
+func (s *otelSpan) readFlattened(input, output, inside string) {
+	for i := range maxFlattened {
+		by, parts, ok := s.flatMessage(input+strconv.Itoa(i)+"."+inside, inside)
 		if !ok {
 			break
 		}
-		s.said = append(s.said, saidBy{by, parts})
+		s.history = append(s.history, spanMessage{by, parts})
 	}
-	for i := range mostFlattened {
+	for i := range maxFlattened {
 		at := output + strconv.Itoa(i) + "."
-		_, parts, ok := s.flat(at+inside, inside)
+		_, parts, ok := s.flatMessage(at+inside, inside)
 		if !ok {
 			break
 		}
 		s.answer.parts = append(s.answer.parts, parts...)
 		if s.word == "" {
-			s.word = s.text(at + "finish_reason")
+			s.word = s.attrText(at + "finish_reason")
 		}
 	}
 }
 
-// mostFlattened is how many messages, or calls of one, are looked for.
-const mostFlattened = 1 << 14
+// maxFlattened is how many messages, or calls of one, are looked for.
+const maxFlattened = 1 << 14
 
-// flat is the message whose attributes begin so. OpenInference has calls and texts one name deeper
+// flatMessage is the message whose attributes begin so. OpenInference has calls and texts one name deeper
 // than OpenLLMetry.
-func (s *span) flat(at, inside string) (by speaker, parts []utterance, ok bool) {
-	role, content := s.text(at+"role"), s.attributes[at+"content"]
+func (s *otelSpan) flatMessage(at, inside string) (by messageRole, parts []messagePart, ok bool) {
+	role, content := s.attrText(at+"role"), s.attributes[at+"content"]
 	call, function := "", ""
 	if inside != "" {
 		call, function = "tool_call.", "function."
@@ -192,42 +192,42 @@ func (s *span) flat(at, inside string) (by speaker, parts []utterance, ok bool) 
 		if text == nil {
 			text = []byte(`""`)
 		}
-		return theUser, []utterance{{kind: resultPart, id: aText(s.attributes[at+"tool_call_id"]), name: s.attributes[at+"name"], text: text}}, true
+		return theUser, []messagePart{{kind: resultPart, id: nonEmptyText(s.attributes[at+"tool_call_id"]), name: s.attributes[at+"name"], text: text}}, true
 	}
 	if content != nil {
 		parts = append(parts, contentOf(content)...)
 	}
-	for k := range mostFlattened {
+	for k := range maxFlattened {
 		block := at + "contents." + strconv.Itoa(k) + "."
 		if s.attributes[block+"message_content.type"] == nil && s.attributes[block+"message_content.text"] == nil && s.attributes[block+"tool_call.id"] == nil && s.attributes[block+"tool_call.function.name"] == nil {
 			break
 		}
-		if text := aText(s.attributes[block+"message_content.text"]); text != nil {
-			parts = append(parts, utterance{kind: textPart, text: text})
+		if text := nonEmptyText(s.attributes[block+"message_content.text"]); text != nil {
+			parts = append(parts, messagePart{kind: textPart, text: text})
 		}
 		parts = s.flatCall(parts, block+"tool_call.", function)
 	}
-	for j := range mostFlattened {
+	for j := range maxFlattened {
 		before := len(parts)
 		if parts = s.flatCall(parts, at+"tool_calls."+strconv.Itoa(j)+"."+call, function); len(parts) == before {
 			break
 		}
 	}
-	return speakerOf(role, theUser), parts, role != "" || len(parts) > 0
+	return roleOf(role, theUser), parts, role != "" || len(parts) > 0
 }
 
 // flatCall adds the call whose attributes begin so, if there is one.
-func (s *span) flatCall(parts []utterance, at, function string) []utterance {
+func (s *otelSpan) flatCall(parts []messagePart, at, function string) []messagePart {
 	name, args, id := s.attributes[at+function+"name"], s.attributes[at+function+"arguments"], s.attributes[at+"id"]
 	if name == nil && args == nil && id == nil {
 		return parts
 	}
-	return append(parts, utterance{kind: callPart, id: id, name: name, args: args})
+	return append(parts, messagePart{kind: callPart, id: id, name: name, args: args})
 }
 
-func (s *span) openInferenceTools() {
-	for i := range mostFlattened {
-		schema := s.json("llm.tools." + strconv.Itoa(i) + ".tool.json_schema")
+func (s *otelSpan) openInferenceTools() {
+	for i := range maxFlattened {
+		schema := s.attrJSON("llm.tools." + strconv.Itoa(i) + ".tool.json_schema")
 		if schema == nil {
 			return
 		}

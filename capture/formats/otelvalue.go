@@ -10,7 +10,7 @@ import (
 func attributesOf(list []byte) map[string][]byte {
 	all := map[string][]byte{}
 	for a := range Elements(list) {
-		f := pick(a, "key", "value")
+		f := pickMembers(a, "key", "value")
 		if key, ok := Text(f[0]); ok {
 			all[string(key)] = plainJSON(f[1], 0)
 		}
@@ -18,16 +18,16 @@ func attributesOf(list []byte) map[string][]byte {
 	return all
 }
 
-// deepest is how deep an attribute may be nested.
-const deepest = 64
+// maxAttributeDepth is how deep an attribute may be nested.
+const maxAttributeDepth = 64
 
 // plainJSON is a value of OTLP, which says what kind it is of, as the JSON that it stands for. It is
 // nil for what is none.
 func plainJSON(value []byte, depth int) []byte {
-	if depth > deepest {
+	if depth > maxAttributeDepth {
 		return nil
 	}
-	f := pick(value, "stringValue", "boolValue", "intValue", "doubleValue", "arrayValue", "kvlistValue")
+	f := pickMembers(value, "stringValue", "boolValue", "intValue", "doubleValue", "arrayValue", "kvlistValue")
 	switch {
 	case f[0] != nil:
 		return f[0]
@@ -42,11 +42,11 @@ func plainJSON(value []byte, depth int) []byte {
 		for v := range Elements(Member(f[4], "values")) {
 			all = append(all, orNull(plainJSON(v, depth+1)))
 		}
-		return array(all...)
+		return arrayOf(all...)
 	case f[5] != nil:
 		var all [][]byte
 		for kv := range Elements(Member(f[5], "values")) {
-			of := pick(kv, "key", "value")
+			of := pickMembers(kv, "key", "value")
 			if kindOf(of[0]) == '"' {
 				all = append(all, append(append(bytes.Clone(of[0]), ':'), orNull(plainJSON(of[1], depth+1))...))
 			}
@@ -63,14 +63,14 @@ func orNull(value []byte) []byte {
 	return value
 }
 
-// text is what an attribute reads.
-func (s *span) text(name string) string {
+// attrText is what an attribute reads.
+func (s *otelSpan) attrText(name string) string {
 	text, _ := Text(s.attributes[name])
 	return string(text)
 }
 
-// json is an attribute that is JSON, or a text of it.
-func (s *span) json(name string) []byte {
+// attrJSON is an attribute that is JSON, or a text of it.
+func (s *otelSpan) attrJSON(name string) []byte {
 	value := s.attributes[name]
 	if text, ok := Text(value); ok {
 		return bytes.TrimSpace(text)
@@ -78,8 +78,8 @@ func (s *span) json(name string) []byte {
 	return value
 }
 
-// count is the first of the attributes that there is, as a number, -1 without any.
-func (s *span) count(names ...string) int {
+// attrCount is the first of the attributes that there is, as a number, -1 without any.
+func (s *otelSpan) attrCount(names ...string) int {
 	for _, name := range names {
 		if n, err := strconv.Atoi(strings.Trim(string(s.attributes[name]), `"`)); err == nil {
 			return n

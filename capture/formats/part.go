@@ -11,43 +11,43 @@ import (
 	"toolscope/stream/jsonbytes"
 )
 
-// part is a value of a recording that may be written in YAML or in JSON. The zero part is no value,
+// fileValue is a value of a recording that may be written in YAML or in JSON. The zero part is no value,
 // and has nothing inside.
-type part struct {
+type fileValue struct {
 	node  *yaml.Node
 	texts [][]byte // that were taken out of the YAML
 	raw   []byte   // of JSON, as it stands
 }
 
-// aliasLimit is through how many aliases a value of YAML may be looked for.
-const aliasLimit = 8
+// maxAliasDepth is through how many aliases a value of YAML may be looked for.
+const maxAliasDepth = 8
 
-func yamlPart(n *yaml.Node, texts [][]byte) part {
-	for range aliasLimit {
+func yamlValue(n *yaml.Node, texts [][]byte) fileValue {
+	for range maxAliasDepth {
 		if n == nil || n.Kind != yaml.AliasNode {
 			break
 		}
 		n = n.Alias
 	}
-	return part{node: n, texts: texts}
+	return fileValue{node: n, texts: texts}
 }
 
-func (p part) is() bool { return p.node != nil || len(p.raw) > 0 }
+func (p fileValue) isPresent() bool { return p.node != nil || len(p.raw) > 0 }
 
-func (p part) isNull() bool {
+func (p fileValue) isNull() bool {
 	return p.node == nil && IsNull(p.raw) || p.node != nil && p.node.Kind == yaml.ScalarNode && p.node.ShortTag() == "!!null"
 }
 
-func (p part) isMapping() bool {
+func (p fileValue) isMapping() bool {
 	return p.node != nil && p.node.Kind == yaml.MappingNode || len(p.raw) > 0 && p.raw[0] == '{'
 }
 
-func (p part) isSequence() bool {
+func (p fileValue) isSequence() bool {
 	return p.node != nil && p.node.Kind == yaml.SequenceNode || len(p.raw) > 0 && p.raw[0] == '['
 }
 
 // isQuoted reports whether a scalar shows by itself that it is text.
-func (p part) isQuoted() bool {
+func (p fileValue) isQuoted() bool {
 	if p.node == nil {
 		return len(p.raw) > 0 && p.raw[0] == '"'
 	}
@@ -55,34 +55,34 @@ func (p part) isQuoted() bool {
 	return p.node.Kind == yaml.ScalarNode && p.node.Style&quoted != 0
 }
 
-// each calls do for each member of a mapping, and for each element of a sequence, with no key.
-func (p part) each(do func(key string, value part)) {
+// eachChild calls do for each member of a mapping, and for each element of a sequence, with no key.
+func (p fileValue) eachChild(do func(key string, value fileValue)) {
 	switch {
 	case p.node == nil:
 		for k, v := range Members(p.raw) {
-			do(k, part{raw: v})
+			do(k, fileValue{raw: v})
 		}
 		for v := range Elements(p.raw) {
-			do("", part{raw: v})
+			do("", fileValue{raw: v})
 		}
 	case p.node.Kind == yaml.MappingNode:
 		for i := 0; i+1 < len(p.node.Content); i += 2 {
-			do(strings.TrimPrefix(p.node.Content[i].Value, ":"), yamlPart(p.node.Content[i+1], p.texts))
+			do(strings.TrimPrefix(p.node.Content[i].Value, ":"), yamlValue(p.node.Content[i+1], p.texts))
 		}
 	case p.node.Kind == yaml.SequenceNode:
 		for _, n := range p.node.Content {
-			do("", yamlPart(n, p.texts))
+			do("", yamlValue(n, p.texts))
 		}
 	}
 }
 
 // get is what a mapping has at the first of the keys that it has.
-func (p part) get(keys ...string) (found part) {
+func (p fileValue) get(keys ...string) (found fileValue) {
 	if p.node == nil {
 		first := len(keys)
 		for k, v := range Members(p.raw) {
 			if i := slices.Index(keys, k); i >= 0 && i < first {
-				first, found = i, part{raw: v}
+				first, found = i, fileValue{raw: v}
 			}
 			if first == 0 {
 				break
@@ -91,27 +91,27 @@ func (p part) get(keys ...string) (found part) {
 		return found
 	}
 	for _, key := range keys {
-		p.each(func(k string, v part) {
-			if k == key && !found.is() {
+		p.eachChild(func(k string, v fileValue) {
+			if k == key && !found.isPresent() {
 				found = v
 			}
 		})
-		if found.is() {
+		if found.isPresent() {
 			return found
 		}
 	}
-	return part{}
+	return fileValue{}
 }
 
 // endsWith reports whether the last member of a mapping is one of these.
-func (p part) endsWith(keys ...string) bool {
+func (p fileValue) endsWith(keys ...string) bool {
 	last := ""
-	p.each(func(key string, _ part) { last = key })
+	p.eachChild(func(key string, _ fileValue) { last = key })
 	return slices.Contains(keys, last)
 }
 
-// bytes is what a scalar reads; one of YAML that is tagged as binary is decoded.
-func (p part) bytes() []byte {
+// asBytes is what a scalar reads; one of YAML that is tagged as binary is decoded.
+func (p fileValue) asBytes() []byte {
 	switch {
 	case p.isNull():
 		return nil
@@ -130,15 +130,15 @@ func (p part) bytes() []byte {
 			return p.texts[n]
 		}
 	case strings.HasSuffix(p.node.Tag, "!binary"):
-		return unbase64(p.node.Value)
+		return decodeBase64Text(p.node.Value)
 	}
 	return []byte(p.node.Value)
 }
 
-func (p part) text() string { return string(p.bytes()) }
+func (p fileValue) asText() string { return string(p.asBytes()) }
 
-// unbase64 decodes as much as there is.
-func unbase64(text string) []byte {
+// decodeBase64Text decodes as much as there is.
+func decodeBase64Text(text string) []byte {
 	text = strings.TrimRight(strings.Join(strings.Fields(text), ""), "=")
 	body, err := base64.RawStdEncoding.DecodeString(text)
 	if err != nil {
@@ -147,21 +147,21 @@ func unbase64(text string) []byte {
 	return body
 }
 
-// json is the value as JSON: as it stands, or put together from what YAML has; nil where that is too
+// asJSON is the value as JSON: as it stands, or put together from what YAML has; nil where that is too
 // much, as what a few names repeat can be.
-func (p part) json() []byte {
+func (p fileValue) asJSON() []byte {
 	if p.node == nil {
 		return p.raw
 	}
-	w := jsonWriter{room: valueLimit}
-	if w.value(p, 0); w.room < 0 {
+	w := jsonWriter{room: maxValueBytes}
+	if w.writeValue(p, 0); w.room < 0 {
 		return nil
 	}
 	return w.text
 }
 
-// nestLimit is how deep what YAML nests is gone into.
-const nestLimit = 200
+// maxNesting is how deep what YAML nests is gone into.
+const maxNesting = 200
 
 // jsonWriter writes a value of YAML as JSON, as long as there is room.
 type jsonWriter struct {
@@ -169,60 +169,60 @@ type jsonWriter struct {
 	room int
 }
 
-func (w *jsonWriter) put(text ...byte) {
+func (w *jsonWriter) appendText(text ...byte) {
 	if w.room -= len(text); w.room >= 0 {
 		w.text = append(w.text, text...)
 	}
 }
 
-func (w *jsonWriter) value(p part, depth int) {
+func (w *jsonWriter) writeValue(p fileValue, depth int) {
 	switch {
-	case depth > nestLimit:
+	case depth > maxNesting:
 		w.room = -1
 	case p.isMapping():
-		w.all(p, depth, '{', '}')
+		w.writeChildren(p, depth, '{', '}')
 	case p.isSequence():
-		w.all(p, depth, '[', ']')
+		w.writeChildren(p, depth, '[', ']')
 	default:
-		w.put(p.scalarJSON()...)
+		w.appendText(p.scalarJSON()...)
 	}
 }
 
-// all writes what is inside a mapping or a sequence.
-func (w *jsonWriter) all(p part, depth int, begin, end byte) {
-	w.put(begin)
+// writeChildren writes what is inside a mapping or a sequence.
+func (w *jsonWriter) writeChildren(p fileValue, depth int, begin, end byte) {
+	w.appendText(begin)
 	n := 0
-	p.each(func(key string, value part) {
+	p.eachChild(func(key string, value fileValue) {
 		if w.room < 0 {
 			return
 		}
 		if n++; n > 1 {
-			w.put(',')
+			w.appendText(',')
 		}
 		if begin == '{' {
-			w.put(append(appendQuoted(nil, key), ':')...)
+			w.appendText(append(appendQuoted(nil, key), ':')...)
 		}
-		w.value(value, depth+1)
+		w.writeValue(value, depth+1)
 	})
-	w.put(end)
+	w.appendText(end)
 }
 
 // scalarJSON keeps how a number is spelled, where JSON may spell it so.
-func (p part) scalarJSON() []byte {
+func (p fileValue) scalarJSON() []byte {
 	switch tag := p.node.ShortTag(); {
 	case tag == "!!null":
 		return []byte("null")
 	case tag == "!!bool":
 		return []byte(strings.ToLower(p.node.Value))
 	case tag == "!!int" || tag == "!!float":
-		var s Span
+		var s ValueScanner
 		if _, err := strconv.ParseFloat(p.node.Value, 64); err == nil && !strings.ContainsAny(p.node.Value, "_xXoOiInN+") {
 			if n, _ := s.Write([]byte(p.node.Value)); n == len(p.node.Value) {
 				return []byte(p.node.Value)
 			}
 		}
 	}
-	return appendQuoted(nil, string(p.bytes()))
+	return appendQuoted(nil, string(p.asBytes()))
 }
 
 // appendQuoted appends a string as JSON writes it; what is not UTF-8 is kept.

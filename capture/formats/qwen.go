@@ -15,7 +15,7 @@ var qwenCode = capture.Format{
 	Sniff: sniffQwenCode,
 	New: func(in *capture.Input) capture.Reader {
 		q := &qwenChat{talk: newTalk(in, geminiShape, "qwen-code session", capture.NoDeltas, capture.LateTimes, capture.NoEnding, capture.Reencoded)}
-		return &diary{in: in, book: q}
+		return &entryReader{in: in, book: q}
 	},
 }
 
@@ -27,7 +27,7 @@ func sniffQwenCode(first []byte, whole bool) capture.SniffResult {
 		if !ended && !whole && !isObject(line) {
 			break
 		}
-		f := pick(line, "uuid", "sessionId", "message")
+		f := pickMembers(line, "uuid", "sessionId", "message")
 		if f[0] == nil || f[1] == nil {
 			return capture.SniffResult{}
 		}
@@ -56,20 +56,20 @@ type qwenChat struct {
 }
 
 func (q *qwenChat) entry(recs []capture.Record, line []byte) []capture.Record {
-	f := pick(line, "type", "message", "timestamp", "sessionId", "model", "usageMetadata", "systemPayload")
-	kind, at := f[0], moment(f[2])
+	f := pickMembers(line, "type", "message", "timestamp", "sessionId", "model", "usageMetadata", "systemPayload")
+	kind, at := f[0], parseLogTime(f[2])
 	if q.name == nil {
-		q.name = aText(f[3])
+		q.name = nonEmptyText(f[3])
 	}
 	parts := geminiParts(Member(f[1], "parts"))
 	switch {
-	case reads(kind, "assistant"):
-		recs = q.answer(recs, &reply{model: f[4], parts: parts, usage: f[5]}, time.Time{}, at)
+	case hasText(kind, "assistant"):
+		recs = q.answer(recs, &modelResponse{model: f[4], parts: parts, usage: f[5]}, time.Time{}, at)
 		q.waits = false
-	case reads(kind, "user"), reads(kind, "tool_result"):
+	case hasText(kind, "user"), hasText(kind, "tool_result"):
 		q.hear(theUser, parts, at)
 		q.waits = true
-	case reads(kind, "system"):
+	case hasText(kind, "system"):
 		recs = q.failed(recs, Member(f[6], "uiEvent"), at)
 	}
 	return recs
@@ -77,19 +77,19 @@ func (q *qwenChat) entry(recs []capture.Record, line []byte) []capture.Record {
 
 // failed takes what was told of a request; only one that failed has no line of its own.
 func (q *qwenChat) failed(recs []capture.Record, event []byte, at time.Time) []capture.Record {
-	f := pick(event, "event.name", "error_message", "error", "model", "subagent_name")
-	if !reads(f[0], "qwen-code.api_error") || !q.waits || f[4] != nil {
+	f := pickMembers(event, "event.name", "error_message", "error", "model", "subagent_name")
+	if !hasText(f[0], "qwen-code.api_error") || !q.waits || f[4] != nil {
 		return recs
 	}
-	why := aText(f[1])
+	why := nonEmptyText(f[1])
 	if why == nil {
-		why = aText(f[2])
+		why = nonEmptyText(f[2])
 	}
 	if why == nil {
 		return recs
 	}
 	heard, results := q.news, q.results
-	recs = q.answer(recs, &reply{model: f[3], failure: why}, time.Time{}, at)
+	recs = q.answer(recs, &modelResponse{model: f[3], failure: why}, time.Time{}, at)
 	q.news, q.results = heard, results // it is asked again
 	return recs
 }

@@ -16,11 +16,11 @@ import (
 var request = capture.Format{
 	Name: "request", Title: "a request alone: calls and results of its history, tools",
 	Sniff: sniffRequest,
-	New:   func(in *capture.Input) capture.Reader { return &requestReader{output: output{in: in}} },
+	New:   func(in *capture.Input) capture.Reader { return &requestReader{recordWriter: recordWriter{in: in}} },
 }
 
-// requestLimit is the longest body whose history is read; a longer one is shown as it is.
-const requestLimit = 64 << 20
+// maxRequestBytes is the longest body whose history is read; a longer one is shown as it is.
+const maxRequestBytes = 64 << 20
 
 // sniffRequest: only a whole body is known for sure. What is not whole yet may become one as long
 // as its members are those of a request.
@@ -83,13 +83,13 @@ func askedBy(members map[string]byte) (is, never bool) {
 
 // requestReader holds the body until it is whole: what was asked is told before what became of it.
 type requestReader struct {
-	output
+	recordWriter
 	body []byte
 	rest int64 // bytes beyond requestLimit
 }
 
 func (r *requestReader) Write(recs []capture.Record, p []byte, _ time.Duration) ([]capture.Record, error) {
-	kept := p[:min(len(p), requestLimit-len(r.body))]
+	kept := p[:min(len(p), maxRequestBytes-len(r.body))]
 	r.body = append(r.body, kept...)
 	r.rest += int64(len(p) - len(kept))
 	return recs, nil
@@ -99,20 +99,20 @@ func (r *requestReader) Close(recs []capture.Record, end capture.End, why string
 	if r.rest == 0 {
 		tools := toolsIn(r.body)
 		for _, answer := range answersIn(r.body) {
-			r.exchange(&exchange{
+			r.writeExchange(&recordedExchange{
 				layers: []string{"request", "history"}, request: tools, response: answer,
 				lacks: []capture.Lack{capture.Resent, capture.NoDeltas, capture.NoTimes, capture.NoEnding, capture.Composed},
 			})
 		}
 	}
-	r.exchange(&exchange{
+	r.writeExchange(&recordedExchange{
 		layers: []string{"request"}, request: r.body, lacks: []capture.Lack{capture.NoTimes, capture.NoBody},
 		cut: end == capture.EndCut, why: why,
 	})
 	if r.rest > 0 {
-		r.note(true, "the body is %d bytes longer than is read (%d): the rest is left out, and its history is not looked at", r.rest, requestLimit)
+		r.addNote(true, "the body is %d bytes longer than is read (%d): the rest is left out, and its history is not looked at", r.rest, maxRequestBytes)
 	}
-	return r.output.over(recs)
+	return r.recordWriter.takeWritten(recs)
 }
 
 // toolsIn is a request of the tools alone, for the answers of the history: what was asked before
@@ -152,7 +152,7 @@ func answersIn(body []byte) (answers [][]byte) {
 	}
 	for _, message := range history.Messages {
 		if around, has := aroundMessage(message); has != nil {
-			answers = append(answers, fill(around, model, has))
+			answers = append(answers, fillBody(around, model, has))
 		}
 	}
 	for _, content := range history.Contents {
@@ -160,20 +160,20 @@ func answersIn(body []byte) (answers [][]byte) {
 			Role  string
 			Parts []map[string]json.RawMessage
 		}
-		if json.Unmarshal(content, &of) == nil && of.Role == "model" && slices.ContainsFunc(of.Parts, having("functionCall")) {
-			answers = append(answers, fill(`{"candidates":[{"content":MESSAGE}]}`, "", content))
+		if json.Unmarshal(content, &of) == nil && of.Role == "model" && slices.ContainsFunc(of.Parts, hasKey("functionCall")) {
+			answers = append(answers, fillBody(`{"candidates":[{"content":MESSAGE}]}`, "", content))
 		}
 	}
 	return append(answers, outputsIn(model, history.Input)...)
 }
 
-// fill puts a message of the model into the body of an answer.
-func fill(around, model string, message []byte) []byte {
+// fillBody puts a message of the model into the body of an answer.
+func fillBody(around, model string, message []byte) []byte {
 	before, after, _ := strings.Cut(around, "MESSAGE")
 	return slices.Concat([]byte(strings.Replace(before, "MODEL", model, 1)), message, []byte(after))
 }
 
-func having(key string) func(map[string]json.RawMessage) bool {
+func hasKey(key string) func(map[string]json.RawMessage) bool {
 	return func(m map[string]json.RawMessage) bool { return len(m[key]) > 0 }
 }
 
@@ -201,7 +201,7 @@ func aroundMessage(message []byte) (around string, has []byte) {
 	if json.Unmarshal(of.Content, &blocks) != nil {
 		return "", nil
 	}
-	if slices.ContainsFunc(blocks, having("toolUse")) {
+	if slices.ContainsFunc(blocks, hasKey("toolUse")) {
 		return `{"output":{"message":MESSAGE}}`, message
 	}
 	calls := func(b map[string]json.RawMessage) bool { return strings.HasSuffix(string(b["type"]), `tool_use"`) }
@@ -223,7 +223,7 @@ func outputsIn(model string, input []byte) (answers [][]byte) {
 	calls := false
 	end := func() {
 		if calls {
-			answers = append(answers, fill(`{"object":"response",MODEL"output":[MESSAGE]}`, model, bytes.Join(group, []byte(","))))
+			answers = append(answers, fillBody(`{"object":"response",MODEL"output":[MESSAGE]}`, model, bytes.Join(group, []byte(","))))
 		}
 		group, calls = nil, false
 	}

@@ -131,7 +131,7 @@ func longText(p []byte, key, value int) (text []byte, size int) {
 			return nil, 0
 		}
 		text, size = literal(p[value+len(header):], key-1, "")
-		text = unbase64(string(text))
+		text = decodeBase64Text(string(text))
 		size += value + len(header)
 	case '\'':
 		text, size = singleQuoted(p[value+1:])

@@ -16,7 +16,7 @@ func yamlJSON(text []byte, least int) (said string, taken int, err error) {
 	if err := yaml.Unmarshal(rest, &doc); err != nil || len(doc.Content) == 0 {
 		return "", len(texts), err
 	}
-	return string(yamlPart(doc.Content[0], texts).json()), len(texts), nil
+	return string(yamlValue(doc.Content[0], texts).asJSON()), len(texts), nil
 }
 
 const never = 1 << 30

@@ -2,16 +2,16 @@ package formats
 
 import "strconv"
 
-func digits(n int) []byte { return strconv.AppendInt(nil, int64(n), 10) }
+func intBytes(n int) []byte { return strconv.AppendInt(nil, int64(n), 10) }
 
 // geminiShape is that of Google's generateContent. Its parts stand in the file as they are.
-var geminiShape = shape{"Gemini content", "contents", geminiSaid, geminiReply}
+var geminiShape = messageShape{"Gemini content", "contents", geminiSaid, geminiReply}
 
-func geminiSaid(by speaker, parts []utterance) [][]byte {
+func geminiSaid(by messageRole, parts []messagePart) [][]byte {
 	return [][]byte{geminiContent(by, parts)}
 }
 
-func geminiContent(by speaker, parts []utterance) []byte {
+func geminiContent(by messageRole, parts []messagePart) []byte {
 	role := `"user"`
 	if by == theModel {
 		role = `"model"`
@@ -20,27 +20,27 @@ func geminiContent(by speaker, parts []utterance) []byte {
 	for i := range parts {
 		all = append(all, geminiPart(&parts[i]))
 	}
-	return object(member{"role", []byte(role)}, member{"parts", array(all...)})
+	return objectOf(member{"role", []byte(role)}, member{"parts", arrayOf(all...)})
 }
 
-func geminiPart(p *utterance) []byte {
+func geminiPart(p *messagePart) []byte {
 	switch {
 	case p.raw != nil:
 		return p.raw
 	case p.kind == callPart:
-		return object(member{"functionCall", object(member{"id", p.id}, member{"name", p.name}, member{"args", p.args})})
+		return objectOf(member{"functionCall", objectOf(member{"id", p.id}, member{"name", p.name}, member{"args", p.args})})
 	case p.kind == thoughtPart:
-		return object(member{"text", p.text}, member{"thought", []byte("true")})
+		return objectOf(member{"text", p.text}, member{"thought", []byte("true")})
 	}
-	return object(member{"text", p.text})
+	return objectOf(member{"text", p.text})
 }
 
 // geminiReply is one response, on a line of its own: what comes later of the same answer is
 // another.
-func geminiReply(r *reply) []byte {
+func geminiReply(r *modelResponse) []byte {
 	if r.failure != nil {
-		return addLine(nil, object(member{"usageMetadata", []byte("{}")}, member{"error", object(member{"message", r.failure})}))
+		return addLine(nil, objectOf(member{"usageMetadata", []byte("{}")}, member{"error", objectOf(member{"message", r.failure})}))
 	}
-	candidate := object(member{"content", geminiContent(theModel, r.parts)}, member{"index", []byte("0")})
-	return addLine(nil, object(member{"candidates", array(candidate)}, member{"usageMetadata", r.usage}, member{"modelVersion", r.model}))
+	candidate := objectOf(member{"content", geminiContent(theModel, r.parts)}, member{"index", []byte("0")})
+	return addLine(nil, objectOf(member{"candidates", arrayOf(candidate)}, member{"usageMetadata", r.usage}, member{"modelVersion", r.model}))
 }

@@ -39,7 +39,7 @@ func topKeys(first []byte) (keys []string, open bool) {
 		return nil, false
 	}
 	for k := range Members(first) {
-		if keys = append(keys, k); len(keys) >= mostKeys || slices.Contains(providersKeys, k) {
+		if keys = append(keys, k); len(keys) >= maxSniffKeys || slices.Contains(providersKeys, k) {
 			return keys, false
 		}
 	}
@@ -50,8 +50,8 @@ func topKeys(first []byte) (keys []string, open bool) {
 // held back to see what else comes.
 var providersKeys = []string{"candidates", "choices", "delta", "usageMetadata", "promptFeedback", "responseId", "modelVersion"}
 
-// mostKeys is how many keys of an object are looked at.
-const mostKeys = 64
+// maxSniffKeys is how many keys of an object are looked at.
+const maxSniffKeys = 64
 
 // sniffAny says whether a file begins with an object that has at least three of these keys, the
 // first of them or the second among them.

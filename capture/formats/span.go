@@ -7,10 +7,10 @@ import (
 	"toolscope/stream/jsonbytes"
 )
 
-// Span finds the end of one JSON value while its bytes arrive. It counts brackets and knows
+// ValueScanner finds the end of one JSON value while its bytes arrive. It counts brackets and knows
 // strings, and checks nothing else: of what is not JSON it finds some end. The zero value is ready.
 // It keeps a few words, however long and deep the value is.
-type Span struct {
+type ValueScanner struct {
 	depth   int
 	begun   bool // a byte of the value was seen
 	text    bool // inside a string
@@ -20,10 +20,10 @@ type Span struct {
 // Write looks at the next bytes. n is how many of them belong to the value, white space before it
 // included; done says that its end is known. A number or a word ends only before a byte that cannot
 // belong to it, which is not counted.
-func (s *Span) Write(p []byte) (n int, done bool) {
+func (s *ValueScanner) Write(p []byte) (n int, done bool) {
 	for n < len(p) {
 		if s.text {
-			n += s.inText(p[n:])
+			n += s.scanString(p[n:])
 			if !s.text && s.depth == 0 {
 				return n, true
 			}
@@ -56,8 +56,8 @@ func (s *Span) Write(p []byte) (n int, done bool) {
 	return n, false
 }
 
-// inText is how many bytes of p belong to the string that is open.
-func (s *Span) inText(p []byte) (n int) {
+// scanString is how many bytes of p belong to the string that is open.
+func (s *ValueScanner) scanString(p []byte) (n int) {
 	if s.escaped && len(p) > 0 {
 		s.escaped, n = false, 1
 	}
@@ -75,11 +75,11 @@ func (s *Span) inText(p []byte) (n int) {
 	}
 }
 
-// valueLimit is how long a value may be that is held to be read as a whole.
-const valueLimit = 64 << 20
+// maxValueBytes is how long a value may be that is held to be read as a whole.
+const maxValueBytes = 64 << 20
 
-// Found is a value that a Walk met and was asked for.
-type Found struct {
+// FoundValue is a value that a Walk met and was asked for.
+type FoundValue struct {
 	Path int    // which of the paths led to it
 	Raw  []byte // as it stands; it may share memory with what was written
 	At   int64  // where in the text it begins
@@ -102,17 +102,17 @@ type Walk struct {
 	Stray   int64 // bytes that did not belong where they stood
 	StrayAt int64 // where the first of them was
 
-	read   int64    // bytes of the text so far
-	levels []level  // the objects and arrays that are open and may hold what is asked for
-	now    walkStep // what is being read
-	span   Span     // of it
-	size   int64    // how much of it was read
-	held   []byte   // what of it came in earlier writes
-	path   int      // which path leads to it
+	read   int64           // bytes of the text so far
+	levels []openContainer // the objects and arrays that are open and may hold what is asked for
+	now    walkStep        // what is being read
+	span   ValueScanner    // of it
+	size   int64           // how much of it was read
+	held   []byte          // what of it came in earlier writes
+	path   int             // which path leads to it
 }
 
-// level is an object or an array that is open.
-type level struct {
+// openContainer is an object or an array that is open.
+type openContainer struct {
 	array bool
 	key   string // of the value that comes next, once it was read
 	keyed bool   // the key was read
@@ -128,13 +128,13 @@ const (
 )
 
 // Write takes the next bytes of the text, and gives the values that are complete with them.
-func (w *Walk) Write(p []byte, give func(Found)) {
+func (w *Walk) Write(p []byte, give func(FoundValue)) {
 	for len(p) > 0 {
 		n := 0
 		if w.now == between {
-			n = w.step(p)
+			n = w.readBetween(p)
 		} else {
-			n = w.through(p, give)
+			n = w.readOn(p, give)
 		}
 		w.read += int64(n)
 		p = p[n:]
@@ -143,9 +143,9 @@ func (w *Walk) Write(p []byte, give func(Found)) {
 
 // Close gives the value that the end of the text cuts, if there is one. A number at the end is not
 // cut.
-func (w *Walk) Close(give func(Found)) {
+func (w *Walk) Close(give func(FoundValue)) {
 	if w.now == inFound {
-		w.give(nil, w.span.depth > 0 || w.span.text, give)
+		w.emitValue(nil, w.span.depth > 0 || w.span.text, give)
 	}
 	w.now = between
 }
@@ -154,17 +154,17 @@ func (w *Walk) Close(give func(Found)) {
 // closed.
 func (w *Walk) Open() bool { return len(w.levels) > 0 || w.now != between }
 
-// through reads on in a value, or in a key.
-func (w *Walk) through(p []byte, give func(Found)) int {
+// readOn reads on in a value, or in a key.
+func (w *Walk) readOn(p []byte, give func(FoundValue)) int {
 	n, done := w.span.Write(p)
 	w.size += int64(n)
 	switch {
 	case w.now == inFound && done:
-		w.give(p[:n:n], false, give)
+		w.emitValue(p[:n:n], false, give)
 	case w.now == inKey && done:
 		top := &w.levels[len(w.levels)-1]
-		top.key, top.keyed = unquoted(append(w.held, p[:n]...)), true
-	case w.now == inSkipped || w.size > valueLimit:
+		top.key, top.keyed = unquoteString(append(w.held, p[:n]...)), true
+	case w.now == inSkipped || w.size > maxValueBytes:
 		w.held = nil
 	default:
 		if len(w.held)+n > cap(w.held) { // doubled: a long value comes in many pieces
@@ -178,13 +178,13 @@ func (w *Walk) through(p []byte, give func(Found)) int {
 	return n
 }
 
-// unquoted is what a string reads, of which at least the quotes are there.
-func unquoted(raw []byte) string {
+// unquoteString is what a string reads, of which at least the quotes are there.
+func unquoteString(raw []byte) string {
 	return string(jsonbytes.AppendUnquoted(nil, raw[1:max(1, len(raw)-1)]))
 }
 
-func (w *Walk) give(last []byte, cut bool, give func(Found)) {
-	f := Found{Path: w.path, Raw: last, Size: w.size, Cut: cut, Long: w.size > valueLimit}
+func (w *Walk) emitValue(last []byte, cut bool, give func(FoundValue)) {
+	f := FoundValue{Path: w.path, Raw: last, Size: w.size, Cut: cut, Long: w.size > maxValueBytes}
 	f.At = w.read + int64(len(last)) - w.size
 	switch {
 	case f.Long:
@@ -195,9 +195,9 @@ func (w *Walk) give(last []byte, cut bool, give func(Found)) {
 	give(f)
 }
 
-// step looks at what begins where nothing is being read, and is how many bytes that took.
-func (w *Walk) step(p []byte) int {
-	var top *level
+// readBetween looks at what begins where nothing is being read, and is how many bytes that took.
+func (w *Walk) readBetween(p []byte) int {
+	var top *openContainer
 	if len(w.levels) > 0 {
 		top = &w.levels[len(w.levels)-1]
 	}
@@ -206,61 +206,63 @@ func (w *Walk) step(p []byte) int {
 		return jsonbytes.SpaceLen(p)
 	case top != nil && (c == '}' && !top.array || c == ']' && top.array):
 		w.levels = w.levels[:len(w.levels)-1]
-		w.after()
+		w.endValue()
 	case top != nil && c == ',':
 		top.keyed = false
 	case top != nil && c == ':' && top.keyed:
 	case c == '}' || c == ']' || c == ',' || c == ':' || top != nil && !top.array && !top.keyed && c != '"':
-		w.stray()
+		w.skipUnexpected()
 	case top != nil && !top.array && !top.keyed:
-		w.begin(inKey)
+		w.beginStep(inKey)
 		return 0
 	default:
-		return w.value(c)
+		return w.beginValue(c)
 	}
 	return 1
 }
 
-func (w *Walk) stray() {
+func (w *Walk) skipUnexpected() {
 	if w.Stray++; w.Stray == 1 {
 		w.StrayAt = w.read
 	}
 }
 
-func (w *Walk) begin(what walkStep) { w.now, w.span, w.size, w.held = what, Span{}, 0, w.held[:0] }
+func (w *Walk) beginStep(what walkStep) {
+	w.now, w.span, w.size, w.held = what, ValueScanner{}, 0, w.held[:0]
+}
 
-// after is behind a value: what comes next in an object is a key.
-func (w *Walk) after() {
+// endValue is behind a value: what comes next in an object is a key.
+func (w *Walk) endValue() {
 	if len(w.levels) > 0 {
 		w.levels[len(w.levels)-1].keyed = false
 	}
 }
 
-// value begins the value whose first byte is c: it is gone into, where it may hold what is asked
+// beginValue begins the value whose first byte is c: it is gone into, where it may hold what is asked
 // for, or is what is asked for, or is passed over.
-func (w *Walk) value(c byte) int {
-	found, leads := w.asked()
+func (w *Walk) beginValue(c byte) int {
+	found, leads := w.matchPaths()
 	switch {
 	case found >= 0:
-		w.begin(inFound)
+		w.beginStep(inFound)
 		w.path = found
 	case leads && (c == '{' || c == '['):
-		w.levels = append(w.levels, level{array: c == '['})
+		w.levels = append(w.levels, openContainer{array: c == '['})
 		return 1
 	default:
-		w.begin(inSkipped)
+		w.beginStep(inSkipped)
 	}
-	w.after()
+	w.endValue()
 	return 0
 }
 
-// asked is the path that leads to the value that begins here, or -1, and whether some path leads
+// matchPaths is the path that leads to the value that begins here, or -1, and whether some path leads
 // through it.
-func (w *Walk) asked() (found int, leads bool) {
+func (w *Walk) matchPaths() (found int, leads bool) {
 	found = -1
 	for i, path := range w.Paths {
 		switch {
-		case len(path) < len(w.levels) || !w.along(path):
+		case len(path) < len(w.levels) || !w.leadsHere(path):
 		case len(path) == len(w.levels):
 			found = i
 		default:
@@ -270,7 +272,7 @@ func (w *Walk) asked() (found int, leads bool) {
 	return found, leads
 }
 
-func (w *Walk) along(path []string) bool {
+func (w *Walk) leadsHere(path []string) bool {
 	for i, l := range w.levels {
 		if l.array && path[i] != "*" || !l.array && path[i] != l.key {
 			return false

@@ -14,9 +14,9 @@ const walked = `{"log":{"version":"1.2","entries":[{"a":"}\\\"]","n":[1,{"x":[]}
 
 var walkedPaths = [][]string{{"log", "entries", "*"}, {"log", "version"}, {"entries"}}
 
-func walk(paths [][]string, parts ...string) (found []Found, w *Walk) {
+func walk(paths [][]string, parts ...string) (found []FoundValue, w *Walk) {
 	w = &Walk{Paths: paths}
-	give := func(f Found) {
+	give := func(f FoundValue) {
 		f.Raw = slices.Clone(f.Raw)
 		found = append(found, f)
 	}
@@ -55,7 +55,7 @@ func TestWalkTheTextItself(t *testing.T) {
 	}
 }
 
-func sameFound(a, b Found) bool {
+func sameFound(a, b FoundValue) bool {
 	return a.Path == b.Path && bytes.Equal(a.Raw, b.Raw) && a.At == b.At && a.Size == b.Size && a.Cut == b.Cut && a.Long == b.Long
 }
 
@@ -99,18 +99,18 @@ func TestWalkDeepAndLong(t *testing.T) {
 		t.Errorf("behind a deep value: %d found", len(found))
 	}
 	w := Walk{Paths: walkedPaths}
-	var found []Found
-	give := func(f Found) { found = append(found, f) }
+	var found []FoundValue
+	give := func(f FoundValue) { found = append(found, f) }
 	w.Write([]byte(`{"log":{"entries":["`), give)
 	block := bytes.Repeat([]byte("x"), 1<<20)
-	for range valueLimit/len(block) + 1 {
+	for range maxValueBytes/len(block) + 1 {
 		w.Write(block, give)
-		if cap(w.held) > 2*valueLimit {
+		if cap(w.held) > 2*maxValueBytes {
 			t.Fatalf("holds %d bytes", cap(w.held))
 		}
 	}
 	w.Write([]byte(`",2]}}`), give)
-	if len(found) != 2 || !found[0].Long || found[0].Raw != nil || found[0].Size < valueLimit || string(found[1].Raw) != "2" {
+	if len(found) != 2 || !found[0].Long || found[0].Raw != nil || found[0].Size < maxValueBytes || string(found[1].Raw) != "2" {
 		t.Errorf("behind a long value: %d found", len(found))
 	}
 }
@@ -182,7 +182,7 @@ func BenchmarkWalk(b *testing.B) {
 	for b.Loop() {
 		w := Walk{Paths: walkedPaths}
 		for at := 0; at < len(text); at += 64 << 10 {
-			w.Write(text[at:min(at+64<<10, len(text))], func(Found) {})
+			w.Write(text[at:min(at+64<<10, len(text))], func(FoundValue) {})
 		}
 	}
 }

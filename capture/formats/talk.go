@@ -13,7 +13,7 @@ import (
 // before, and names the conversation that holds the rest.
 type talk struct {
 	in     *capture.Input
-	shape  shape
+	shape  messageShape
 	layers []string
 	lacks  []capture.Lack
 	name   []byte // the conversation's own, a string
@@ -26,19 +26,19 @@ type talk struct {
 	began    bool      // there was one
 }
 
-func newTalk(in *capture.Input, s shape, name string, lacks ...capture.Lack) *talk {
+func newTalk(in *capture.Input, s messageShape, name string, lacks ...capture.Lack) *talk {
 	return &talk{in: in, shape: s, layers: []string{name, s.name}, lacks: append(lacks, capture.Composed)}
 }
 
 // hear takes what was said.
-func (t *talk) hear(by speaker, parts []utterance, at time.Time) {
+func (t *talk) hear(by messageRole, parts []messagePart, at time.Time) {
 	if len(parts) == 0 {
 		return
 	}
-	for _, m := range t.shape.said(by, parts) {
+	for _, m := range t.shape.messages(by, parts) {
 		t.news, t.size = append(t.news, m), t.size+len(m)
 	}
-	for t.size > valueLimit && len(t.news) > 1 { // of a file that is no conversation
+	for t.size > maxValueBytes && len(t.news) > 1 { // of a file that is no conversation
 		t.size -= len(t.news[0])
 		t.news = t.news[1:]
 	}
@@ -59,14 +59,14 @@ func (t *talk) ask(recs []capture.Record, model []byte, at time.Time) []capture.
 	head := t.in.NewHead(t.layers, t.lacks...)
 	head.Start, head.Incremental = at, t.began
 	t.began = true
-	body := object(member{"model", model}, member{"conversation", t.name}, member{t.shape.history, array(t.news...)})
+	body := objectOf(member{"model", model}, member{"conversation", t.name}, member{t.shape.history, arrayOf(t.news...)})
 	t.news, t.size, t.results, t.heardAt = nil, 0, false, time.Time{}
 	return append(recs, capture.Record{Exchange: t.exchange, Side: capture.Request, At: t.in.RecordTime(at), Head: head, Data: body})
 }
 
 // say adds to the answer of the exchange that is open.
-func (t *talk) say(recs []capture.Record, r *reply, at time.Time) []capture.Record {
-	return append(recs, capture.Record{Exchange: t.exchange, At: t.in.RecordTime(at), Data: t.shape.reply(r)})
+func (t *talk) say(recs []capture.Record, r *modelResponse, at time.Time) []capture.Record {
+	return append(recs, capture.Record{Exchange: t.exchange, At: t.in.RecordTime(at), Data: t.shape.response(r)})
 }
 
 // end ends the exchange that is open, if one is.
@@ -79,7 +79,7 @@ func (t *talk) end(recs []capture.Record, last capture.Record) []capture.Record 
 }
 
 // answer is a whole exchange; the model's words are heard too.
-func (t *talk) answer(recs []capture.Record, r *reply, asked, at time.Time) []capture.Record {
+func (t *talk) answer(recs []capture.Record, r *modelResponse, asked, at time.Time) []capture.Record {
 	recs = t.end(recs, capture.Record{At: capture.NoTime, End: capture.EndEOF})
 	recs = t.ask(recs, r.model, asked)
 	recs = t.say(recs, r, at)
@@ -102,9 +102,9 @@ func (t *talk) close(recs []capture.Record) []capture.Record {
 	return recs
 }
 
-// moment is a time as logs write it: text, or seconds, milliseconds, microseconds or nanoseconds
+// parseLogTime is a time as logs write it: text, or seconds, milliseconds, microseconds or nanoseconds
 // since 1970, which their size tells apart. It is the zero time where there is none.
-func moment(value []byte) time.Time {
+func parseLogTime(value []byte) time.Time {
 	text, isText := Text(value)
 	if isText {
 		for _, layout := range []string{time.RFC3339Nano, "2006-01-02 15:04:05.999999999", "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999Z07:00"} {

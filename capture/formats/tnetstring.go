@@ -6,27 +6,27 @@ import (
 	"strconv"
 )
 
-// netstring is a value as mitmproxy writes it: its length in decimal, a colon, so many bytes, and a
+// tnetstring is a value as mitmproxy writes it: its length in decimal, a colon, so many bytes, and a
 // tag. What is inside a list or a dictionary is read when it is asked for.
 //
 //	, bytes   ; text   # integer   ^ float   ! boolean   ~ null   ] list   } dictionary
-type netstring struct {
+type tnetstring struct {
 	tag  byte // 0 is no value
 	data []byte
 }
 
-// lengthDigits is how many digits a length may have.
-const lengthDigits = 12
+// maxLengthDigits is how many digits a length may have.
+const maxLengthDigits = 12
 
 // netstringSize is how long the value is that p begins with, and where its data begins. It is 0 as
 // long as p does not tell, and -1 where no value begins.
 func netstringSize(p []byte) (size, data int) {
 	digits := 0
-	for digits < len(p) && digits <= lengthDigits && '0' <= p[digits] && p[digits] <= '9' {
+	for digits < len(p) && digits <= maxLengthDigits && '0' <= p[digits] && p[digits] <= '9' {
 		digits++
 	}
 	switch {
-	case digits > lengthDigits:
+	case digits > maxLengthDigits:
 		return -1, 0
 	case digits == len(p):
 		return 0, 0
@@ -38,17 +38,17 @@ func netstringSize(p []byte) (size, data int) {
 }
 
 // nextNetstring reads the value that p begins with; ok is false if it is not whole.
-func nextNetstring(p []byte) (v netstring, rest []byte, ok bool) {
+func nextNetstring(p []byte) (v tnetstring, rest []byte, ok bool) {
 	size, data := netstringSize(p)
 	if size <= 0 || size > len(p) {
-		return netstring{}, nil, false
+		return tnetstring{}, nil, false
 	}
-	return netstring{p[size-1], p[data : size-1 : size-1]}, p[size:], true
+	return tnetstring{p[size-1], p[data : size-1 : size-1]}, p[size:], true
 }
 
-// elements are those of a list; anything else has none.
-func (v netstring) elements() iter.Seq[netstring] {
-	return func(yield func(netstring) bool) {
+// eachElement are those of a list; anything else has none.
+func (v tnetstring) eachElement() iter.Seq[tnetstring] {
+	return func(yield func(tnetstring) bool) {
 		if v.tag != ']' && v.tag != '}' {
 			return
 		}
@@ -62,9 +62,9 @@ func (v netstring) elements() iter.Seq[netstring] {
 	}
 }
 
-// list is the elements of a list, at most so many.
-func (v netstring) list(most int) (all []netstring) {
-	for e := range v.elements() {
+// firstElements is the elements of a list, at most so many.
+func (v tnetstring) firstElements(most int) (all []tnetstring) {
+	for e := range v.eachElement() {
 		if all = append(all, e); len(all) == most {
 			break
 		}
@@ -73,30 +73,30 @@ func (v netstring) list(most int) (all []netstring) {
 }
 
 // get is what a dictionary has at a key.
-func (v netstring) get(key string) netstring {
+func (v tnetstring) get(key string) tnetstring {
 	if v.tag != '}' {
-		return netstring{}
+		return tnetstring{}
 	}
 	isKey, match := true, false
-	for e := range v.elements() {
+	for e := range v.eachElement() {
 		if !isKey && match {
 			return e
 		}
 		match = isKey && string(e.data) == key
 		isKey = !isKey
 	}
-	return netstring{}
+	return tnetstring{}
 }
 
-// text is text or bytes.
-func (v netstring) text() string {
+// asText is text or bytes.
+func (v tnetstring) asText() string {
 	if v.tag != ';' && v.tag != ',' {
 		return ""
 	}
 	return string(v.data)
 }
 
-func (v netstring) number() float64 {
+func (v tnetstring) asNumber() float64 {
 	if v.tag != '#' && v.tag != '^' {
 		return 0
 	}
@@ -104,4 +104,4 @@ func (v netstring) number() float64 {
 	return f
 }
 
-func (v netstring) isTrue() bool { return v.tag == '!' && bytes.Equal(v.data, []byte("true")) }
+func (v tnetstring) isTrue() bool { return v.tag == '!' && bytes.Equal(v.data, []byte("true")) }

@@ -42,7 +42,7 @@ func sniffPair(first []byte, whole bool, member, why string) capture.SniffResult
 	return sniffObject(first, whole, func(key string, value []byte) capture.SniffResult {
 		switch {
 		case member == "path" && tapKeys[key]:
-			return maybe(false)
+			return sniffMaybe(false)
 		case key != "request" || value[0] != '{':
 			return capture.SniffResult{}
 		}
@@ -56,133 +56,133 @@ func sniffPair(first []byte, whole bool, member, why string) capture.SniffResult
 		if isWhole(value) {
 			return capture.SniffResult{}
 		}
-		return maybe(false)
+		return sniffMaybe(false)
 	})
 }
 
 func readClaudeTrace(r *valuesReader, object []byte, cut bool) {
-	line := part{raw: object}
+	line := fileValue{raw: object}
 	request, response := line.get("request"), line.get("response")
 	if !request.isMapping() {
-		r.lacking("no request")
+		r.noteUnexpected("no request")
 		return
 	}
-	x := exchange{layers: []string{"claude-trace"}, cut: cut || !response.isMapping()}
-	x.method, x.url = request.get("method").text(), request.get("url").text()
-	x.asked, x.began = partHeader(request.get("headers")), clock(request.get("timestamp"))
-	x.request = loggedBody(request.get("body"), cut && !response.is())
-	x.status = int(number(response.get("status_code").raw))
-	x.answered, x.ended = decoded(partHeader(response.get("headers"))), clock(response.get("timestamp"))
-	if raw := response.get("body_raw"); raw.is() && !raw.isNull() {
-		x.response = raw.bytes()
-		x.lack(capture.NoTimes)
+	x := recordedExchange{layers: []string{"claude-trace"}, cut: cut || !response.isMapping()}
+	x.method, x.url = request.get("method").asText(), request.get("url").asText()
+	x.requestHeader, x.began = partHeader(request.get("headers")), parseClock(request.get("timestamp"))
+	x.request = loggedBody(request.get("body"), cut && !response.isPresent())
+	x.status = int(parseNumber(response.get("status_code").raw))
+	x.responseHeader, x.ended = withoutCoding(partHeader(response.get("headers"))), parseClock(response.get("timestamp"))
+	if raw := response.get("body_raw"); raw.isPresent() && !raw.isNull() {
+		x.response = raw.asBytes()
+		x.addLack(capture.NoTimes)
 	} else if events := response.get("events"); events.isSequence() {
-		x.events(events, cut)
+		x.setEvents(events, cut)
 	} else if response.isMapping() {
-		x.whole(response.get("body"), cut)
+		x.setResponse(response.get("body"), cut)
 	}
-	r.exchange(&x)
+	r.writeExchange(&x)
 	if !response.isMapping() {
-		r.note(false, "line %d: the log has no answer to this request", r.n)
+		r.addNote(false, "line %d: the log has no answer to this request", r.n)
 	}
 }
 
 func readClaudeTap(r *valuesReader, object []byte, cut bool) {
-	line := part{raw: object}
+	line := fileValue{raw: object}
 	request, response := line.get("request"), line.get("response")
 	if !request.isMapping() {
-		r.lacking("no request")
+		r.noteUnexpected("no request")
 		return
 	}
-	x := exchange{layers: []string{"claude-tap"}, cut: cut || !response.isMapping()}
-	x.method = request.get("method").text()
-	x.url = strings.TrimSuffix(line.get("upstream_base_url").text(), "/") + request.get("path").text()
-	x.asked = partHeader(request.get("headers"))
-	x.ended = clock(line.get("timestamp"))
-	if took := number(line.get("duration_ms").raw); took > 0 && !x.ended.IsZero() {
+	x := recordedExchange{layers: []string{"claude-tap"}, cut: cut || !response.isMapping()}
+	x.method = request.get("method").asText()
+	x.url = strings.TrimSuffix(line.get("upstream_base_url").asText(), "/") + request.get("path").asText()
+	x.requestHeader = partHeader(request.get("headers"))
+	x.ended = parseClock(line.get("timestamp"))
+	if took := parseNumber(line.get("duration_ms").raw); took > 0 && !x.ended.IsZero() {
 		x.began = x.ended.Add(-time.Duration(took * float64(time.Millisecond)))
 	}
-	x.status = int(number(response.get("status").raw))
-	x.answered = decoded(partHeader(response.get("headers")))
-	x.request = loggedBody(request.get("body"), cut && !response.is())
+	x.status = int(parseNumber(response.get("status").raw))
+	x.responseHeader = withoutCoding(partHeader(response.get("headers")))
+	x.request = loggedBody(request.get("body"), cut && !response.isPresent())
 	switch {
 	case response.get("ws_events").isSequence():
-		x.socket(request, response, cut)
+		x.setMessages(request, response, cut)
 	case response.get("sse_events").isSequence():
-		x.events(response.get("sse_events"), cut)
+		x.setEvents(response.get("sse_events"), cut)
 	case response.isMapping() && !cut: // behind the answer put together its events may stand
-		x.whole(response.get("body"), cut)
+		x.setResponse(response.get("body"), cut)
 	}
-	r.exchange(&x)
+	r.writeExchange(&x)
 	if !response.isMapping() {
-		r.note(false, "line %d: the trace has no answer to this request", r.n)
+		r.addNote(false, "line %d: the trace has no answer to this request", r.n)
 	}
 }
 
 // loggedBody is a body that was parsed where it was JSON; of one that is cut there is nothing.
-func loggedBody(body part, cut bool) []byte {
+func loggedBody(body fileValue, cut bool) []byte {
 	if body.isNull() || cut && !isWhole(body.raw) {
 		return nil
 	}
-	return body.bytes()
+	return body.asBytes()
 }
 
-// whole takes an answer that did not come as a stream, or was put together.
-func (x *exchange) whole(body part, cut bool) {
+// setResponse takes an answer that did not come as a stream, or was put together.
+func (x *recordedExchange) setResponse(body fileValue, cut bool) {
 	x.response = loggedBody(body, cut)
 	switch {
 	case len(x.response) == 0:
-		x.lack(capture.NoBody)
+		x.addLack(capture.NoBody)
 		return
 	case body.isMapping():
-		x.lack(capture.Reencoded)
+		x.addLack(capture.Reencoded)
 	}
-	x.lack(capture.NoTimes)
+	x.addLack(capture.NoTimes)
 }
 
-// events takes a stream that was kept as its events.
-func (x *exchange) events(list part, cut bool) {
+// setEvents takes a stream that was kept as its events.
+func (x *recordedExchange) setEvents(list fileValue, cut bool) {
 	timed := false
-	list.each(func(_ string, e part) {
+	list.eachChild(func(_ string, e fileValue) {
 		if cut && !isWhole(e.raw) {
 			return
 		}
 		data := e.get("data")
-		if !e.get("data").is() {
+		if !e.get("data").isPresent() {
 			data = e
 		}
-		at := clock(e.get("timestamp", "time"))
+		at := parseClock(e.get("timestamp", "time"))
 		timed = timed || !at.IsZero()
-		x.pieces = append(x.pieces, piece{at: at, data: sseEvent(e.get("event", "eventName").text(), "", data.bytes())})
+		x.pieces = append(x.pieces, timedBytes{at: at, data: sseEvent(e.get("event", "eventName").asText(), "", data.asBytes())})
 	})
 	if !timed {
-		x.lack(capture.NoTimes)
+		x.addLack(capture.NoTimes)
 	}
 }
 
-// socket takes the messages of a WebSocket. In which order those of the two sides came is not kept:
+// setMessages takes the messages of a WebSocket. In which order those of the two sides came is not kept:
 // each of the client's stands before the answers to it, which end with what the client waits for.
-func (x *exchange) socket(request, response part, cut bool) {
+func (x *recordedExchange) setMessages(request, response fileValue, cut bool) {
 	x.request, x.status = nil, 101
-	x.lack(capture.NoTimes)
+	x.addLack(capture.NoTimes)
 	var asked [][]byte
-	request.get("ws_events").each(func(_ string, m part) { asked = append(asked, m.raw) })
+	request.get("ws_events").eachChild(func(_ string, m fileValue) { asked = append(asked, m.raw) })
 	if len(asked) == 0 && request.get("body").isMapping() {
 		asked = append(asked, request.get("body").raw)
 	}
 	ask := func(n int) {
 		for ; n > 0 && len(asked) > 0; n-- {
-			x.pieces = append(x.pieces, piece{side: capture.Request, data: asked[0]})
+			x.pieces = append(x.pieces, timedBytes{side: capture.Request, data: asked[0]})
 			asked = asked[1:]
 		}
 	}
 	ask(1)
-	response.get("ws_events").each(func(_ string, m part) {
+	response.get("ws_events").eachChild(func(_ string, m fileValue) {
 		if cut && !isWhole(m.raw) {
 			return
 		}
-		x.pieces = append(x.pieces, piece{data: m.raw})
-		switch m.get("type").text() {
+		x.pieces = append(x.pieces, timedBytes{data: m.raw})
+		switch m.get("type").asText() {
 		case "response.completed", "response.failed", "response.incomplete", "response.done", "error":
 			ask(1)
 		}
@@ -190,14 +190,14 @@ func (x *exchange) socket(request, response part, cut bool) {
 	ask(len(asked))
 }
 
-// clock is a time as seconds or milliseconds since 1970, or as text.
-func clock(p part) time.Time {
+// parseClock is a time as seconds or milliseconds since 1970, or as text.
+func parseClock(p fileValue) time.Time {
 	if len(p.raw) > 0 && p.raw[0] == '"' {
-		return stamp(p.text())
+		return parseISOTime(p.asText())
 	}
-	n := number(p.raw)
+	n := parseNumber(p.raw)
 	if n > 1e11 {
 		n /= 1000
 	}
-	return seconds(n)
+	return unixTime(n)
 }

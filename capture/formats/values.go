@@ -11,7 +11,7 @@ import (
 
 // valuesReader reads what is kept as values in a JSON text, one of them at a time.
 type valuesReader struct {
-	output
+	recordWriter
 	walk Walk
 	what string // one of them is called: "entry"
 	n    int    // of the latest one, from 1
@@ -27,7 +27,7 @@ func newEntries(in *capture.Input, what string, read func(r *valuesReader, objec
 		if !isObject(object) {
 			return nil
 		}
-		again := &valuesReader{output: alone(in)}
+		again := &valuesReader{recordWriter: newRereadWriter(in)}
 		read(again, object, false)
 		return again.recs
 	})
@@ -35,22 +35,22 @@ func newEntries(in *capture.Input, what string, read func(r *valuesReader, objec
 }
 
 func newValues(in *capture.Input, what string, read func(r *valuesReader, object []byte, cut bool), paths ...[]string) *valuesReader {
-	return &valuesReader{output: output{in: in}, walk: Walk{Paths: paths}, what: what, read: read}
+	return &valuesReader{recordWriter: recordWriter{in: in}, walk: Walk{Paths: paths}, what: what, read: read}
 }
 
 func (r *valuesReader) Write(recs []capture.Record, p []byte, _ time.Duration) ([]capture.Record, error) {
-	r.walk.Write(p, r.value)
-	return r.over(recs), nil
+	r.walk.Write(p, r.takeValue)
+	return r.takeWritten(recs), nil
 }
 
 func (r *valuesReader) Close(recs []capture.Record, _ capture.End, _ string, _ time.Duration) []capture.Record {
 	open := r.walk.Open()
-	r.walk.Close(r.value)
+	r.walk.Close(r.takeValue)
 	if open {
-		r.note(true, "the file ends before its end, behind %s %d", r.what, r.n)
+		r.addNote(true, "the file ends before its end, behind %s %d", r.what, r.n)
 	}
 	if r.walk.Stray > 0 {
-		r.note(true, "no JSON: %s from byte %d on", count.Of(r.walk.Stray, "byte"), r.walk.StrayAt)
+		r.addNote(true, "no JSON: %s from byte %d on", count.Of(r.walk.Stray, "byte"), r.walk.StrayAt)
 	}
 	if r.done != nil {
 		r.done(r)
@@ -58,14 +58,14 @@ func (r *valuesReader) Close(recs []capture.Record, _ capture.End, _ string, _ t
 	return r.close(recs)
 }
 
-func (r *valuesReader) value(f Found) {
+func (r *valuesReader) takeValue(f FoundValue) {
 	r.n++
 	r.at = f.At
 	switch {
 	case f.Long:
-		r.note(true, "%s %d, at byte %d, is %d bytes long: more than %d are not read", r.what, r.n, f.At, f.Size, valueLimit)
+		r.addNote(true, "%s %d, at byte %d, is %d bytes long: more than %d are not read", r.what, r.n, f.At, f.Size, maxValueBytes)
 	case f.Raw[0] != '{':
-		r.note(true, "%s %d, at byte %d, is no object", r.what, r.n, f.At)
+		r.addNote(true, "%s %d, at byte %d, is no object", r.what, r.n, f.At)
 	default:
 		before := len(r.recs)
 		if r.read(r, f.Raw, f.Cut); !f.Cut {
@@ -74,9 +74,9 @@ func (r *valuesReader) value(f Found) {
 	}
 }
 
-// lacking says what the value is that was expected to be something.
-func (r *valuesReader) lacking(what string) {
-	r.note(true, "%s %d, at byte %d, has %s", r.what, r.n, r.at, what)
+// noteUnexpected says what the value is that was expected to be something.
+func (r *valuesReader) noteUnexpected(what string) {
+	r.addNote(true, "%s %d, at byte %d, has %s", r.what, r.n, r.at, what)
 }
 
 const bom = "\ufeff"
@@ -91,8 +91,8 @@ func objectText(first []byte) (text []byte, ok bool) {
 	return text, len(text) == 0 || text[0] == '{'
 }
 
-// maybe is the answer of who needs to see more.
-func maybe(whole bool) capture.SniffResult {
+// sniffMaybe is the answer of who needs to see more.
+func sniffMaybe(whole bool) capture.SniffResult {
 	if whole {
 		return capture.SniffResult{}
 	}
@@ -114,5 +114,5 @@ func sniffObject(first []byte, whole bool, judge func(key string, value []byte) 
 	if isWhole(text) {
 		return capture.SniffResult{}
 	}
-	return maybe(whole)
+	return sniffMaybe(whole)
 }

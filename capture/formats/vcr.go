@@ -19,7 +19,7 @@ var cassette = capture.Format{
 	Title: "VCR cassettes in YAML: vcrpy, vcr, go-vcr, httpmock",
 	Sniff: sniffCassette,
 	New: func(in *capture.Input) capture.Reader {
-		return &cassetteReader{output: output{in: in, entries: in.Entries(readItem)}}
+		return &cassetteReader{recordWriter: recordWriter{in: in, entries: in.Entries(readItem)}}
 	},
 }
 
@@ -30,19 +30,19 @@ var (
 	otherKey  = regexp.MustCompile(`^:?(version|recorded_with|recorded_at|record_mode|name):`)
 )
 
-// sniffLines is how many lines may stand before the first interaction.
-const sniffLines = 20
+// maxSniffLines is how many lines may stand before the first interaction.
+const maxSniffLines = 20
 
 func sniffCassette(first []byte, whole bool) capture.SniffResult {
 	text := strings.TrimPrefix(string(first), bom)
 	list, mock := false, false
-	for range sniffLines {
+	for range maxSniffLines {
 		line, rest, ended := strings.Cut(text, "\n")
 		if !ended && !whole {
 			if len(line) > 200 || line != "" && !list && !mock && !mayBegin(line) {
 				return capture.SniffResult{}
 			}
-			return maybe(whole)
+			return sniffMaybe(whole)
 		}
 		line = strings.TrimRight(line, " \t\r")
 		switch {
@@ -86,7 +86,7 @@ func mayBegin(line string) bool {
 // cassetteReader cuts the text into interactions where a line is not indented as what is inside
 // one, and holds one of them.
 type cassetteReader struct {
-	output
+	recordWriter
 	line   []byte // the beginning of a line
 	item   []byte // the lines of an interaction
 	long   bool   // it is too long, and not held
@@ -114,29 +114,29 @@ func (r *cassetteReader) Write(recs []capture.Record, p []byte, _ time.Duration)
 		n := lineEnd(p)
 		line, ended := p[:n], p[n-1] == '\n'
 		if len(r.line) > 0 || !ended {
-			if len(r.line) <= interactionLimit { // what is longer is not kept anyway
+			if len(r.line) <= maxInteractionBytes { // what is longer is not kept anyway
 				r.line = append(r.line, line...)
 			}
 			line = r.line
 		}
 		r.read, p = r.read+int64(n), p[n:]
 		if ended {
-			r.take(line)
+			r.readLine(line)
 			r.at = r.read
 			if r.line = r.line[:0]; cap(r.line) > 1<<20 {
 				r.line = nil
 			}
 		}
 	}
-	return r.over(recs), nil
+	return r.takeWritten(recs), nil
 }
 
-// interactionLimit is how long an interaction in YAML may be, which takes several times that to
+// maxInteractionBytes is how long an interaction in YAML may be, which takes several times that to
 // parse.
-const interactionLimit = 32 << 20
+const maxInteractionBytes = 32 << 20
 
-// take reads one line.
-func (r *cassetteReader) take(line []byte) {
+// readLine reads one line.
+func (r *cassetteReader) readLine(line []byte) {
 	text := bytes.TrimRight(line, " \t\r\n")
 	indent := len(text) - len(bytes.TrimLeft(text, " "))
 	dash := indent < len(text) && text[indent] == '-' && (indent+1 == len(text) || text[indent+1] == ' ')
@@ -153,16 +153,16 @@ func (r *cassetteReader) take(line []byte) {
 	case r.inside == inList && r.indent >= 0 && indent > r.indent:
 	case indent == 0:
 		r.flush()
-		r.begin(text)
+		r.enterTopLevel(text)
 		if r.inside != inMock {
 			return
 		}
 	}
-	r.keep(line)
+	r.keepLine(line)
 }
 
-// begin looks at a line that is not inside anything.
-func (r *cassetteReader) begin(text []byte) {
+// enterTopLevel looks at a line that is not inside anything.
+func (r *cassetteReader) enterTopLevel(text []byte) {
 	switch {
 	case listKey.Match(text):
 		r.inside, r.indent = inList, -1
@@ -173,14 +173,14 @@ func (r *cassetteReader) begin(text []byte) {
 	}
 }
 
-func (r *cassetteReader) keep(line []byte) {
+func (r *cassetteReader) keepLine(line []byte) {
 	switch {
 	case r.inside == inNothing || r.inside == inList && r.indent < 0:
 		return
 	case len(r.item) == 0 && !r.long:
 		r.itemAt = r.at
 	}
-	if r.long || len(r.item)+len(line) > interactionLimit {
+	if r.long || len(r.item)+len(line) > maxInteractionBytes {
 		r.item, r.long = nil, true
 		return
 	}
@@ -188,15 +188,15 @@ func (r *cassetteReader) keep(line []byte) {
 }
 
 // flush reads the interaction that has ended.
-func (r *cassetteReader) flush() { r.interaction(false) }
+func (r *cassetteReader) flush() { r.endInteraction(false) }
 
-func (r *cassetteReader) interaction(last bool) {
+func (r *cassetteReader) endInteraction(last bool) {
 	item, long := r.item, r.long
 	r.item, r.long = r.item[:0], false
 	switch {
 	case long:
 		r.items++
-		r.note(true, "interaction %d, at byte %d, is longer than %d bytes and not read", r.items, r.itemAt, interactionLimit)
+		r.addNote(true, "interaction %d, at byte %d, is longer than %d bytes and not read", r.items, r.itemAt, maxInteractionBytes)
 		return
 	case len(bytes.TrimSpace(item)) == 0:
 		return
@@ -204,31 +204,31 @@ func (r *cassetteReader) interaction(last bool) {
 	r.items++
 	root, cut, err := r.parse(item, last)
 	if err != nil {
-		r.note(true, "interaction %d, at byte %d, is no YAML: %s", r.items, r.itemAt, err)
+		r.addNote(true, "interaction %d, at byte %d, is no YAML: %s", r.items, r.itemAt, err)
 		return
 	}
 	torn := cut || last && item[len(item)-1] != '\n'
-	x, ok := interaction(root, torn)
+	x, ok := parseInteraction(root, torn)
 	x.cut = x.cut || cut
 	if !ok {
-		r.note(true, "interaction %d, at byte %d, has neither a request nor a response", r.items, r.itemAt)
+		r.addNote(true, "interaction %d, at byte %d, has neither a request nor a response", r.items, r.itemAt)
 		return
 	}
 	before := len(r.recs)
-	if r.exchange(&x); !torn && !r.refers {
+	if r.writeExchange(&x); !torn && !r.refers {
 		r.entries.SetLocation(r.recs[before:], r.itemAt, int64(len(item)))
 	}
 	if cut {
-		r.note(true, "the file ends inside interaction %d, which begins at byte %d", r.items, r.itemAt)
+		r.addNote(true, "the file ends inside interaction %d, which begins at byte %d", r.items, r.itemAt)
 	}
 }
 
 // readItem reads an interaction by itself.
 func readItem(in *capture.Input, item []byte) []capture.Record {
-	r := alone(in)
+	r := newRereadWriter(in)
 	if root, err := parseItem(item); err == nil {
-		if x, ok := interaction(root, false); ok {
-			r.exchange(&x)
+		if x, ok := parseInteraction(root, false); ok {
+			r.writeExchange(&x)
 		}
 	}
 	return r.recs
@@ -236,18 +236,18 @@ func readItem(in *capture.Input, item []byte) []capture.Record {
 
 // parse reads one interaction. An earlier one may have named what this one refers to. The last may
 // be cut, and is read as far as it goes.
-func (r *cassetteReader) parse(item []byte, last bool) (root part, cut bool, err error) {
+func (r *cassetteReader) parse(item []byte, last bool) (root fileValue, cut bool, err error) {
 	root, err = parseItem(item)
 	if r.refers = err != nil && strings.Contains(err.Error(), "unknown anchor") && len(r.shared) > 0; r.refers {
 		root, err = parseItem(append(r.shared[:len(r.shared):len(r.shared)], item...))
 	}
-	if err == nil && bytes.Contains(item, []byte(" &")) && anchored.Match(item) && len(r.shared)+len(item) <= interactionLimit/8 {
+	if err == nil && bytes.Contains(item, []byte(" &")) && anchored.Match(item) && len(r.shared)+len(item) <= maxInteractionBytes/8 {
 		r.shared = append(r.shared, item...)
 	}
 	if err == nil || !last {
 		return root, false, err
 	}
-	for range cutLines {
+	for range maxCutLines {
 		item = bytes.TrimRight(item, " \t\r\n\\")
 		for _, end := range []string{"", "'\n", "\"\n"} {
 			if root, try := parseItem(append(item[:len(item):len(item)], end...)); try == nil && root.get("request", "when").isMapping() {
@@ -262,30 +262,30 @@ func (r *cassetteReader) parse(item []byte, last bool) (root part, cut bool, err
 // anchored is an interaction that names something.
 var anchored = regexp.MustCompile(`(?m)^[^'"|>]*[:-] &[\w-]+`)
 
-// cutLines is how many lines are taken off an interaction that is cut, until it can be read.
-const cutLines = 4
+// maxCutLines is how many lines are taken off an interaction that is cut, until it can be read.
+const maxCutLines = 4
 
 // parseItem reads the last element of a list, or a whole document.
-func parseItem(text []byte) (part, error) {
+func parseItem(text []byte) (fileValue, error) {
 	var doc yaml.Node
 	rest, texts := takeTexts(text, leastText)
 	if err := yaml.Unmarshal(rest, &doc); err != nil {
-		return part{}, errors.New(strings.TrimPrefix(err.Error(), "yaml: "))
+		return fileValue{}, errors.New(strings.TrimPrefix(err.Error(), "yaml: "))
 	}
 	if len(doc.Content) == 0 {
-		return part{}, fmt.Errorf("it is empty")
+		return fileValue{}, fmt.Errorf("it is empty")
 	}
 	n := doc.Content[0]
 	if n.Kind == yaml.SequenceNode && len(n.Content) > 0 {
 		n = n.Content[len(n.Content)-1]
 	}
-	return yamlPart(n, texts), nil
+	return yamlValue(n, texts), nil
 }
 
 func (r *cassetteReader) Close(recs []capture.Record, _ capture.End, _ string, _ time.Duration) []capture.Record {
 	if len(r.line) > 0 {
-		r.take(r.line)
+		r.readLine(r.line)
 	}
-	r.interaction(true)
+	r.endInteraction(true)
 	return r.close(recs)
 }

@@ -10,11 +10,11 @@ import (
 // This file reads texts that JSON holds as bytes: the list of their numbers, as a journal has them
 // that are no plain text, and base64.
 
-// leastEncoded is how many bytes a text has at least that is looked for.
-const leastEncoded = 6
+// minEncodedBytes is how many bytes a text has at least that is looked for.
+const minEncodedBytes = 6
 
-// numbered is the text whose bytes are the numbers of a list.
-func numbered(list []byte) (text []byte, is bool) {
+// decodeByteList is the text whose bytes are the numbers of a list.
+func decodeByteList(list []byte) (text []byte, is bool) {
 	p := list[1:]
 	for {
 		p = afterSpace(p)
@@ -32,7 +32,7 @@ func numbered(list []byte) (text []byte, is bool) {
 		}
 		switch p[0] {
 		case ']':
-			return text, len(text) >= leastEncoded
+			return text, len(text) >= minEncodedBytes
 		case ',':
 			p = p[1:]
 		default:
@@ -41,20 +41,20 @@ func numbered(list []byte) (text []byte, is bool) {
 	}
 }
 
-// unencoded is the text that the inside of a string is the base64 of: where such texts stood before,
+// decodeBase64 is the text that the inside of a string is the base64 of: where such texts stood before,
 // whatever it is, and elsewhere if it begins as a payload does.
-func (p *peeler) unencoded(inside []byte) (text []byte, is bool) {
+func (p *unwrapper) decodeBase64(inside []byte) (text []byte, is bool) {
 	if !mayBeEncoded(inside) || !p.leads[hashOf(hashOf(p.hash()*31, []byte("base64")), nil)] && !beginsEncoded(inside) {
 		return nil, false
 	}
 	inside = jsonbytes.AppendUnquoted(nil, inside) // a slash may be escaped
 	text, err := base64.StdEncoding.AppendDecode(nil, inside)
-	return text, err == nil && len(text) >= leastEncoded
+	return text, err == nil && len(text) >= minEncodedBytes
 }
 
 // mayBeEncoded is a cheap look at whether the inside of a string can be base64.
 func mayBeEncoded(inside []byte) bool {
-	if len(inside) < 4*leastEncoded/3 || len(inside)%4 != 0 && bytes.IndexByte(inside, '\\') < 0 {
+	if len(inside) < 4*minEncodedBytes/3 || len(inside)%4 != 0 && bytes.IndexByte(inside, '\\') < 0 {
 		return false
 	}
 	for _, c := range inside[:4] {
@@ -90,13 +90,13 @@ func beginsText(p []byte) bool {
 	return len(p) > 1 && p[0] == ':' && p[1] == ' '
 }
 
-// encoded looks for payloads in a text that JSON holds in another form.
-func (p *peeler) encoded(name string, text []byte) bool {
-	return p.inLayer(name, nil, nil, func() bool {
+// searchEncoded looks for payloads in a text that JSON holds in another form.
+func (p *unwrapper) searchEncoded(name string, text []byte) bool {
+	return p.inWrapper(name, nil, nil, func() bool {
 		known := p.paths[p.hash()]
 		if known == nil && len(p.shapes[p.hash()]) == 0 && !mayBeText(text) {
 			return false
 		}
-		return p.quote(known, text)
+		return p.searchInQuotes(known, text)
 	})
 }

@@ -6,31 +6,31 @@ import (
 	"toolscope/stream/jsonbytes"
 )
 
-// clue is something that a line says beside its payload: a name and a value, as hashes. Which of
+// correlationKey is something that a line says beside its payload: a name and a value, as hashes. Which of
 // them tell streams apart shows when there is more than one stream.
-type clue struct {
+type correlationKey struct {
 	name, value uint64
-	rank        clueRank
+	rank        keyWeight
 }
 
-// clueRank is how much a clue is worth, by its name.
-type clueRank int8
+// keyWeight is how much a clue is worth, by its name.
+type keyWeight int8
 
 const (
-	ofNoUse   clueRank = iota // a time, a level, the text itself
-	plainClue                 // anything else
-	ofPlace                   // who wrote the line: a process, a container
-	ofTrace                   // what several requests may have in common: a trace, a session
-	ofRequest                 // what is there to tell requests apart
+	ofNoUse   keyWeight = iota // a time, a level, the text itself
+	plainKey                   // anything else
+	ofPlace                    // who wrote the line: a process, a container
+	ofTrace                    // what several requests may have in common: a trace, a session
+	ofRequest                  // what is there to tell requests apart
 )
 
 const (
-	clueLimit = 64  // clues of a line
-	textLimit = 200 // bytes of a clue
+	maxKeysOfLine = 64  // clues of a line
+	maxKeyBytes   = 200 // bytes of a clue
 )
 
-// rankOf is the rank of a name.
-func rankOf(name []byte) clueRank {
+// nameWeight is the rank of a name.
+func nameWeight(name []byte) keyWeight {
 	lower := bytes.ToLower(name)
 	for _, word := range uselessWords {
 		if string(lower) == word {
@@ -40,10 +40,10 @@ func rankOf(name []byte) clueRank {
 	if bytes.Contains(lower, []byte("chunk")) || bytes.Contains(lower, []byte("seq")) || bytes.Contains(lower, []byte("event")) ||
 		bytes.Contains(lower, []byte("line")) || bytes.Contains(lower, []byte("message")) || bytes.Contains(lower, []byte("offset")) ||
 		bytes.ContainsAny(lower, "./") && !bytes.HasSuffix(lower, []byte("id")) { // a file and a line in it
-		return plainClue
+		return plainKey
 	}
 	for _, rank := range []struct {
-		of    clueRank
+		of    keyWeight
 		words []string
 	}{{ofRequest, requestWords}, {ofTrace, traceWords}, {ofPlace, placeWords}} {
 		for _, word := range rank.words {
@@ -52,7 +52,7 @@ func rankOf(name []byte) clueRank {
 			}
 		}
 	}
-	return plainClue
+	return plainKey
 }
 
 var (
@@ -69,10 +69,10 @@ var (
 	placeWords = []string{"pid", "thread", "worker", "container", "pod", "service", "host", "process", "instance", "name", "logger", "ident", "unit", "user", "conv"}
 )
 
-// readClues reads the members of an object that are no payload.
-func (p *peeler) readClues(all []foundMember) {
+// readKeys reads the members of an object that are no payload.
+func (p *unwrapper) readKeys(all []foundMember) {
 	for _, m := range all {
-		if len(p.clues) >= clueLimit || len(m.value) == 0 {
+		if len(p.keys) >= maxKeysOfLine || len(m.value) == 0 {
 			return
 		}
 		if m.value[0] == '{' && len(m.value) < 1<<10 {
@@ -80,48 +80,48 @@ func (p *peeler) readClues(all []foundMember) {
 			continue
 		}
 		if isTimeName(m.key) {
-			p.stamped(m.value)
+			p.noteTimestamp(m.value)
 			continue
 		}
-		if c := m.value[0]; c != '[' && c != '{' && len(m.value) <= textLimit {
-			p.clue(hashOf(p.hash(), m.key), m.key, m.value)
-			if p.rank(m.key) == ofNoUse && !p.leadsTo(m.key) {
-				p.cast.free = append(p.cast.free, freePart{m.value, anyValue})
+		if c := m.value[0]; c != '[' && c != '{' && len(m.value) <= maxKeyBytes {
+			p.addKey(hashOf(p.hash(), m.key), m.key, m.value)
+			if p.weightOf(m.key) == ofNoUse && !p.leadsTo(m.key) {
+				p.builder.free = append(p.builder.free, slot{m.value, anyValue})
 			}
 		}
 	}
 }
 
-// innerDepth is how deep objects in objects are looked into: {"ctx":{"trace":{"id":…}}}.
-const innerDepth = 3
+// maxInnerDepth is how deep objects in objects are looked into: {"ctx":{"trace":{"id":…}}}.
+const maxInnerDepth = 3
 
 // readInner reads the members of an object in a line. In one that is itself about a request its id
 // is the request's.
-func (p *peeler) readInner(path uint64, of foundMember, depth int) {
+func (p *unwrapper) readInner(path uint64, of foundMember, depth int) {
 	from := len(p.members)
 	all, _, _ := readMembers(p.members, of.value)
 	p.members = all
 	path = hashOf(path, of.key)
-	about := p.rank(of.key) >= ofPlace
+	about := p.weightOf(of.key) >= ofPlace
 	for _, m := range all[from:] {
 		c := m.value
 		switch {
-		case len(c) == 0 || len(p.clues) >= clueLimit || c[0] == '[':
-		case c[0] == '{' && depth < innerDepth:
+		case len(c) == 0 || len(p.keys) >= maxKeysOfLine || c[0] == '[':
+		case c[0] == '{' && depth < maxInnerDepth:
 			p.readInner(path, m, depth+1)
-		case c[0] == '{' || len(c) > textLimit:
+		case c[0] == '{' || len(c) > maxKeyBytes:
 		case about && (string(m.key) == "id" || string(m.key) == "request_id"):
-			p.clues = append(p.clues, clue{hashOf(path, m.key), hashOf(hashSeed, c), ofRequest})
+			p.keys = append(p.keys, correlationKey{hashOf(path, m.key), hashOf(hashSeed, c), ofRequest})
 		case about:
-			p.clues = append(p.clues, clue{hashOf(path, m.key), hashOf(hashSeed, c), plainClue})
+			p.keys = append(p.keys, correlationKey{hashOf(path, m.key), hashOf(hashSeed, c), plainKey})
 		default:
-			p.clue(hashOf(path, m.key), m.key, c)
+			p.addKey(hashOf(path, m.key), m.key, c)
 		}
 	}
 	p.members = all[:from]
 }
 
-func (p *peeler) rank(name []byte) clueRank {
+func (p *unwrapper) weightOf(name []byte) keyWeight {
 	h := hashOf(hashSeed, name)
 	rank, known := p.ranks[h]
 	if !known {
@@ -129,23 +129,23 @@ func (p *peeler) rank(name []byte) clueRank {
 		if len(p.ranks) > most {
 			clear(p.ranks)
 		}
-		rank = rankOf(name)
+		rank = nameWeight(name)
 		p.ranks[h] = rank
 	}
 	return rank
 }
 
-func (p *peeler) clue(h uint64, name, value []byte) {
-	rank := p.rank(name)
+func (p *unwrapper) addKey(h uint64, name, value []byte) {
+	rank := p.weightOf(name)
 	if rank == ofNoUse || string(value) == "null" || len(value) == 0 || string(value) == `""` {
 		return
 	}
-	p.clues = append(p.clues, clue{h, hashOf(hashSeed, value), rank})
+	p.keys = append(p.keys, correlationKey{h, hashOf(hashSeed, value), rank})
 }
 
-func (p *peeler) stamped(value []byte) {
-	p.cast.free = append(p.cast.free, freePart{value, anyTime})
-	s := lineStamp{text: value, fine: bytes.IndexByte(value, '.') >= 0 || bytes.IndexByte(value, ',') >= 0 || len(value) > 11}
+func (p *unwrapper) noteTimestamp(value []byte) {
+	p.builder.free = append(p.builder.free, slot{value, anyTime})
+	s := timestamp{text: value, fine: bytes.IndexByte(value, '.') >= 0 || bytes.IndexByte(value, ',') >= 0 || len(value) > 11}
 	if p.stamp.text == nil || s.fine || !p.stamp.fine {
 		p.stamp = s
 	}
@@ -153,8 +153,8 @@ func (p *peeler) stamped(value []byte) {
 
 // readPrefix reads a text that stands around a payload, word for word: key=value, what stands in
 // brackets, times; anything else by its place.
-func (p *peeler) readPrefix(text []byte, least clueRank) {
-	for place := 0; len(text) > 0 && len(p.clues) < clueLimit; place++ {
+func (p *unwrapper) readPrefix(text []byte, least keyWeight) {
+	for place := 0; len(text) > 0 && len(p.keys) < maxKeysOfLine; place++ {
 		n := 0
 		for n < len(text) && (jsonbytes.IsSpace(text[n]) || bytes.IndexByte([]byte("[]()|<>,;"), text[n]) >= 0) {
 			n++
@@ -164,17 +164,17 @@ func (p *peeler) readPrefix(text []byte, least clueRank) {
 			return
 		}
 		if _, size := parseTime(text); size > 0 {
-			p.stamped(text[:size:size])
+			p.noteTimestamp(text[:size:size])
 			text = text[size:]
 			continue
 		}
-		n = p.wordClue(text, place, bracketed, least)
+		n = p.addWordKey(text, place, bracketed, least)
 		text = text[n:]
 	}
 }
 
-// wordClue reads the word that text begins with, and says how long it is.
-func (p *peeler) wordClue(text []byte, place int, bracketed bool, least clueRank) (n int) {
+// addWordKey reads the word that text begins with, and says how long it is.
+func (p *unwrapper) addWordKey(text []byte, place int, bracketed bool, least keyWeight) (n int) {
 	eq := -1
 	for n < len(text) && !jsonbytes.IsSpace(text[n]) && bytes.IndexByte([]byte("[]()|<>,;"), text[n]) < 0 {
 		if eq < 0 && (text[n] == '=' || text[n] == ':') && n > 0 && n+1 < len(text) {
@@ -193,17 +193,17 @@ func (p *peeler) wordClue(text []byte, place int, bracketed bool, least clueRank
 	if eq > 0 && !isDigit(word[0]) {
 		name, value := word[:eq], word[eq+1:]
 		if isTimeName(name) {
-			p.stamped(bytes.Trim(value, `"`))
+			p.noteTimestamp(bytes.Trim(value, `"`))
 		} else if isLevel(name) { // and the name of a logger
-			p.clues = append(p.clues, clue{hashOf(p.hash(), []byte("logger")), hashOf(hashSeed, value), ofPlace})
-		} else if len(value) <= textLimit {
-			p.clue(hashOf(p.hash(), name), name, value)
+			p.keys = append(p.keys, correlationKey{hashOf(p.hash(), []byte("logger")), hashOf(hashSeed, value), ofPlace})
+		} else if len(value) <= maxKeyBytes {
+			p.addKey(hashOf(p.hash(), name), name, value)
 		}
 		return n
 	}
 	rank, bare := least, bytes.Trim(word, `"'`)
 	switch {
-	case isLevel(word) || n > textLimit:
+	case isLevel(word) || n > maxKeyBytes:
 		return n
 	case namesRequest(bare):
 		rank = ofRequest
@@ -215,13 +215,13 @@ func (p *peeler) wordClue(text []byte, place int, bracketed bool, least clueRank
 	name := hashOf(p.hash(), []byte{byte(place), byte(rank)})
 	if rank >= ofTrace {
 		name = hashOf(p.hash(), []byte{'i', 'd', byte(rank)})
-		for _, c := range p.clues {
+		for _, c := range p.keys {
 			if c.name == name {
 				name++
 			}
 		}
 	}
-	p.clues = append(p.clues, clue{name, hashOf(hashSeed, word), rank})
+	p.keys = append(p.keys, correlationKey{name, hashOf(hashSeed, word), rank})
 	return n
 }
 

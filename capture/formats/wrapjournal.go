@@ -17,43 +17,43 @@ type journal struct {
 
 type journalField struct{ name, value []byte }
 
-// entryLimit is how many fields of an entry are kept.
-const entryLimit = 256
+// maxFields is how many fields of an entry are kept.
+const maxFields = 256
 
 func beginsJournal(line []byte) bool {
 	return bytes.HasPrefix(line, []byte("__CURSOR=")) || bytes.HasPrefix(line, []byte("__REALTIME_TIMESTAMP="))
 }
 
-// line takes a line of the journal: of a value that is no text it may be any part.
-func (j *journal) line(r *lineReader, line []byte) {
+// takeLine takes a line of the journal: of a value that is no text it may be any part.
+func (j *journal) takeLine(r *lineReader, line []byte) {
 	if j.name != nil {
-		j.binary(r, line)
+		j.takeBinary(r, line)
 		return
 	}
 	body := bytes.TrimRight(line, "\r\n")
 	name, value, is := bytes.Cut(body, []byte("="))
 	switch {
 	case len(body) == 0:
-		j.end(r)
+		j.endEntry(r)
 	case is:
-		j.add(bytes.Clone(name), bytes.Clone(value))
+		j.addField(bytes.Clone(name), bytes.Clone(value))
 	default:
 		j.name, j.value, j.want = bytes.Clone(body), j.value[:0], -1
 	}
 }
 
-func (j *journal) add(name, value []byte) {
-	if len(j.fields) < entryLimit {
+func (j *journal) addField(name, value []byte) {
+	if len(j.fields) < maxFields {
 		j.fields = append(j.fields, journalField{name, value})
 	}
 }
 
-func (j *journal) binary(r *lineReader, line []byte) {
+func (j *journal) takeBinary(r *lineReader, line []byte) {
 	j.value = append(j.value, line...)
 	if j.want < 0 && len(j.value) >= 8 {
 		size := binary.LittleEndian.Uint64(j.value)
-		if size > lineLimit {
-			r.note("a field of a journal's entry says that it is longer than may be looked at", true)
+		if size > maxLineBytes {
+			r.addNote("a field of a journal's entry says that it is longer than may be looked at", true)
 			j.name = nil
 			return
 		}
@@ -62,37 +62,37 @@ func (j *journal) binary(r *lineReader, line []byte) {
 	if j.want < 0 || int64(len(j.value)) < j.want {
 		return
 	}
-	j.add(j.name, bytes.Clone(j.value[8:j.want-1]))
+	j.addField(j.name, bytes.Clone(j.value[8:j.want-1]))
 	j.name = nil
 	if rest := bytes.Clone(j.value[j.want:]); len(rest) > 0 {
-		j.line(r, rest)
+		j.takeLine(r, rest)
 	}
 }
 
-// end looks at an entry that is complete.
-func (j *journal) end(r *lineReader) {
+// endEntry looks at an entry that is complete.
+func (j *journal) endEntry(r *lineReader) {
 	r.raw = nil
 	if len(j.fields) == 0 {
 		return
 	}
-	finds := r.peeler.peelJournal(j.fields)
-	if !r.flows.take(finds) {
+	finds := r.unwrapper.unwrapEntry(j.fields)
+	if !r.flows.takeFound(finds) {
 		var message []byte
 		for _, f := range j.fields {
 			if string(f.name) == "MESSAGE" {
 				message = f.value
 			}
 		}
-		r.others.add(1, message)
+		r.others.addLine(1, message)
 	}
 	clear(j.fields)
 	j.fields = j.fields[:0]
 }
 
-// peelJournal looks for payloads in the message of a journal's entry.
-func (p *peeler) peelJournal(fields []journalField) []find {
+// unwrapEntry looks for payloads in the message of a journal's entry.
+func (p *unwrapper) unwrapEntry(fields []journalField) []payload {
 	p.lines++
-	p.begin()
+	p.reset()
 	p.push("journald export", nil, nil, nil)
 	var message []byte
 	for _, f := range fields {
@@ -100,32 +100,32 @@ func (p *peeler) peelJournal(fields []journalField) []find {
 		case string(f.name) == "MESSAGE":
 			message = f.value
 		case isTimeName(f.name):
-			p.stamped(f.value)
-		case len(f.value) <= textLimit && len(p.clues) < clueLimit:
-			p.clue(hashOf(p.hash(), f.name), f.name, f.value)
+			p.noteTimestamp(f.value)
+		case len(f.value) <= maxKeyBytes && len(p.keys) < maxKeysOfLine:
+			p.addKey(hashOf(p.hash(), f.name), f.name, f.value)
 		}
 	}
 	p.push("", []byte("MESSAGE"), []byte("MESSAGE="), nil)
-	if !p.line(message) {
+	if !p.searchLogLine(message) {
 		if known := p.paths[p.hash()]; known != nil {
-			p.restOf(known, message)
+			p.addRestOf(known, message)
 		}
 	}
-	return p.finds
+	return p.payloads
 }
 
-// peelValue looks for payloads in a JSON text.
-func (p *peeler) peelValue(text []byte) []find {
+// unwrapValue looks for payloads in a JSON text.
+func (p *unwrapper) unwrapValue(text []byte) []payload {
 	p.lines++
-	p.begin()
+	p.reset()
 	from := 0
 	for from < len(text) && (text[from] == ' ' || text[from] == '\n' || text[from] == '\r' || text[from] == '\t') {
 		from++
 	}
 	n, whole := valueLen(text[from:])
-	p.value(text[from:from+n:from+n], whole)
-	return p.finds
+	p.searchValue(text[from:from+n:from+n], whole)
+	return p.payloads
 }
 
-// line looks for payloads in a text as in a line of a log, what stands where payloads stand included.
-func (p *peeler) line(t []byte) bool { return p.text(t) || p.rest(t) }
+// searchLogLine looks for payloads in a text as in a line of a log, what stands where payloads stand included.
+func (p *unwrapper) searchLogLine(t []byte) bool { return p.searchText(t) || p.addRest(t) }

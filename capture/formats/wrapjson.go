@@ -7,8 +7,8 @@ import (
 	"toolscope/stream/jsonbytes"
 )
 
-// json looks at the JSON value that begins at i of a text.
-func (p *peeler) json(t []byte, i int) (n int, found bool) {
+// searchJSON looks at the JSON value that begins at i of a text.
+func (p *unwrapper) searchJSON(t []byte, i int) (n int, found bool) {
 	n, whole := valueLen(t[i:])
 	end := i + n
 	if !whole && len(t)-i < 24 {
@@ -17,7 +17,7 @@ func (p *peeler) json(t []byte, i int) (n int, found bool) {
 	if !whole && endsInContent(t[i:], 0) {
 		return n, false
 	}
-	found = p.wrapped(t[:i], t[end:], func() bool { return p.value(t[i:end:end], whole) })
+	found = p.searchAfterPrefix(t[:i], t[end:], func() bool { return p.searchValue(t[i:end:end], whole) })
 	if !whole {
 		n = 1
 	}
@@ -28,7 +28,7 @@ func (p *peeler) json(t []byte, i int) (n int, found bool) {
 // what looks like a payload there is text.
 func endsInContent(v []byte, depth int) bool {
 	switch {
-	case depth > peelLimit:
+	case depth > maxWrappers:
 		return false
 	case opensObject(v):
 		all, n, whole := readMembers(nil, v)
@@ -49,45 +49,45 @@ func endsInContent(v []byte, depth int) bool {
 	return false
 }
 
-// value looks for payloads in a JSON value.
-func (p *peeler) value(v []byte, whole bool) bool {
+// searchValue looks for payloads in a JSON value.
+func (p *unwrapper) searchValue(v []byte, whole bool) bool {
 	switch {
-	case len(p.layers) >= peelLimit || len(v) == 0:
+	case len(p.wrappers) >= maxWrappers || len(v) == 0:
 		return false
 	case v[0] == '{':
-		return p.object(v, whole)
+		return p.searchObject(v, whole)
 	case v[0] == '[':
-		return whole && p.array(v)
+		return whole && p.searchArray(v)
 	case v[0] == '"' && whole:
-		return p.string(v)
+		return p.searchString(v)
 	}
 	return false
 }
 
-func (p *peeler) object(v []byte, whole bool) bool {
+func (p *unwrapper) searchObject(v []byte, whole bool) bool {
 	from := len(p.members)
 	defer func() { p.members = p.members[:from] }()
 	all, n, closed := readMembers(p.members, v)
 	p.members = all
 	all = all[from:]
-	if s := say(all); s.is != noPayload && (!s.weak || p.paths[p.hash()] != nil) {
+	if s := readChunkInfo(all); s.is != noPayload && (!s.weak || p.paths[p.hash()] != nil) {
 		if whole && !(closed && n == len(v)) {
 			return false // it is no JSON
 		}
-		return (whole || s.is == aChunk) && p.give(find{saying: s, text: v, cut: !whole})
+		return (whole || s.is == aChunk) && p.addPayload(payload{chunkInfo: s, text: v, cut: !whole})
 	}
 	if !whole || !closed || isContent(all) || isSession(all) {
 		return false
 	}
-	if s, is := p.ask(v); is {
-		return p.give(find{saying: s, text: v})
+	if s, is := p.askProtocols(v); is {
+		return p.addPayload(payload{chunkInfo: s, text: v})
 	}
-	return p.search(all, v)
+	return p.searchMembers(all, v)
 }
 
-// ask asks those who know providers what an object is. Objects that have been nothing for a while
+// askProtocols asks those who know providers what an object is. Objects that have been nothing for a while
 // are rarely asked about.
-func (p *peeler) ask(v []byte) (s saying, is bool) {
+func (p *unwrapper) askProtocols(v []byte) (s chunkInfo, is bool) {
 	const enough, rarely = 8, 64
 	h := p.hash()
 	if p.looks == nil || p.dull[h] >= enough && p.dull[h]%rarely != 0 {
@@ -101,7 +101,7 @@ func (p *peeler) ask(v []byte) (s saying, is bool) {
 	case capture.Body:
 		s.is = aBody
 	case capture.Ask:
-		s.is = anAsk
+		s.is = aRequest
 	default:
 		p.dull[h]++
 		return s, false
@@ -110,35 +110,35 @@ func (p *peeler) ask(v []byte) (s saying, is bool) {
 	return s, true
 }
 
-// search looks for payloads in the members of an object, first where there have been some. Where
+// searchMembers looks for payloads in the members of an object, first where there have been some. Where
 // those have some again, the others are not looked at any more.
-func (p *peeler) search(all []foundMember, v []byte) (found bool) {
+func (p *unwrapper) searchMembers(all []foundMember, v []byte) (found bool) {
 	const learning = 64
-	depth, clues, was := len(p.layers), len(p.clues), p.stamp
-	if name := objectName(all, p.named()); name != "" {
+	depth, clues, was := len(p.wrappers), len(p.keys), p.stamp
+	if name := objectName(all, p.hasNamedWrapper()); name != "" {
 		p.push(name, nil, nil, nil)
 	}
-	p.readClues(all)
+	p.readKeys(all)
 	for pass := range 2 {
 		if pass == 1 && found && p.lines > learning {
 			break
 		}
 		for _, m := range all {
-			if mayHold(m.value) && p.leadsTo(m.key) == (pass == 0) && p.member(m, v) {
+			if mayHold(m.value) && p.leadsTo(m.key) == (pass == 0) && p.searchMember(m, v) {
 				found = true
 			}
 		}
 	}
 	p.pop(depth)
-	if p.clues = p.clues[:clues]; !found {
+	if p.keys = p.keys[:clues]; !found {
 		p.stamp = was
 	}
 	return found
 }
 
-// named reports whether some layer has a name.
-func (p *peeler) named() bool {
-	for _, l := range p.layers {
+// hasNamedWrapper reports whether some layer has a name.
+func (p *unwrapper) hasNamedWrapper() bool {
+	for _, l := range p.wrappers {
 		if l.name != "" || l.key != nil {
 			return true
 		}
@@ -157,27 +157,27 @@ func mayHold(value []byte) bool {
 	return value[0] == '"'
 }
 
-func (p *peeler) leadsTo(key []byte) bool { return p.leads[hashOf(hashOf(p.hash()*31, nil), key)] }
+func (p *unwrapper) leadsTo(key []byte) bool { return p.leads[hashOf(hashOf(p.hash()*31, nil), key)] }
 
-// member looks for payloads in a member of object.
-func (p *peeler) member(m foundMember, object []byte) bool {
-	depth, end := len(p.layers), m.at+len(m.value)
+// searchMember looks for payloads in a member of object.
+func (p *unwrapper) searchMember(m foundMember, object []byte) bool {
+	depth, end := len(p.wrappers), m.at+len(m.value)
 	p.push("", m.key, object[:m.at:m.at], object[end:])
-	found := p.value(m.value, true)
+	found := p.searchValue(m.value, true)
 	p.pop(depth)
 	return found
 }
 
-// array looks for payloads in an array: it may be a list of chunks, or hold anything.
-func (p *peeler) array(v []byte) bool {
+// searchArray looks for payloads in an array: it may be a list of chunks, or hold anything.
+func (p *unwrapper) searchArray(v []byte) bool {
 	first := firstElement(v)
 	if len(first) > 0 && isDigit(first[0]) {
-		text, is := numbered(v)
-		return is && p.encoded("bytes", text)
+		text, is := decodeByteList(v)
+		return is && p.searchEncoded("bytes", text)
 	}
 	if s, is := p.chunkOf(first); is {
 		s.is, s.ends, s.last = aList, true, true
-		return p.give(find{saying: s, text: v})
+		return p.addPayload(payload{chunkInfo: s, text: v})
 	}
 	if opensObject(first) {
 		from := len(p.members)
@@ -195,12 +195,12 @@ func (p *peeler) array(v []byte) bool {
 		if n == 0 || !closed {
 			break
 		}
-		clues, depth, was := len(p.clues), len(p.layers), p.stamp
-		p.scope = scope<<10 + len(p.finds) + 1
+		clues, depth, was := len(p.keys), len(p.wrappers), p.stamp
+		p.scope = scope<<10 + len(p.payloads) + 1
 		p.push("[]", nil, v[:at:at], v[at+n:])
-		found = p.value(v[at:at+n:at+n], true) || found
+		found = p.searchValue(v[at:at+n:at+n], true) || found
 		p.pop(depth)
-		p.clues, p.stamp = p.clues[:clues], was
+		p.keys, p.stamp = p.keys[:clues], was
 		if at += n + jsonbytes.SpaceLen(v[at+n:]); at >= len(v) || v[at] != ',' {
 			break
 		}
@@ -211,76 +211,76 @@ func (p *peeler) array(v []byte) bool {
 }
 
 // chunkOf is what the first element of a list says, and whether that makes it a list of chunks.
-func (p *peeler) chunkOf(first []byte) (s saying, is bool) {
+func (p *unwrapper) chunkOf(first []byte) (s chunkInfo, is bool) {
 	if !opensObject(first) {
 		if isArray(first) && p.looks != nil {
-			return saying{block: -1, number: -1}, p.looks(first) == capture.Chunk
+			return chunkInfo{block: -1, number: -1}, p.looks(first) == capture.Chunk
 		}
 		return s, false
 	}
 	from := len(p.members)
 	all, _, whole := readMembers(p.members, first)
-	s = say(all[from:])
+	s = readChunkInfo(all[from:])
 	p.members = p.members[:from]
 	return s, whole && s.is == aChunk && !s.weak
 }
 
-// string looks for payloads in a string: it may be a line of a log, or a text of several.
-func (p *peeler) string(v []byte) bool {
-	inside, is := inText(v)
-	if text, coded := p.unencoded(inside); is && coded {
-		return p.encoded("base64", text)
+// searchString looks for payloads in a string: it may be a line of a log, or a text of several.
+func (p *unwrapper) searchString(v []byte) bool {
+	inside, is := stringInside(v)
+	if text, coded := p.decodeBase64(inside); is && coded {
+		return p.searchEncoded("base64", text)
 	}
 	known := p.paths[p.hash()]
 	if !is || known == nil && len(p.shapes[p.hash()]) == 0 && !mayBeText(inside) {
 		return false
 	}
 	t := jsonbytes.AppendUnquoted(make([]byte, 0, len(inside)), inside)
-	depth, texts := len(p.layers), len(p.cast.texts)
-	p.layers = append(p.layers, layer{"", nil, p.hash(), v[:1], v[len(v)-1:]})
+	depth, texts := len(p.wrappers), len(p.builder.texts)
+	p.wrappers = append(p.wrappers, wrapper{"", nil, p.hash(), v[:1], v[len(v)-1:]})
 	if texts > 0 {
-		p.cast.texts = append(p.cast.texts, castText{t, v, known})
+		p.builder.texts = append(p.builder.texts, builderText{t, v, known})
 	}
-	found := p.quote(known, t)
-	p.cast.texts = p.cast.texts[:texts]
+	found := p.searchInQuotes(known, t)
+	p.builder.texts = p.builder.texts[:texts]
 	p.pop(depth)
 	return found
 }
 
-// quote looks at a text that stands in the log in quotes.
-func (p *peeler) quote(known *trail, t []byte) bool {
+// searchInQuotes looks at a text that stands in the log in quotes.
+func (p *unwrapper) searchInQuotes(known *payloadPath, t []byte) bool {
 	p.within++
 	defer func() { p.within-- }()
 	if known != nil && known.pieces {
-		if s, is := p.events(t); is {
-			return p.give(find{saying: s, text: t, quoted: true})
+		if s, is := p.readEvents(t); is {
+			return p.addPayload(payload{chunkInfo: s, text: t, quoted: true})
 		}
-		if s, is := p.objects(t); is {
-			return p.give(find{saying: s, text: t, quoted: true, unsure: true})
+		if s, is := p.readObjects(t); is {
+			return p.addPayload(payload{chunkInfo: s, text: t, quoted: true, unsure: true})
 		}
 		if p.isBegun(t) {
-			return p.give(find{saying: saying{is: aChunk, weak: true, block: -1, number: -1}, text: t, quoted: true, cut: true, unsure: true})
+			return p.addPayload(payload{chunkInfo: chunkInfo{is: aChunk, weak: true, block: -1, number: -1}, text: t, quoted: true, cut: true, unsure: true})
 		}
-		return p.restOf(known, t)
+		return p.addRestOf(known, t)
 	}
 	if known != nil && known.begun && !known.fields {
 		if p.isBegun(t) {
-			return p.give(find{saying: saying{is: aChunk, weak: true, block: -1, number: -1}, text: t, quoted: true, cut: true, unsure: true})
+			return p.addPayload(payload{chunkInfo: chunkInfo{is: aChunk, weak: true, block: -1, number: -1}, text: t, quoted: true, cut: true, unsure: true})
 		}
-		return p.restOf(known, t)
+		return p.addRestOf(known, t)
 	}
 	if (known == nil || !known.fields) && p.isBegun(t) {
-		if s, is := p.events(t); is {
-			return p.give(find{saying: s, text: t, quoted: true})
+		if s, is := p.readEvents(t); is {
+			return p.addPayload(payload{chunkInfo: s, text: t, quoted: true})
 		}
-		return p.give(find{saying: saying{is: aChunk, weak: true, block: -1, number: -1}, text: t, quoted: true, cut: true})
+		return p.addPayload(payload{chunkInfo: chunkInfo{is: aChunk, weak: true, block: -1, number: -1}, text: t, quoted: true, cut: true})
 	}
-	return p.text(t) || p.rest(t) || known != nil && p.restOf(known, t)
+	return p.searchText(t) || p.addRest(t) || known != nil && p.addRestOf(known, t)
 }
 
 // isBegun reports whether a text can be the first piece of an event stream, or of objects, that was
 // cut inside a payload.
-func (p *peeler) isBegun(t []byte) bool {
+func (p *unwrapper) isBegun(t []byte) bool {
 	line := t[bytes.LastIndexByte(t, '\n')+1:]
 	value, isData := bytes.CutPrefix(line, []byte("data:"))
 	if value = bytes.TrimLeft(value, " "); len(value) < 8 || value[0] != '{' || !isData && len(line) < len(t) {

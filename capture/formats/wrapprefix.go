@@ -4,16 +4,16 @@ import (
 	"bytes"
 )
 
-// prefixKind is a way to begin a line that programs have in common. Size is how many bytes of a line
+// linePrefix is a way to begin a line that programs have in common. Size is how many bytes of a line
 // it takes, 0 where a line does not begin so.
-type prefixKind struct {
+type linePrefix struct {
 	name string
 	size func(line []byte) int
 }
 
 // prefixKinds are those that have a name of their own; whatever stands behind one may begin with
 // another. The more special ones come first.
-var prefixKinds = []prefixKind{
+var prefixKinds = []linePrefix{
 	{"Kubernetes CRI", criPrefix},
 	{"kubectl --prefix", kubectlPrefix},
 	{"syslog", syslogPrefix},
@@ -21,9 +21,9 @@ var prefixKinds = []prefixKind{
 	{"docker compose", composePrefix},
 }
 
-// prefix enters the layers that stand before a payload in a text, and reads what they tell.
-func (p *peeler) prefix(text, suffix []byte) {
-	rest, from := text, len(p.layers)
+// enterPrefix enters the layers that stand before a payload in a text, and reads what they tell.
+func (p *unwrapper) enterPrefix(text, suffix []byte) {
+	rest, from := text, len(p.wrappers)
 	for {
 		k, n := prefixOf(rest)
 		if n == 0 {
@@ -35,15 +35,15 @@ func (p *peeler) prefix(text, suffix []byte) {
 	}
 	if len(bytes.TrimSpace(rest)) > 0 {
 		p.push(nameOfPrefix(rest, suffix), nil, rest, nil)
-		p.readPrefix(rest, plainClue)
-	} else if len(p.layers) > from {
-		p.layers[len(p.layers)-1].before = text[len(text)-len(rest)-len(p.layers[len(p.layers)-1].before):]
+		p.readPrefix(rest, plainKey)
+	} else if len(p.wrappers) > from {
+		p.wrappers[len(p.wrappers)-1].before = text[len(text)-len(rest)-len(p.wrappers[len(p.wrappers)-1].before):]
 	}
-	if len(p.layers) > from {
-		p.layers[from].after = suffix
+	if len(p.wrappers) > from {
+		p.wrappers[from].after = suffix
 	}
 	if len(suffix) > 0 {
-		p.readPrefix(suffix, plainClue)
+		p.readPrefix(suffix, plainKey)
 	}
 }
 
@@ -88,7 +88,7 @@ func kubectlPrefix(p []byte) int {
 		return 0
 	}
 	if n := bytes.IndexByte(p, ']'); n > 0 {
-		return n + 1 + spaces(p[n+1:])
+		return n + 1 + spacesLen(p[n+1:])
 	}
 	return 0
 }
@@ -99,14 +99,14 @@ func composePrefix(p []byte) int {
 	for n < len(p) && n < 64 && (isWordByte(p[n]) || p[n] == '-' || p[n] == '.' || p[n] == '/') {
 		n++
 	}
-	bar := n + spaces(p[n:])
+	bar := n + spacesLen(p[n:])
 	if n == 0 || bar == n && p[n-1] != ' ' || bar >= len(p) || p[bar] != '|' {
 		return 0
 	}
-	return bar + 1 + spaces(p[bar+1:])
+	return bar + 1 + spacesLen(p[bar+1:])
 }
 
-func spaces(p []byte) (n int) {
+func spacesLen(p []byte) (n int) {
 	for n < len(p) && (p[n] == ' ' || p[n] == '\t') {
 		n++
 	}
@@ -133,14 +133,14 @@ func syslogPrefix(p []byte) int {
 		return 0
 	}
 	if n == 0 && !isMonth(p) { // a time of another form: only with a host and a tag behind it
-		return tagged(p, size)
+		return taggedLen(p, size)
 	}
-	return max(tagged(p, n+size), 0)
+	return max(taggedLen(p, n+size), 0)
 }
 
-// tagged is the length of a prefix that goes on with a host and a tag, from n on, 0 if it does not.
-func tagged(p []byte, n int) int {
-	n += spaces(p[n:])
+// taggedLen is the length of a prefix that goes on with a host and a tag, from n on, 0 if it does not.
+func taggedLen(p []byte, n int) int {
+	n += spacesLen(p[n:])
 	host := wordLen(p[n:])
 	if host == 0 || n+host >= len(p) || !isName(p[n:n+host]) {
 		return 0
@@ -194,7 +194,7 @@ func newSyslog(p []byte, n int) int {
 	if n < len(p) && p[n] == '-' {
 		n++
 	}
-	return min(len(p), n+spaces(p[min(n, len(p)):]))
+	return min(len(p), n+spacesLen(p[min(n, len(p)):]))
 }
 
 // klogPrefix is I0102 15:04:05.000000   1234 file.go:12].

@@ -16,9 +16,9 @@ func isTimeName(name []byte) bool {
 	return false
 }
 
-// when is the time of a stamp, the zero time where it is none.
-func (s lineStamp) when() time.Time {
-	text := s.inside()
+// parse is the time of a stamp, the zero time where it is none.
+func (s timestamp) parse() time.Time {
+	text := s.withoutQuotes()
 	if len(text) == 0 {
 		return time.Time{}
 	}
@@ -28,26 +28,26 @@ func (s lineStamp) when() time.Time {
 	return epochTime(text)
 }
 
-// inside is the text of a stamp without quotes around it.
-func (s lineStamp) inside() []byte {
+// withoutQuotes is the text of a stamp without quotes around it.
+func (s timestamp) withoutQuotes() []byte {
 	if n := len(s.text); n > 0 && (s.text[0] == '"' || s.text[n-1] == '"') {
 		return bytes.Trim(s.text, `"`)
 	}
 	return s.text
 }
 
-// lastStamp is the stamp that was read last: the next one is likely to be like it.
-type lastStamp struct {
+// timestampCache is the stamp that was read last: the next one is likely to be like it.
+type timestampCache struct {
 	text    []byte
 	at      time.Time
 	seconds time.Duration // of its minute
 	size    int           // of their digits, 0 where it has none
 }
 
-// when is the time of a stamp, as its own when is.
-func (c *lastStamp) when(s lineStamp) time.Time {
+// parse is the time of a stamp, as its own when is.
+func (c *timestampCache) parse(s timestamp) time.Time {
 	const day, minute = len("2006-01-02T"), len("2006-01-02T15:04:")
-	s.text = s.inside()
+	s.text = s.withoutQuotes()
 	switch {
 	case len(s.text) == 0:
 		return time.Time{}
@@ -62,7 +62,7 @@ func (c *lastStamp) when(s lineStamp) time.Time {
 			return c.at
 		}
 	}
-	c.at, c.text, c.size = s.when(), append(c.text[:0], s.text...), 0
+	c.at, c.text, c.size = s.parse(), append(c.text[:0], s.text...), 0
 	if len(c.text) > minute && !c.at.IsZero() {
 		if _, n := clockTime(c.text[day:]); n > 0 {
 			c.seconds, c.size = secondsTime(c.text[minute:])
@@ -85,15 +85,15 @@ func epochTime(text []byte) time.Time {
 	case n > 1e14:
 		return time.UnixMicro(n)
 	case n > 1e11:
-		return time.UnixMilli(n).Add(time.Duration(fraction(part) * float64(time.Millisecond)))
+		return time.UnixMilli(n).Add(time.Duration(parseFraction(part) * float64(time.Millisecond)))
 	case n > 1e8:
-		return time.Unix(n, int64(fraction(part)*1e9))
+		return time.Unix(n, int64(parseFraction(part)*1e9))
 	}
 	return time.Time{}
 }
 
-// fraction is what digits behind a point say.
-func fraction(digits []byte) (f float64) {
+// parseFraction is what digits behind a point say.
+func parseFraction(digits []byte) (f float64) {
 	if len(digits) > 0 {
 		f, _ = strconv.ParseFloat("0."+string(digits), 64)
 	}
@@ -132,8 +132,8 @@ func parseTime(p []byte) (t time.Time, n int) {
 		if n == 0 {
 			return t, 0
 		}
-		day := time.Date(decimal(p[:4]), time.Month(decimal(p[5:7])), decimal(p[8:10]), 0, 0, 0, 0, time.UTC)
-		offset, k := zone(p[11+n:])
+		day := time.Date(parseDigits(p[:4]), time.Month(parseDigits(p[5:7])), parseDigits(p[8:10]), 0, 0, 0, 0, time.UTC)
+		offset, k := parseZone(p[11+n:])
 		return day.Add(c - offset), 11 + n + k
 	case areDigits(p, 0, 2) && p[2] == ':':
 		c, n := clockTime(p)
@@ -146,7 +146,7 @@ func parseTime(p []byte) (t time.Time, n int) {
 		if n == 0 || p[11] != ':' || !areDigits(p, 7, 4) {
 			return t, 0
 		}
-		return time.Date(decimal(p[7:11]), time.Month(monthOf(p[3:])), decimal(p[:2]), 0, 0, 0, 0, time.UTC).Add(c), 12 + n
+		return time.Date(parseDigits(p[7:11]), time.Month(monthOf(p[3:])), parseDigits(p[:2]), 0, 0, 0, 0, time.UTC).Add(c), 12 + n
 	}
 	return t, 0
 }
@@ -178,7 +178,7 @@ func areDigits(p []byte, from, n int) bool {
 	return true
 }
 
-func decimal(p []byte) (n int) {
+func parseDigits(p []byte) (n int) {
 	for _, c := range p {
 		n = 10*n + int(c-'0')
 	}
@@ -193,7 +193,7 @@ func clockTime(p []byte) (d time.Duration, n int) {
 	if d, n = secondsTime(p[6:]); n == 0 {
 		return 0, 0
 	}
-	return d + time.Duration(decimal(p[:2]))*time.Hour + time.Duration(decimal(p[3:5]))*time.Minute, 6 + n
+	return d + time.Duration(parseDigits(p[:2]))*time.Hour + time.Duration(parseDigits(p[3:5]))*time.Minute, 6 + n
 }
 
 // secondsTime reads 05, with parts of a second behind a point or a comma.
@@ -201,7 +201,7 @@ func secondsTime(p []byte) (d time.Duration, n int) {
 	if !areDigits(p, 0, 2) {
 		return 0, 0
 	}
-	d = time.Duration(decimal(p[:2])) * time.Second
+	d = time.Duration(parseDigits(p[:2])) * time.Second
 	n = 2
 	if n+1 < len(p) && (p[n] == '.' || p[n] == ',') && isDigit(p[n+1]) {
 		parts, unit := time.Duration(0), time.Second
@@ -215,8 +215,8 @@ func secondsTime(p []byte) (d time.Duration, n int) {
 	return d, n
 }
 
-// zone reads Z, +02:00 or +0200.
-func zone(p []byte) (offset time.Duration, n int) {
+// parseZone reads Z, +02:00 or +0200.
+func parseZone(p []byte) (offset time.Duration, n int) {
 	switch {
 	case len(p) > 0 && (p[0] == 'Z' || p[0] == 'z'):
 		return 0, 1
@@ -226,13 +226,13 @@ func zone(p []byte) (offset time.Duration, n int) {
 	minutes, n := 0, 5
 	switch {
 	case len(p) >= 6 && p[3] == ':' && areDigits(p, 4, 2):
-		minutes, n = decimal(p[4:6]), 6
+		minutes, n = parseDigits(p[4:6]), 6
 	case areDigits(p, 3, 2):
-		minutes = decimal(p[3:5])
+		minutes = parseDigits(p[3:5])
 	default:
 		return 0, 0
 	}
-	offset = time.Duration(decimal(p[1:3]))*time.Hour + time.Duration(minutes)*time.Minute
+	offset = time.Duration(parseDigits(p[1:3]))*time.Hour + time.Duration(minutes)*time.Minute
 	if p[0] == '-' {
 		offset = -offset
 	}

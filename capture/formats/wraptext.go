@@ -30,15 +30,15 @@ func withoutColours(p []byte) []byte {
 	return out
 }
 
-// data looks at what follows data: in a text, at i of it.
-func (p *peeler) data(t []byte, i int, data []byte) bool {
+// searchData looks at what follows data: in a text, at i of it.
+func (p *unwrapper) searchData(t []byte, i int, data []byte) bool {
 	field := t[i:]
 	data = bytes.TrimLeft(data, " ")
 	switch {
 	case len(data) == 0:
 		return false
 	case string(bytes.TrimSpace(data)) == "[DONE]":
-		return p.wrapped(t[:i], nil, func() bool { return p.give(find{saying: saying{is: aMark}, text: field, field: true}) })
+		return p.searchAfterPrefix(t[:i], nil, func() bool { return p.addPayload(payload{chunkInfo: chunkInfo{is: aMark}, text: field, field: true}) })
 	case data[0] != '{' && data[0] != '[':
 		return false
 	}
@@ -47,39 +47,39 @@ func (p *peeler) data(t []byte, i int, data []byte) bool {
 	if whole {
 		field = t[i:end:end]
 	}
-	f := find{text: field, field: true, cut: !whole}
+	f := payload{text: field, field: true, cut: !whole}
 	f.block, f.number = -1, -1
 	if data[0] == '{' {
 		from := len(p.members)
 		all, _, _ := readMembers(p.members, data)
-		f.saying = say(all[from:])
+		f.chunkInfo = readChunkInfo(all[from:])
 		p.members = all[:from]
 	}
 	switch f.is {
-	case anAsk, aBody:
-		if s := f.saying; s.of == ofAny { // a stream has no requests
-			f.saying = saying{is: noPayload, block: -1, number: -1}
+	case aRequest, aBody:
+		if s := f.chunkInfo; s.of == ofAny { // a stream has no requests
+			f.chunkInfo = chunkInfo{is: noPayload, block: -1, number: -1}
 		} else {
 			f.is = aChunk
 		}
 	}
-	return p.wrapped(t[:i], t[end:], func() bool {
+	return p.searchAfterPrefix(t[:i], t[end:], func() bool {
 		switch {
 		case f.is != noPayload && !(f.weak && i > 0 && p.paths[p.hash()] == nil):
 		case !whole && data[0] == '{' && couldBeObject(data):
 			f.is, f.weak = aChunk, true
 		default:
-			said, is := saying{block: -1, number: -1}, false
+			said, is := chunkInfo{block: -1, number: -1}, false
 			if whole && data[0] == '{' {
-				said, is = p.ask(data[:size])
+				said, is = p.askProtocols(data[:size])
 			}
 			if !is && p.paths[p.hash()] == nil {
 				return false
 			}
-			f.saying = said
+			f.chunkInfo = said
 			f.is, f.weak = aChunk, !is
 		}
-		return p.give(f)
+		return p.addPayload(f)
 	})
 }
 
@@ -89,9 +89,9 @@ func couldBeObject(p []byte) bool {
 	return len(c) == 0 || c[0] == '"'
 }
 
-// quoted looks into the quoted text that begins at i: one of Python, b included, or of a logger that
+// searchQuoteAt looks into the quoted text that begins at i: one of Python, b included, or of a logger that
 // quotes what it logs. n is how much of it was looked at in vain.
-func (p *peeler) quoted(t []byte, i int) (n int, found bool) {
+func (p *unwrapper) searchQuoteAt(t []byte, i int) (n int, found bool) {
 	start := i
 	if t[start] == 'b' {
 		start++
@@ -108,10 +108,10 @@ func (p *peeler) quoted(t []byte, i int) (n int, found bool) {
 	if end == 0 { // it is cut
 		return 1, false
 	}
-	inner := unescaped(t[start+1 : start+end-1])
+	inner := unescapeText(t[start+1 : start+end-1])
 	end += start
-	return 1, p.wrapped(t[:i], t[end:], func() bool {
-		return p.inLayer(name, t[i:start+1], t[end-1:end], func() bool { return p.quote(p.paths[p.hash()], inner) })
+	return 1, p.searchAfterPrefix(t[:i], t[end:], func() bool {
+		return p.inWrapper(name, t[i:start+1], t[end-1:end], func() bool { return p.searchInQuotes(p.paths[p.hash()], inner) })
 	})
 }
 
@@ -138,9 +138,9 @@ func quoteEnd(p []byte) int {
 	return 0
 }
 
-// unescaped is what the inside of a quoted text stands for: by the rules of Python and of Go, which
+// unescapeText is what the inside of a quoted text stands for: by the rules of Python and of Go, which
 // agree on what they both have.
-func unescaped(p []byte) []byte {
+func unescapeText(p []byte) []byte {
 	out := make([]byte, 0, len(p))
 	for i := 0; i < len(p); i++ {
 		if p[i] != '\\' || i+1 == len(p) {
@@ -184,19 +184,19 @@ func unescaped(p []byte) []byte {
 	return out
 }
 
-// block looks at a text of several lines: an event stream, or a piece of one, or lines of a log.
-func (p *peeler) block(t []byte) bool {
-	if s, is := p.events(t); is {
-		return p.give(find{saying: s, text: t})
+// searchLines looks at a text of several lines: an event stream, or a piece of one, or lines of a log.
+func (p *unwrapper) searchLines(t []byte) bool {
+	if s, is := p.readEvents(t); is {
+		return p.addPayload(payload{chunkInfo: s, text: t})
 	}
 	const most = 10_000
 	body := bytes.TrimSpace(t)
 	if len(body) > 0 && (body[0] == '{' || body[0] == '[') {
-		if n, whole := valueLen(body); whole && n == len(body) && p.value(body, true) {
+		if n, whole := valueLen(body); whole && n == len(body) && p.searchValue(body, true) {
 			return true
 		}
-		if s, is := p.objects(t); is {
-			return p.give(find{saying: s, text: t})
+		if s, is := p.readObjects(t); is {
+			return p.addPayload(payload{chunkInfo: s, text: t})
 		}
 	}
 	found := false
@@ -205,15 +205,15 @@ func (p *peeler) block(t []byte) bool {
 		line, after, _ := cutLine(rest)
 		if len(line) > 6 {
 			before := t[:len(t)-len(rest)]
-			found = p.inLayer("", before, after, func() bool { return p.text(line) }) || found
+			found = p.inWrapper("", before, after, func() bool { return p.searchText(line) }) || found
 		}
 		rest = after
 	}
 	return found
 }
 
-// objects is what a text of objects says, one a line, of which the first is a chunk.
-func (p *peeler) objects(t []byte) (s saying, is bool) {
+// readObjects is what a text of objects says, one a line, of which the first is a chunk.
+func (p *unwrapper) readObjects(t []byte) (s chunkInfo, is bool) {
 	if !opensObject(t) || bytes.IndexByte(t, '\n') < 0 {
 		return s, false
 	}
@@ -226,9 +226,9 @@ func (p *peeler) objects(t []byte) (s saying, is bool) {
 	return s, is
 }
 
-// events is what a text of an event stream says: what its first event says, and whether it ends with
+// readEvents is what a text of an event stream says: what its first event says, and whether it ends with
 // its last. A text is one if each line of it is a field of an event, or was cut.
-func (p *peeler) events(t []byte) (s saying, is bool) {
+func (p *unwrapper) readEvents(t []byte) (s chunkInfo, is bool) {
 	s.block, s.number = -1, -1
 	count := 0
 	for rest := bytes.TrimLeft(t, "\ufeff\r\n"); len(rest) > 0; {
@@ -245,7 +245,7 @@ func (p *peeler) events(t []byte) (s saying, is bool) {
 				data = append(append(data[:len(data):len(data)], '\n'), more...)
 				_, after, _ = cutLine(after)
 			}
-			each := p.eventSays(data)
+			each := p.readEventInfo(data)
 			known := each.is != noPayload && !each.weak
 			if count++; count == 1 {
 				s, is = each, known
@@ -274,14 +274,14 @@ func nextData(p []byte) (data []byte, is bool) {
 	return data, is && !(len(data) > 1 && data[0] == '{' && data[1] == '"') && !bytes.HasPrefix(data, []byte("[DONE]"))
 }
 
-// eventSays is what the data of an event says.
-func (p *peeler) eventSays(data []byte) saying {
+// readEventInfo is what the data of an event says.
+func (p *unwrapper) readEventInfo(data []byte) chunkInfo {
 	from := len(p.members)
 	all, _, _ := readMembers(p.members, data)
-	s := say(all[from:])
+	s := readChunkInfo(all[from:])
 	p.members = all[:from]
 	if s.is == noPayload && len(data) > 0 && data[0] == '{' && json.Valid(data) {
-		s, _ = p.ask(data)
+		s, _ = p.askProtocols(data)
 	}
 	return s
 }
