@@ -14,26 +14,26 @@ type Address struct {
 	Host, Agent string // "" for all
 	Model       string // where it or Status is not "", the calls of it alone, which the index tells
 	Status      string // what became of the call, in the words of print
-	Since       Moment
-	All         bool   // from the first message there is
-	Until       Moment // zero: for ever
+	Since       TimeSpec
+	All         bool     // from the first message there is
+	Until       TimeSpec // zero: for ever
 }
 
-// A Moment is a time by the clock of the hub, or so long ago by it. The zero Moment is none.
-type Moment struct {
+// A TimeSpec is a time by the clock of the hub, or so long ago by it. The zero Moment is none.
+type TimeSpec struct {
 	set bool
 	at  time.Time // not zero: ago says nothing
 	ago time.Duration
 }
 
 // IsZero reports whether it is none.
-func (m Moment) IsZero() bool { return !m.set }
+func (m TimeSpec) IsZero() bool { return !m.set }
 
 // isNow reports whether it is when it is asked for.
-func (m Moment) isNow() bool { return m.set && m.at.IsZero() && m.ago == 0 }
+func (m TimeSpec) isNow() bool { return m.set && m.at.IsZero() && m.ago == 0 }
 
-// on is the time when the hub's clock is at now.
-func (m Moment) on(now time.Time) time.Time {
+// resolve is the time when the hub's clock is at now.
+func (m TimeSpec) resolve(now time.Time) time.Time {
 	if m.at.IsZero() {
 		return now.Add(-m.ago)
 	}
@@ -41,9 +41,9 @@ func (m Moment) on(now time.Time) time.Time {
 }
 
 // isBefore reports whether it is before another, as far as that is sure without the hub's clock.
-func (m Moment) isBefore(other Moment) bool {
+func (m TimeSpec) isBefore(other TimeSpec) bool {
 	now := time.Time{}
-	return m.at.IsZero() == other.at.IsZero() && m.on(now).Before(other.on(now))
+	return m.at.IsZero() == other.at.IsZero() && m.resolve(now).Before(other.resolve(now))
 }
 
 // IsIndexed reports whether only some calls are wanted, which the index tells.
@@ -124,9 +124,9 @@ func (a *Address) set(key, value string) (err error) {
 	case "status":
 		a.Status = value
 	case "since":
-		a.Since, err = moment(value)
+		a.Since, err = parseTimeSpec(value)
 	case "until":
-		a.Until, err = moment(value)
+		a.Until, err = parseTimeSpec(value)
 	default:
 		return fmt.Errorf("%s: there are host, agent, model, status, since and until", key)
 	}
@@ -136,15 +136,15 @@ func (a *Address) set(key, value string) (err error) {
 	return nil
 }
 
-// times are what is wanted of a hub whose clock is at now.
-func (a *Address) times(now time.Time) (since, until time.Time, err error) {
+// timeRange are what is wanted of a hub whose clock is at now.
+func (a *Address) timeRange(now time.Time) (since, until time.Time, err error) {
 	if since = now; !a.Since.IsZero() {
-		since = a.Since.on(now)
+		since = a.Since.resolve(now)
 	}
 	if a.All {
 		since = time.Time{}
 	}
-	switch until = a.Until.on(now); {
+	switch until = a.Until.resolve(now); {
 	case a.Until.IsZero():
 		return since, time.Time{}, nil
 	case until.After(now):
@@ -155,16 +155,16 @@ func (a *Address) times(now time.Time) (since, until time.Time, err error) {
 	return since, until, nil
 }
 
-// moment is a time of the day, or one so long ago.
-func moment(text string) (Moment, error) {
+// parseTimeSpec is a time of the day, or one so long ago.
+func parseTimeSpec(text string) (TimeSpec, error) {
 	if text == "now" {
-		return Moment{set: true}, nil
+		return TimeSpec{set: true}, nil
 	}
 	if ago, err := time.ParseDuration(text); err == nil && ago >= 0 {
-		return Moment{set: true, ago: ago}, nil
+		return TimeSpec{set: true, ago: ago}, nil
 	}
 	if at, err := time.Parse(time.RFC3339, text); err == nil && !at.IsZero() {
-		return Moment{set: true, at: at}, nil
+		return TimeSpec{set: true, at: at}, nil
 	}
-	return Moment{}, errors.New("wanted is how long ago, as 15m, or a time as 2026-11-20T10:00:00Z, or now")
+	return TimeSpec{}, errors.New("wanted is how long ago, as 15m, or a time as 2026-11-20T10:00:00Z, or now")
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/nats-io/nkeys"
 )
 
-// Auth is who one is to a hub. All of it is read from files.
-type Auth struct {
+// Credentials is who one is to a hub. All of it is read from files.
+type Credentials struct {
 	Creds string // a file of credentials, as NATS has them
 	NKey  string // a file with the seed of a key
 	Token string // the token itself
@@ -21,17 +21,17 @@ type Auth struct {
 }
 
 // inboxOf is where answers to what a host asks come in. A hub can let it listen there alone.
-func inboxOf(host string) string { return nats.InboxPrefix + token(host) }
+func inboxOf(host string) string { return nats.InboxPrefix + subjectToken(host) }
 
 // Check reads the files. An error names the flag and the file.
-func (auth *Auth) Check() error {
-	_, err := auth.options()
+func (auth *Credentials) Check() error {
+	_, err := auth.connectOptions()
 	return err
 }
 
-// options are those of who one is. Files are read again for each connection; one that cannot be read
+// connectOptions are those of who one is. Files are read again for each connection; one that cannot be read
 // now is an error at once.
-func (auth *Auth) options() (o []nats.Option, err error) {
+func (auth *Credentials) connectOptions() (o []nats.Option, err error) {
 	if auth.Creds != "" {
 		text, err := os.ReadFile(auth.Creds)
 		if err == nil {

@@ -61,8 +61,8 @@ func TestAuth(t *testing.T) {
 			}
 		}
 	})
-	as := func(auth Auth) *link {
-		l, err := dial(h.URL(), auth, false, func() {}, func(error) {})
+	as := func(auth Credentials) *link {
+		l, err := dialHub(h.URL(), auth, false, func() {}, func(error) {})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -94,7 +94,7 @@ func TestAuth(t *testing.T) {
 		t.Error("web1 sends as web2")
 	}
 	call := func(host string) *nats.Msg {
-		return nats.NewMsg(indexSubject(origin{version, host, "main", "00"}, "m", "complete"))
+		return nats.NewMsg(indexSubject(subjectParts{version, host, "main", "00"}, "m", "complete"))
 	}
 	if _, err := web1.publish(quick(), call("web1")); err != nil {
 		t.Errorf("web1 cannot tell of its own calls: %v", err)
@@ -102,7 +102,7 @@ func TestAuth(t *testing.T) {
 	if _, err := web1.publish(quick(), call("web2")); err == nil {
 		t.Error("web1 tells of calls of web2")
 	}
-	if _, _, err := web1.last(quick(), captureSubject(bytesKind, "web2", "main", "00")); err == nil {
+	if _, _, err := web1.lastMessage(quick(), captureSubject(bytesKind, "web2", "main", "00")); err == nil {
 		t.Error("web1 reads of web2")
 	}
 	heard, err := web1.SubscribeSync("_INBOX.>")
@@ -112,7 +112,7 @@ func TestAuth(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	viewing := as(Auth{NKey: viewKey})
+	viewing := as(Credentials{NKey: viewKey})
 	if _, err := viewing.publish(quick(), msg("web1")); err == nil {
 		t.Error("the viewer sends")
 	}
@@ -127,9 +127,9 @@ func TestAuth(t *testing.T) {
 			t.Errorf("web1 reads %s", name)
 		}
 	}
-	v := viewAs(t, Auth{NKey: viewKey}, h.URL()+"?until=now", nil)
+	v := viewAs(t, Credentials{NKey: viewKey}, h.URL()+"?until=now", nil)
 	eventually(t, "the viewer reads", func() bool { return v.text() == "<1:0>" })
-	calls := viewAs(t, Auth{NKey: viewKey}, h.URL()+"?model=m.1&since=1h", nil)
+	calls := viewAs(t, Credentials{NKey: viewKey}, h.URL()+"?model=m.1&since=1h", nil)
 	eventually(t, "the viewer reads by the index", func() bool { return calls.text() == "<1:0>" })
 	if err := web1.Flush(); err != nil { // what was sent to it before is there then
 		t.Fatal(err)

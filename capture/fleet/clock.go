@@ -6,13 +6,13 @@ import "time"
 // from there on time that passes is the same for both: neither has to be right, and ours may be set meanwhile.
 type clock struct{ ours, hubs time.Time }
 
-// learn takes that the hub's clock was at hubs at some time between two of ours.
-func (c *clock) learn(before, after, hubs time.Time) {
+// addSample takes that the hub's clock was at hubs at some time between two of ours.
+func (c *clock) addSample(before, after, hubs time.Time) {
 	if hubs.IsZero() { // it does not tell
 		hubs = after
 	}
 	c.ours, c.hubs = before.Add(after.Sub(before)/2), hubs
 }
 
-// own is a time of the hub by our clock.
-func (c *clock) own(hubs time.Time) time.Time { return c.ours.Add(hubs.Sub(c.hubs)) }
+// toLocal is a time of the hub by our clock.
+func (c *clock) toLocal(hubs time.Time) time.Time { return c.ours.Add(hubs.Sub(c.hubs)) }

@@ -11,19 +11,19 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// wait is how long a hub may take to answer.
-const wait = 5 * time.Second
+// answerTimeout is how long a hub may take to answer.
+const answerTimeout = 5 * time.Second
 
-// extent is what is said of a stream.
-type extent struct {
+// streamExtent is what is said of a stream.
+type streamExtent struct {
 	first, last uint64
 	created     time.Time
 	firstAt     time.Time // when the first of its messages came
 	at          time.Time // the hub's clock, when it said so
 }
 
-// ask sends a request of JetStream's interface and reads the answer.
-func (l *link) ask(ctx context.Context, subject string, body, answer any) error {
+// askJetStream sends a request of JetStream's interface and reads the answer.
+func (l *link) askJetStream(ctx context.Context, subject string, body, answer any) error {
 	data, err := json.Marshal(body)
 	if err != nil {
 		return err
@@ -47,13 +47,13 @@ type apiError struct {
 
 const codeNoStream = 10059
 
-// extent asks for the state of the stream of captures.
-func (l *link) extent(ctx context.Context) (e extent, err error) {
+// capturesExtent asks for the state of the stream of captures.
+func (l *link) capturesExtent(ctx context.Context) (e streamExtent, err error) {
 	return l.extentOf(ctx, StreamName, errNoStream)
 }
 
 // extentOf asks for the state of a stream; none is the error where there is no such stream.
-func (l *link) extentOf(ctx context.Context, stream string, none error) (e extent, err error) {
+func (l *link) extentOf(ctx context.Context, stream string, none error) (e streamExtent, err error) {
 	var answer struct {
 		Error   *apiError `json:"error"`
 		Created time.Time `json:"created"`
@@ -64,7 +64,7 @@ func (l *link) extentOf(ctx context.Context, stream string, none error) (e exten
 			Last    uint64    `json:"last_seq"`
 		} `json:"state"`
 	}
-	if err := l.ask(ctx, "$JS.API.STREAM.INFO."+stream, struct{}{}, &answer); err != nil {
+	if err := l.askJetStream(ctx, "$JS.API.STREAM.INFO."+stream, struct{}{}, &answer); err != nil {
 		return e, err
 	}
 	switch {
@@ -74,15 +74,15 @@ func (l *link) extentOf(ctx context.Context, stream string, none error) (e exten
 	default:
 		return e, errors.New(answer.Error.Description)
 	}
-	return extent{answer.State.First, answer.State.Last, answer.Created, answer.State.FirstAt, answer.At}, nil
+	return streamExtent{answer.State.First, answer.State.Last, answer.Created, answer.State.FirstAt, answer.At}, nil
 }
 
-// last asks for the last message of a subject: its number and its span. There may be none.
-func (l *link) last(ctx context.Context, subject string) (seq uint64, s span, err error) {
+// lastMessage asks for the last message of a subject: its number and its span. There may be none.
+func (l *link) lastMessage(ctx context.Context, subject string) (seq uint64, s byteRange, err error) {
 	msg, err := l.request(ctx, &nats.Msg{Subject: "$JS.API.DIRECT.GET." + StreamName + "." + subject})
 	switch {
 	case errors.Is(err, nats.ErrNoResponders):
-		if _, err := l.extent(ctx); err != nil {
+		if _, err := l.capturesExtent(ctx); err != nil {
 			return 0, s, err
 		}
 		return 0, s, errNotDirect
@@ -100,17 +100,17 @@ func (l *link) last(ctx context.Context, subject string) (seq uint64, s span, er
 	return seq, s, err
 }
 
-// refusal is what a hub says that does not take a message.
-type refusal struct{ why string }
+// publishError is what a hub says that does not take a message.
+type publishError struct{ why string }
 
-func (r *refusal) Error() string { return r.why }
+func (r *publishError) Error() string { return r.why }
 
 // publish sends a message, which may have to come behind the one of some number, and waits until the
 // hub has it. A hub that has another one there says so.
 func (l *link) publish(ctx context.Context, msg *nats.Msg) (seq uint64, err error) {
 	back, err := l.request(ctx, msg)
 	if errors.Is(err, nats.ErrNoResponders) {
-		return 0, l.whyNobody(ctx, msg.Subject)
+		return 0, l.whyNoResponder(ctx, msg.Subject)
 	}
 	if err != nil {
 		return 0, err
@@ -123,15 +123,15 @@ func (l *link) publish(ctx context.Context, msg *nats.Msg) (seq uint64, err erro
 		return 0, fmt.Errorf("the hub's answer: %w", err)
 	}
 	if ack.Error != nil {
-		return 0, &refusal{ack.Error.Description}
+		return 0, &publishError{ack.Error.Description}
 	}
 	return ack.Seq, nil
 }
 
-// whyNobody is why nobody takes messages of a subject.
-func (l *link) whyNobody(ctx context.Context, subject string) error {
+// whyNoResponder is why nobody takes messages of a subject.
+func (l *link) whyNoResponder(ctx context.Context, subject string) error {
 	if _, _, is := callOriginOf(subject); !is {
-		if _, err := l.extent(ctx); err != nil {
+		if _, err := l.capturesExtent(ctx); err != nil {
 			return err
 		}
 		return errNoLeader

@@ -53,7 +53,7 @@ func newSite(t *testing.T, program string) *site {
 	}
 	of, _ := ParseAddress("nats://" + s.addr)
 	var err error
-	if s.view, err = Open(context.Background(), of, Auth{}); err != nil {
+	if s.view, err = Open(context.Background(), of, Credentials{}); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -138,7 +138,7 @@ func (s *site) spools() map[string][]byte {
 		part := strings.Split(filepath.Base(path), ".")
 		text, err := os.ReadFile(path)
 		if err == nil && len(text) > 0 {
-			all[captureSubject(bytesKind, plain(part[0]), plain(part[1]), part[2])] = text
+			all[captureSubject(bytesKind, unescapeToken(part[0]), unescapeToken(part[1]), part[2])] = text
 		}
 	}
 	return all
@@ -193,8 +193,8 @@ func (s *site) readAll() {
 	}
 	time.Sleep(time.Second)
 	s.stop()
-	if state := s.view.State(); state.Lost != 0 || state.Gaps != 0 || s.view.took != size {
-		s.t.Errorf("the view read %d of %d bytes: %+v", s.view.took, size, state)
+	if state := s.view.State(); state.Lost != 0 || state.Gaps != 0 || s.view.bytesRead != size {
+		s.t.Errorf("the view read %d of %d bytes: %+v", s.view.bytesRead, size, state)
 	}
 }
 

@@ -50,7 +50,7 @@ const (
 
 // captureSubject is where a capture is.
 func captureSubject(kind, host, agent, id string) string {
-	return strings.Join([]string{"toolscope", version, kind, shardOf(host), token(host), token(agent), id}, ".")
+	return strings.Join([]string{"toolscope", version, kind, shardOf(host), subjectToken(host), subjectToken(agent), id}, ".")
 }
 
 func shardOf(host string) string {
@@ -59,31 +59,31 @@ func shardOf(host string) string {
 	return strconv.Itoa(int(h.Sum32() % shards))
 }
 
-// wanted is the pattern of the subjects of a host and an agent, "" for all of them, in any version.
-func wanted(kind, host, agent string) string {
+// subjectFilter is the pattern of the subjects of a host and an agent, "" for all of them, in any version.
+func subjectFilter(kind, host, agent string) string {
 	shard, h, a := "*", "*", "*"
 	if host != "" {
-		shard, h = shardOf(host), token(host)
+		shard, h = shardOf(host), subjectToken(host)
 	}
 	if agent != "" {
-		a = token(agent)
+		a = subjectToken(agent)
 	}
 	return strings.Join([]string{"toolscope", "*", kind, shard, h, a, "*"}, ".")
 }
 
-// origin is what a subject says.
-type origin struct{ version, host, agent, id string }
+// subjectParts is what a subject says.
+type subjectParts struct{ version, host, agent, id string }
 
-func originOf(subject string) (o origin, ok bool) {
+func originOf(subject string) (o subjectParts, ok bool) {
 	part := strings.Split(subject, ".")
 	if len(part) != 7 {
 		return o, false
 	}
-	return origin{part[1], plain(part[4]), plain(part[5]), part[6]}, true
+	return subjectParts{part[1], unescapeToken(part[4]), unescapeToken(part[5]), part[6]}, true
 }
 
-// token is text as one word of a subject.
-func token(text string) string {
+// subjectToken is text as one word of a subject.
+func subjectToken(text string) string {
 	var b strings.Builder
 	for _, c := range []byte(text) {
 		switch {
@@ -96,44 +96,44 @@ func token(text string) string {
 	return b.String()
 }
 
-func plain(token string) string {
+func unescapeToken(token string) string {
 	if text, err := url.PathUnescape(token); err == nil {
 		return text
 	}
 	return token
 }
 
-// mostNames is how long the names of a machine and of what is seen there are together, as words of a
+// maxNameBytes is how long the names of a machine and of what is seen there are together, as words of a
 // subject: files of the spool are called by them, and no subject may have 4 KiB.
-const mostNames = 200
+const maxNameBytes = 200
 
 // CheckNames reports names that are too long.
 func CheckNames(host, agent string) error {
-	if n := len(token(host)) + len(token(agent)); n > mostNames {
-		return fmt.Errorf("the names of the machine and of what is seen have %s together\nwanted are at most %d, where signs but letters, digits, - and _ count three times", count.Of(n, "byte"), mostNames)
+	if n := len(subjectToken(host)) + len(subjectToken(agent)); n > maxNameBytes {
+		return fmt.Errorf("the names of the machine and of what is seen have %s together\nwanted are at most %d, where signs but letters, digits, - and _ count three times", count.Of(n, "byte"), maxNameBytes)
 	}
 	return nil
 }
 
-// span is which bytes of a capture a message has.
-type span struct{ from, to int64 }
+// byteRange is which bytes of a capture a message has.
+type byteRange struct{ from, to int64 }
 
-func (s span) String() string { return fmt.Sprintf("%d-%d", s.from, s.to) }
+func (s byteRange) String() string { return fmt.Sprintf("%d-%d", s.from, s.to) }
 
-// mostSpan is more than any sender puts into one message.
-const mostSpan = 8 << 20
+// maxSpanBytes is more than any sender puts into one message.
+const maxSpanBytes = 8 << 20
 
-// mostCapture is more than the bytes of any capture: a span beyond it is none.
-const mostCapture = 1 << 50
+// maxCaptureBytes is more than the bytes of any capture: a span beyond it is none.
+const maxCaptureBytes = 1 << 50
 
-func parseSpan(text string) (s span, err error) {
+func parseSpan(text string) (s byteRange, err error) {
 	from, to, _ := strings.Cut(text, "-")
 	s.from, err = strconv.ParseInt(from, 10, 64)
 	if err == nil {
 		s.to, err = strconv.ParseInt(to, 10, 64)
 	}
-	if err != nil || s.from < 0 || s.to <= s.from || s.to-s.from > mostSpan || s.to > mostCapture {
-		return span{}, fmt.Errorf("%q is no span", text)
+	if err != nil || s.from < 0 || s.to <= s.from || s.to-s.from > maxSpanBytes || s.to > maxCaptureBytes {
+		return byteRange{}, fmt.Errorf("%q is no span", text)
 	}
 	return s, nil
 }

@@ -17,14 +17,14 @@ import (
 func TestAddress(t *testing.T) {
 	now := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
 	a, err := ParseAddress("nats://hub:4222?host=a.b&agent=c&since=15m&until=now")
-	if err != nil || a != (Address{Server: "nats://hub:4222", Host: "a.b", Agent: "c", Since: Moment{set: true, ago: 15 * time.Minute}, Until: Moment{set: true}}) {
+	if err != nil || a != (Address{Server: "nats://hub:4222", Host: "a.b", Agent: "c", Since: TimeSpec{set: true, ago: 15 * time.Minute}, Until: TimeSpec{set: true}}) {
 		t.Errorf("%+v, %v", a, err)
 	}
 	if a, err := ParseAddress("nats://hub:4222?until=now"); err != nil || !a.All {
 		t.Errorf("%+v, %v", a, err)
 	}
 	for _, text := range []string{"tls://a:4222,b:4223?since=15m", "tls://a:4222,tls://b:4223?since=15m"} {
-		if a, err := ParseAddress(text); err != nil || a.Server != "tls://a:4222,tls://b:4223" || a.Since != (Moment{set: true, ago: 15 * time.Minute}) {
+		if a, err := ParseAddress(text); err != nil || a.Server != "tls://a:4222,tls://b:4223" || a.Since != (TimeSpec{set: true, ago: 15 * time.Minute}) {
 			t.Errorf("%s: %+v, %v", text, a, err)
 		}
 	}
@@ -45,7 +45,7 @@ func TestAddress(t *testing.T) {
 		if err != nil {
 			t.Errorf("%s: %v", query, err)
 		}
-		if _, _, err := a.times(now); err != want {
+		if _, _, err := a.timeRange(now); err != want {
 			t.Errorf("%s: %v, wanted %v", query, err, want)
 		}
 	}
@@ -57,7 +57,7 @@ func TestSubject(t *testing.T) {
 	if strings.ContainsAny(strings.ReplaceAll(s, ".", ""), " *>/") || strings.Count(s, ".") != 6 {
 		t.Errorf("%q", s)
 	}
-	if o, ok := originOf(s); !ok || o != (origin{version, host, agent, "00ff"}) {
+	if o, ok := originOf(s); !ok || o != (subjectParts{version, host, agent, "00ff"}) {
 		t.Errorf("%q is %+v", s, o)
 	}
 }
@@ -103,7 +103,7 @@ func TestOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	heard, err := conn.SubscribeSync(wanted(healthKind, "a", "main"))
+	heard, err := conn.SubscribeSync(subjectFilter(healthKind, "a", "main"))
 	if err == nil {
 		err = conn.Flush()
 	}
@@ -115,7 +115,7 @@ func TestOver(t *testing.T) {
 	sent(t, p, 1)
 	closeNow(p)
 	for over := ""; over == ""; {
-		msg, err := heard.NextMsg(wait)
+		msg, err := heard.NextMsg(answerTimeout)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -148,7 +148,7 @@ func TestOver(t *testing.T) {
 
 // TestNoHub: recording begins and ends without a hub, and the next run sends what was left.
 func TestNoHub(t *testing.T) {
-	o := Sending{Server: "nats://" + freePort(t), Host: "a", Agent: "main", Spool: t.TempDir(), Limit: 1 << 30, By: "test"}
+	o := PublishOptions{Server: "nats://" + freePort(t), Host: "a", Agent: "main", Spool: t.TempDir(), Limit: 1 << 30, By: "test"}
 	p := publish(t, o)
 	for n := range 10 {
 		put(p, 1, n)
@@ -212,7 +212,7 @@ func TestLargeSlices(t *testing.T) {
 // TestSpoolFull: what is deleted before it could be sent is lost, and told to the byte on both sides.
 func TestSpoolFull(t *testing.T) {
 	addr := freePort(t)
-	o := Sending{Server: "nats://" + addr, Host: "a", Agent: "main", Spool: t.TempDir(), Limit: 256 << 10, By: "test"}
+	o := PublishOptions{Server: "nats://" + addr, Host: "a", Agent: "main", Spool: t.TempDir(), Limit: 256 << 10, By: "test"}
 	p := publish(t, o)
 	const records = 20_000
 	for n := range records {

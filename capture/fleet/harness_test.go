@@ -86,7 +86,7 @@ func holds(t *testing.T, js jetstream.JetStream) map[string][]byte {
 		if err != nil {
 			continue
 		}
-		data, err := unpack(msg.Header.Get(headEnc), msg.Data, s)
+		data, err := decompress(msg.Header.Get(headEnc), msg.Data, s)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -98,11 +98,11 @@ func holds(t *testing.T, js jetstream.JetStream) map[string][]byte {
 	return all
 }
 
-func (h *hubs) sending(t *testing.T, host string) Sending {
-	return Sending{Server: h.URL(), Host: host, Agent: "main", Spool: t.TempDir(), Limit: 1 << 30, By: "test"}
+func (h *hubs) sending(t *testing.T, host string) PublishOptions {
+	return PublishOptions{Server: h.URL(), Host: host, Agent: "main", Spool: t.TempDir(), Limit: 1 << 30, By: "test"}
 }
 
-func publish(t *testing.T, o Sending) *Publisher {
+func publish(t *testing.T, o PublishOptions) *Publisher {
 	t.Helper()
 	p, warning, err := Publish(time.Now(), o)
 	if err != nil || warning != "" && !strings.Contains(warning, "open to others") {
@@ -188,11 +188,11 @@ type seen struct {
 
 func view(t *testing.T, address string, change func(*View)) *seen {
 	t.Helper()
-	return viewAs(t, Auth{}, address, change)
+	return viewAs(t, Credentials{}, address, change)
 }
 
 // opened is a view that nobody reads yet.
-func opened(t *testing.T, address string, auth Auth) *View {
+func opened(t *testing.T, address string, auth Credentials) *View {
 	t.Helper()
 	of, err := ParseAddress(address)
 	if err != nil {
@@ -205,7 +205,7 @@ func opened(t *testing.T, address string, auth Auth) *View {
 	return v
 }
 
-func viewAs(t *testing.T, auth Auth, address string, change func(*View)) *seen {
+func viewAs(t *testing.T, auth Credentials, address string, change func(*View)) *seen {
 	t.Helper()
 	v := opened(t, address, auth)
 	if change != nil {

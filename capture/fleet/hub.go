@@ -40,21 +40,21 @@ type Hub struct {
 	server *server.Server // another one after each time that it began anew
 }
 
-// ready is how long a hub may take to look through its files.
-const ready = 2 * time.Minute
+// startTimeout is how long a hub may take to look through its files.
+const startTimeout = 2 * time.Minute
 
 // StartHub starts a hub. It returns when others can connect.
 func StartHub(ctx context.Context, o HubOptions) (*Hub, error) {
-	conf, inside, err := o.server()
+	conf, inside, err := o.serverOptions()
 	if err != nil {
 		return nil, err
 	}
-	let, err := hold(o.Store)
+	let, err := lockStore(o.Store)
 	if err != nil {
 		return nil, err
 	}
 	h := &Hub{o: o, conf: conf, inside: inside, let: let, log: &hubLog{say: o.Log, failed: make(chan error, 1), stuck: make(chan string, 1)}, healed: make(chan struct{})}
-	if err := h.start(ctx); err != nil {
+	if err := h.startServer(ctx); err != nil {
 		let()
 		return nil, err
 	}
@@ -65,12 +65,12 @@ func StartHub(ctx context.Context, o HubOptions) (*Hub, error) {
 	conf.Port = h.server.Addr().(*net.TCPAddr).Port
 	h.url = scheme + "://" + net.JoinHostPort(cmp.Or(conf.Host, "0.0.0.0"), strconv.Itoa(conf.Port))
 	ctx, h.end = context.WithCancel(context.Background())
-	go h.heal(ctx)
+	go h.restartOnDiskError(ctx)
 	return h, nil
 }
 
-// hold takes the folder of a hub: of two that write to it each one would lose what the other has.
-func hold(dir string) (let func(), err error) {
+// lockStore takes the folder of a hub: of two that write to it each one would lose what the other has.
+func lockStore(dir string) (let func(), err error) {
 	let, ok, err := record.LockDir(dir)
 	if err != nil {
 		return nil, fmt.Errorf("--store %s: %w", dir, plainReason(err))
@@ -81,8 +81,8 @@ func hold(dir string) (let func(), err error) {
 	return let, nil
 }
 
-// start starts the server and has the streams in it.
-func (h *Hub) start(ctx context.Context) error {
+// startServer starts the server and has the streams in it.
+func (h *Hub) startServer(ctx context.Context) error {
 	s, err := server.NewServer(h.conf.Clone())
 	if err != nil {
 		return plainReason(err)
@@ -97,16 +97,16 @@ func (h *Hub) start(ctx context.Context) error {
 			return err
 		default:
 		}
-		if ctx.Err() == nil && time.Since(began) < ready {
+		if ctx.Err() == nil && time.Since(began) < startTimeout {
 			continue
 		}
 		s.Shutdown()
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		return errors.New("it did not start in " + ready.String())
+		return errors.New("it did not start in " + startTimeout.String())
 	}
-	if err := h.o.stream(ctx, s, h.inside); err != nil {
+	if err := h.o.createStreams(ctx, s, h.inside); err != nil {
 		s.Shutdown()
 		s.WaitForShutdown()
 		if ctx.Err() != nil {
@@ -117,9 +117,9 @@ func (h *Hub) start(ctx context.Context) error {
 	return nil
 }
 
-// server is the server's own options, and how this process connects to it.
-func (o *HubOptions) server() (conf *server.Options, inside []nats.Option, err error) {
-	if conf, inside, err = o.authorization(); err != nil {
+// serverOptions is the server's own options, and how this process connects to it.
+func (o *HubOptions) serverOptions() (conf *server.Options, inside []nats.Option, err error) {
+	if conf, inside, err = o.authOptions(); err != nil {
 		return nil, nil, err
 	}
 	host, port, err := net.SplitHostPort(o.Listen)
@@ -150,8 +150,8 @@ func (o *HubOptions) server() (conf *server.Options, inside []nats.Option, err e
 // wantedAuth is what a file of --auth looks like.
 const wantedAuth = "wanted is authorization { users: […] }, as in 'toolscope help fleet'"
 
-// authorization is the server's options as --auth has them, and how this process gets in.
-func (o *HubOptions) authorization() (conf *server.Options, inside []nats.Option, err error) {
+// authOptions is the server's options as --auth has them, and how this process gets in.
+func (o *HubOptions) authOptions() (conf *server.Options, inside []nats.Option, err error) {
 	if o.Auth == "" {
 		return &server.Options{}, nil, nil
 	}
@@ -203,8 +203,8 @@ func otherPart(conf *server.Options) string {
 	return ""
 }
 
-// stream makes the streams, or has them as the options say.
-func (o *HubOptions) stream(ctx context.Context, s *server.Server, inside []nats.Option) error {
+// createStreams makes the streams, or has them as the options say.
+func (o *HubOptions) createStreams(ctx context.Context, s *server.Server, inside []nats.Option) error {
 	conn, err := nats.Connect("", append(inside, nats.InProcessServer(s))...)
 	if err != nil {
 		return fmt.Errorf("--auth: %w", plainReason(err))
@@ -214,7 +214,7 @@ func (o *HubOptions) stream(ctx context.Context, s *server.Server, inside []nats
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, ready)
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	for _, c := range []jetstream.StreamConfig{
 		{Name: StreamName, Subjects: []string{"toolscope.*." + bytesKind + ".>"}, Description: "captures of toolscope", MaxBytes: o.KeepBytes},
@@ -234,7 +234,7 @@ func (h *Hub) URL() string { return h.url }
 
 // Watch is a view of all that came to the hub since then, and comes.
 func (h *Hub) Watch(ctx context.Context, since time.Time) (*View, error) {
-	return open(ctx, Address{Since: Moment{set: true, at: since}}, Auth{}, append(slices.Clone(h.inside), nats.InProcessServer(h))...)
+	return openView(ctx, Address{Since: TimeSpec{set: true, at: since}}, Credentials{}, append(slices.Clone(h.inside), nats.InProcessServer(h))...)
 }
 
 // InProcessConn is a connection to the server within this process.

@@ -181,7 +181,7 @@ func TestHubURL(t *testing.T) {
 			t.Fatal(err)
 		}
 		url := h.URL()
-		v, err := Open(context.Background(), Address{Server: url}, Auth{})
+		v, err := Open(context.Background(), Address{Server: url}, Credentials{})
 		if err != nil {
 			t.Errorf("%s: %v", url, err)
 		} else {

@@ -12,9 +12,9 @@ import (
 )
 
 const (
-	healFirst = 2 * time.Second // before a hub looks whether there is room again; longer each time
-	healMost  = time.Minute     // and as if it had not been full when it was not for so long
-	healRoom  = 16 << 20        // bytes that are to be there for it
+	minHealPause = 2 * time.Second // before a hub looks whether there is room again; longer each time
+	maxHealPause = time.Minute     // and as if it had not been full when it was not for so long
+	minHealRoom  = 16 << 20        // bytes that are to be there for it
 )
 
 var errFull = errors.New("there is no room")
@@ -36,11 +36,11 @@ func reasonOf(v []any) string {
 	return "the disk does not take it"
 }
 
-// heal has the server begin anew when the disk did not take something, once there is room, until ctx ends.
+// restartOnDiskError has the server begin anew when the disk did not take something, once there is room, until ctx ends.
 // Who sends keeps meanwhile what the hub does not take, and sees it go and come.
-func (h *Hub) heal(ctx context.Context) {
+func (h *Hub) restartOnDiskError(ctx context.Context) {
 	defer close(h.healed)
-	pause, since := healFirst, time.Time{} // since when there is room
+	pause, since := minHealPause, time.Time{} // since when there is room
 	for {
 		select {
 		case <-ctx.Done():
@@ -48,19 +48,19 @@ func (h *Hub) heal(ctx context.Context) {
 		case why := <-h.log.stuck:
 			h.log.say("hub: nothing more is kept: " + why + "; what machines send waits there until there is room here")
 		}
-		if time.Since(since) > healMost {
-			pause = healFirst
+		if time.Since(since) > maxHealPause {
+			pause = minHealPause
 		}
-		for err := errFull; err != nil; pause = min(2*pause, healMost) {
+		for err := errFull; err != nil; pause = min(2*pause, maxHealPause) {
 			select {
 			case <-ctx.Done():
 				return
 			case <-time.After(pause):
 			}
-			if err = record.HasRoom(h.o.Store, healRoom); err != nil {
+			if err = record.HasRoom(h.o.Store, minHealRoom); err != nil {
 				continue
 			}
-			if err = h.again(ctx); err != nil && ctx.Err() == nil {
+			if err = h.restart(ctx); err != nil && ctx.Err() == nil {
 				h.log.say("hub: it does not start again: " + plainReason(err).Error())
 			}
 		}
@@ -69,8 +69,8 @@ func (h *Hub) heal(ctx context.Context) {
 	}
 }
 
-// again ends the server and starts another one, at the same address.
-func (h *Hub) again(ctx context.Context) error {
+// restart ends the server and starts another one, at the same address.
+func (h *Hub) restart(ctx context.Context) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.server.Shutdown()
@@ -78,5 +78,5 @@ func (h *Hub) again(ctx context.Context) error {
 	for len(h.log.stuck) > 0 {
 		<-h.log.stuck // of the one that has ended
 	}
-	return h.start(ctx)
+	return h.startServer(ctx)
 }

@@ -42,8 +42,8 @@ type Call struct {
 	Line          []byte // a JSON object with a line break behind it
 }
 
-// Opened is where a call's exchange begins.
-type Opened struct {
+// OpenedExchange is where a call's exchange begins.
+type OpenedExchange struct {
 	Capture  string `json:"capture"`
 	Exchange int    `json:"exchange"` // its number in the capture
 	Offset   int64  `json:"offset"`   // bytes of the capture before it
@@ -52,22 +52,22 @@ type Opened struct {
 // noToken stands for a word that is not known. No other word is written so.
 const noToken = "%"
 
-// mostWord is how long a word of a call is in a subject. A server ends the connection that sends it a
+// maxWordBytes is how long a word of a call is in a subject. A server ends the connection that sends it a
 // subject of 4 KiB, and names of models come from the network.
-const mostWord = 128
+const maxWordBytes = 128
 
-func indexSubject(o origin, model, status string) string {
-	return strings.Join([]string{"toolscope", version, indexKind, shardOf(o.host), token(o.host), token(o.agent), callToken(model), callToken(status)}, ".")
+func indexSubject(o subjectParts, model, status string) string {
+	return strings.Join([]string{"toolscope", version, indexKind, shardOf(o.host), subjectToken(o.host), subjectToken(o.agent), callToken(model), callToken(status)}, ".")
 }
 
 // callToken is a word of a call as one of a subject: a long one is its hash there, which no other word
 // looks like.
 func callToken(word string) string {
-	t := token(word)
+	t := subjectToken(word)
 	switch {
 	case word == "":
 		return noToken
-	case len(t) > mostWord:
+	case len(t) > maxWordBytes:
 		sum := sha256.Sum256([]byte(word))
 		return "%-" + hex.EncodeToString(sum[:16])
 	}
@@ -77,7 +77,7 @@ func callToken(word string) string {
 const openedKey = `,"opened":`
 
 // withOpened is a line with where its exchange begins as its last member.
-func withOpened(line []byte, at Opened) []byte {
+func withOpened(line []byte, at OpenedExchange) []byte {
 	text, _ := json.Marshal(at) // words and numbers
 	line = bytes.TrimSuffix(line, []byte("}\n"))
 	return slices.Concat(line, []byte(openedKey), text, []byte("}"))
@@ -90,34 +90,34 @@ type IndexState struct {
 	Why   string // "" where nothing is missing, and all can be told
 }
 
-// add adds what is missing of a sender's capture.
-func (i *IndexState) add(s *sender) {
+// addSender adds what is missing of a sender's capture.
+func (i *IndexState) addSender(s *sender) {
 	s.mu.Lock()
 	x := s.index
 	s.mu.Unlock()
 	if x == nil {
 		return
 	}
-	i.join(x.missing())
+	i.addState(x.indexLosses())
 }
 
-func (i *IndexState) join(m IndexState) {
+func (i *IndexState) addState(m IndexState) {
 	i.Calls, i.Bytes = i.Calls+m.Calls, i.Bytes+m.Bytes
 	if i.Why == "" {
 		i.Why = m.Why
 	}
 }
 
-// ring says to who makes the index that the hub has more.
-func (s *sender) ring() {
+// wakeIndexer says to who makes the index that the hub has more.
+func (s *sender) wakeIndexer() {
 	if s.index != nil {
-		s.index.ring()
+		s.index.wake()
 	}
 }
 
-// toldAnew reports whether a run that finds the spool, and a hub that has so much of it, makes an index
+// canReindex reports whether a run that finds the spool, and a hub that has so much of it, makes an index
 // of all of it: of a part calls could not be known again.
-func (s *sender) toldAnew(had int64) bool {
+func (s *sender) canReindex(had int64) bool {
 	first, end, _ := s.spool.Span()
 	return had < end && (had <= 0 || first == 0)
 }

@@ -82,7 +82,7 @@ func (h *hubs) countIndexed(host string) (n int) {
 	return n
 }
 
-func (h *hubs) indexing(t *testing.T, host string) Sending {
+func (h *hubs) indexing(t *testing.T, host string) PublishOptions {
 	o := h.sending(t, host)
 	o.Index = callsOf
 	return o
@@ -116,7 +116,7 @@ func TestIndex(t *testing.T) {
 	}
 	spool := spoolBytes(t, p)
 	for _, line := range slices.Concat(all[good], all[bad]) {
-		var l struct{ Opened Opened }
+		var l struct{ Opened OpenedExchange }
 		if err := json.Unmarshal([]byte(line), &l); err != nil || l.Opened.Capture != p.ours.of.id {
 			t.Fatalf("%s: %v", line, err)
 		}
@@ -135,7 +135,7 @@ func TestIndex(t *testing.T) {
 // the hub had already is not told anew.
 func TestIndexLeft(t *testing.T) {
 	addr := freePort(t)
-	o := Sending{Server: "nats://" + addr, Host: "a", Agent: "main", Spool: t.TempDir(), Limit: 1 << 30, By: "test", Index: callsOf}
+	o := PublishOptions{Server: "nats://" + addr, Host: "a", Agent: "main", Spool: t.TempDir(), Limit: 1 << 30, By: "test", Index: callsOf}
 	p := publish(t, o)
 	for n := range 10 {
 		put(p, 1, n)
@@ -236,7 +236,7 @@ func TestIndexLeftHalf(t *testing.T) {
 	next := publish(t, o)
 	eventually(t, "all are told again", func() bool { return h.countIndexed("a") == 10+15 })
 	closeNow(next)
-	if lines, s := linesOf(t, h.URL()+"?until=now&model=m.1"); len(lines) != 15 || s.Spoilt+s.Lost != 0 {
+	if lines, s := linesOf(t, h.URL()+"?until=now&model=m.1"); len(lines) != 15 || s.Invalid+s.Lost != 0 {
 		t.Errorf("%d lines, %+v", len(lines), s)
 	}
 }

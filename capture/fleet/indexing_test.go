@@ -30,7 +30,7 @@ func (l longModel) Calls(all bool) []Call {
 // the same, and is found by its name. The longest names of a machine leave room for it.
 func TestIndexLongModel(t *testing.T) {
 	h := newHub(t, nil)
-	o := h.indexing(t, strings.Repeat("h", mostNames-len("main")))
+	o := h.indexing(t, strings.Repeat("h", maxNameBytes-len("main")))
 	o.Index = func(file string) Indexer { return longModel{callsOf(file)} }
 	p := publish(t, o)
 	put(p, 1, 0)
@@ -41,8 +41,8 @@ func TestIndexLongModel(t *testing.T) {
 	}
 	v := view(t, h.URL()+"?until=now&model="+url.QueryEscape(strings.Repeat(longName, 1000)), nil)
 	eventually(t, "the call is found", func() bool { return v.text() == "<1:0>" })
-	for _, other := range []string{strings.Repeat(longName, 1001), strings.Repeat("a", mostWord), strings.Repeat("a", mostWord+1)} {
-		if callToken(other) == callToken(strings.Repeat(longName, 1000)) || len(callToken(other)) > mostWord {
+	for _, other := range []string{strings.Repeat(longName, 1001), strings.Repeat("a", maxWordBytes), strings.Repeat("a", maxWordBytes+1)} {
+		if callToken(other) == callToken(strings.Repeat(longName, 1000)) || len(callToken(other)) > maxWordBytes {
 			t.Errorf("%.9s… is %s", other, callToken(other))
 		}
 	}
@@ -90,7 +90,7 @@ func TestIndexLate(t *testing.T) {
 	spool := string(spoolBytes(t, p))
 	for _, lines := range h.indexed() {
 		for _, line := range lines {
-			var l struct{ Opened Opened }
+			var l struct{ Opened OpenedExchange }
 			if err := json.Unmarshal([]byte(line), &l); err != nil {
 				t.Fatal(err)
 			}

@@ -17,15 +17,15 @@ import (
 )
 
 const (
-	leftTries     = 2               // before it is the next one's turn
-	leftPause     = 2 * time.Second // before those are tried again that could not be sent
-	leftPauseMost = time.Minute
+	maxOrphanTries = 2               // before it is the next one's turn
+	orphanPause    = 2 * time.Second // before those are tried again that could not be sent
+	maxOrphanPause = time.Minute
 )
 
-// left is what earlier runs left in the spool of a hub. One at a time is sent, and what cannot be sent
+// orphanSender is what earlier runs left in the spool of a hub. One at a time is sent, and what cannot be sent
 // keeps no other from being sent.
-type left struct {
-	o       *Sending
+type orphanSender struct {
+	o       *PublishOptions
 	keep    time.Duration        // what was sent is kept for so long
 	look    time.Duration        // and looked for after so long
 	all     []record.OrphanSpool // the oldest first
@@ -41,8 +41,8 @@ type left struct {
 	index   IndexState       // of those
 }
 
-func findLeft(o *Sending, began time.Time) *left {
-	l := &left{o: o, keep: keepSent, look: keepSent + leftPauseMost, renewed: bell(), waits: map[string]int64{}, stuck: map[string]error{}, counted: map[string]bool{}}
+func findOrphans(o *PublishOptions, began time.Time) *orphanSender {
+	l := &orphanSender{o: o, keep: keepSent, look: keepSent + maxOrphanPause, renewed: newBell(), waits: map[string]int64{}, stuck: map[string]error{}, counted: map[string]bool{}}
 	l.all = record.OrphanSpools(o.Spool, began, func(name string) bool {
 		_, ok := spoolOrigin(name)
 		return ok
@@ -53,12 +53,12 @@ func findLeft(o *Sending, began time.Time) *left {
 	return l
 }
 
-// renew has those be looked at again that were sent, as the hub may have forgotten them.
-func (l *left) renew() {
+// retryAll has those be looked at again that were sent, as the hub may have forgotten them.
+func (l *orphanSender) retryAll() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.now != nil {
-		l.now.renew()
+		l.now.retryNow()
 	}
 	select {
 	case l.renewed <- struct{}{}:
@@ -68,15 +68,15 @@ func (l *left) renew() {
 
 // run sends all of it. A hub that forgets it within a while is told again; then it is deleted, however
 // late it was sent.
-func (l *left) run(ctx context.Context, to *link) {
+func (l *orphanSender) run(ctx context.Context, to *link) {
 	over := time.After(l.look)
-	for next, pause := l.all, leftPause; ; pause = min(2*pause, leftPauseMost) {
+	for next, pause := l.all, orphanPause; ; pause = min(2*pause, maxOrphanPause) {
 		var stuck []record.OrphanSpool
 		for _, one := range next {
 			if ctx.Err() != nil {
 				return
 			}
-			if !l.send(ctx, to, one) {
+			if !l.sendSpool(ctx, to, one) {
 				stuck = append(stuck, one)
 			}
 		}
@@ -97,85 +97,85 @@ func (l *left) run(ctx context.Context, to *link) {
 		case <-over:
 			over, next = nil, l.all
 		case <-l.renewed:
-			if pause = leftPause; over != nil {
+			if pause = orphanPause; over != nil {
 				next = l.all
 			}
 		}
 	}
 }
 
-// send sends one spool, unless somebody else is at it, or deletes it when it was sent a while ago. It
+// sendSpool sends one spool, unless somebody else is at it, or deletes it when it was sent a while ago. It
 // reports false where that has to be tried again.
-func (l *left) send(ctx context.Context, to *link, one record.OrphanSpool) (done bool) {
+func (l *orphanSender) sendSpool(ctx context.Context, to *link, one record.OrphanSpool) (done bool) {
 	spool, ok := record.TakeSpool(l.o.Spool, one.Name, time.Now())
 	if !ok {
-		l.forget(one.Name)
+		l.forgetSpool(one.Name)
 		return true
 	}
 	if sent := spool.Mark().Sent; !sent.IsZero() && time.Since(sent) > l.keep {
 		spool.Remove()
-		l.forget(one.Name)
+		l.forgetSpool(one.Name)
 		return true
 	}
 	of, _ := spoolOrigin(one.Name)
 	s := newSender(spool, of, l.o.Linger)
-	s.ending, s.tries = true, leftTries
+	s.ending, s.tries = true, maxOrphanTries
 	if s.began.IsZero() {
 		s.began = createdOf(spool)
 	}
-	l.open(one.Name, s)
+	l.beginSpool(one.Name, s)
 	err := s.run(ctx, to)
 	if err == nil {
-		l.tellCalls(ctx, to, s)
+		l.indexCalls(ctx, to, s)
 		if !s.wasSent() { // the run that left it could not say so
-			s.tellOver(to)
+			s.sendOver(to)
 		}
 	}
-	if foreign := (*foreignError)(nil); errors.As(err, &foreign) {
+	if foreign := (*foreignCaptureError)(nil); errors.As(err, &foreign) {
 		err, s.had = nil, foreign.are
 		if !l.isCounted(one.Name) {
-			l.say("of %s, which an earlier run left, the hub has %s more than the disk: there is nothing to send", one.Name, count.Of(foreign.has-foreign.are, "byte"))
+			l.reportf("of %s, which an earlier run left, the hub has %s more than the disk: there is nothing to send", one.Name, count.Of(foreign.has-foreign.are, "byte"))
 		}
 	}
 	l.again = l.again || err == nil && !s.wasSent()
-	l.close(one.Name, s, err)
-	if unmarked := s.release(err == nil, time.Now()); unmarked != nil {
-		l.say("%s, which an earlier run left, may be sent again: %v", one.Name, plainReason(unmarked))
+	l.endSpool(one.Name, s, err)
+	if unmarked := s.releaseSpool(err == nil, time.Now()); unmarked != nil {
+		l.reportf("%s, which an earlier run left, may be sent again: %v", one.Name, plainReason(unmarked))
 	}
 	return err == nil
 }
 
-func (l *left) say(format string, args ...any) {
-	if l.o.Say != nil {
-		l.o.Say(fmt.Sprintf(format, args...))
+func (l *orphanSender) reportf(format string, args ...any) {
+	if l.o.Report != nil {
+		l.o.Report(fmt.Sprintf(format, args...))
 	}
 }
 
 // isCounted reports whether a spool had its turn and was sent.
-func (l *left) isCounted(name string) bool {
+func (l *orphanSender) isCounted(name string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.counted[name]
 }
 
-// forget takes that a spool is no business of ours.
-func (l *left) forget(name string) {
+// forgetSpool takes that a spool is no business of ours.
+func (l *orphanSender) forgetSpool(name string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.waits, name)
 	delete(l.stuck, name)
 }
 
-// open begins the turn of a spool. What was wrong with it is wrong until something of it is sent.
-func (l *left) open(name string, s *sender) {
+// beginSpool begins the turn of a spool. What was wrong with it is wrong until something of it is sent.
+func (l *orphanSender) beginSpool(name string, s *sender) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.now = s
-	s.stand(l.stuck[name])
+	s.setTrouble(l.stuck[name])
 }
 
-// close takes how the turn of a spool ended. What it lacks counts when the rest is sent.
-func (l *left) close(name string, s *sender, err error) {
+// endSpool takes how the turn of a spool ended. What it lacks counts when the rest is sent.
+func (l *orphanSender) endSpool(name string, s *sender, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.now = nil
@@ -195,11 +195,11 @@ func (l *left) close(name string, s *sender, err error) {
 	for _, one := range lost {
 		l.losses.add(one.Bytes, one.Why)
 	}
-	l.index.add(s)
+	l.index.addSender(s)
 }
 
-// progress adds how far that is.
-func (l *left) progress(to *PublishState) {
+// addProgress adds how far that is.
+func (l *orphanSender) addProgress(to *PublishState) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.now != nil {
@@ -207,38 +207,38 @@ func (l *left) progress(to *PublishState) {
 		l.waits[name], _, l.stuck[name] = l.now.progress()
 	}
 	for _, one := range l.all {
-		to.Left += l.waits[one.Name]
-		if trouble := l.stuck[one.Name]; trouble != nil && to.LeftTrouble == "" {
+		to.Orphaned += l.waits[one.Name]
+		if trouble := l.stuck[one.Name]; trouble != nil && to.OrphanedTrouble == "" {
 			what, remedy := inWords(trouble)
-			to.LeftTrouble, to.Remedy = one.Name+": "+what, cmp.Or(to.Remedy, remedy)
+			to.OrphanedTrouble, to.Remedy = one.Name+": "+what, cmp.Or(to.Remedy, remedy)
 		}
 	}
-	to.Spooled += to.Left
-	to.LeftLosses = slices.Clone(l.losses)
-	to.Index.join(l.index)
+	to.Spooled += to.Orphaned
+	to.OrphanedLosses = slices.Clone(l.losses)
+	to.Index.addState(l.index)
 }
 
-// tellCalls makes the index of what was left and is sent now. Calls that are in it already are there
+// indexCalls makes the index of what was left and is sent now. Calls that are in it already are there
 // twice then, which whoever reads it knows.
-func (l *left) tellCalls(ctx context.Context, to *link, s *sender) {
-	if l.o.Index == nil || !s.toldAnew(s.had) {
+func (l *orphanSender) indexCalls(ctx context.Context, to *link, s *sender) {
+	if l.o.Index == nil || !s.canReindex(s.had) {
 		return
 	}
 	over := make(chan struct{})
 	close(over)
-	x := newIndexing(s, over, l.o.Index)
+	x := newIndexSender(s, over, l.o.Index)
 	s.mu.Lock()
 	s.index = x
 	s.mu.Unlock()
 	x.run(ctx, to)
 }
 
-// mostHeader is more than the first line of any capture has.
-const mostHeader = 64 << 10
+// maxHeaderBytes is more than the first line of any capture has.
+const maxHeaderBytes = 64 << 10
 
 // createdOf is when a spool that was left began, as its first line says.
 func createdOf(s *record.Spool) time.Time {
-	line, _ := bufio.NewReader(io.NewSectionReader(s, 0, mostHeader)).ReadBytes('\n')
+	line, _ := bufio.NewReader(io.NewSectionReader(s, 0, maxHeaderBytes)).ReadBytes('\n')
 	var header struct {
 		Created time.Time `json:"created"`
 	}

@@ -46,11 +46,11 @@ func sentAt(t *testing.T, p *Publisher) time.Time {
 }
 
 // leftOf is what earlier runs left for a hub, a connection to that, and of it the spool of one.
-func leftOf(t *testing.T, o Sending, p *Publisher) (l *left, to *link, one record.OrphanSpool) {
+func leftOf(t *testing.T, o PublishOptions, p *Publisher) (l *orphanSender, to *link, one record.OrphanSpool) {
 	t.Helper()
 	o.Spool = filepath.Dir(p.Path)
-	l = findLeft(&o, time.Now())
-	to, err := dial(o.Server, Auth{}, true, func() {}, func(error) {})
+	l = findOrphans(&o, time.Now())
+	to, err := dialHub(o.Server, Credentials{}, true, func() {}, func(error) {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +107,7 @@ func (h *hubs) forget() {
 
 // TestSpoolOfHub: what was left for one hub is sent to it and to no other.
 func TestSpoolOfHub(t *testing.T) {
-	o := Sending{Server: "nats://" + freePort(t), Host: "a", Agent: "main", Spool: t.TempDir(), Limit: 1 << 30, By: "test"}
+	o := PublishOptions{Server: "nats://" + freePort(t), Host: "a", Agent: "main", Spool: t.TempDir(), Limit: 1 << 30, By: "test"}
 	p := publish(t, o)
 	put(p, 1, 0)
 	closeNow(p)
@@ -144,7 +144,7 @@ func TestSpoolOfCluster(t *testing.T) {
 		}
 		return all
 	}
-	o := Sending{Server: strings.Join(hosts(0, 5), ","), Host: "a", Agent: "main", Spool: t.TempDir(), Limit: 1 << 30, By: "test"}
+	o := PublishOptions{Server: strings.Join(hosts(0, 5), ","), Host: "a", Agent: "main", Spool: t.TempDir(), Limit: 1 << 30, By: "test"}
 	closeNow(publish(t, o))
 	turned := hosts(0, 5)
 	slices.Reverse(turned)
@@ -180,7 +180,7 @@ func TestLeftHuge(t *testing.T) {
 
 func TestSpoolOrigin(t *testing.T) {
 	const id = "00112233445566778899aabbccddeeff"
-	if o, ok := spoolOrigin("web%2E1.main." + id); !ok || o != (origin{version, "web.1", "main", id}) {
+	if o, ok := spoolOrigin("web%2E1.main." + id); !ok || o != (subjectParts{version, "web.1", "main", id}) {
 		t.Errorf("%+v, %v", o, ok)
 	}
 	for _, name := range []string{"", "a.b", "a.b." + id[2:], "a.b." + id + ".c", "a.b.x" + id[1:], "a." + id, "..b." + id, "a b.c." + id, "a%2eb.c." + id, "2026-11-25T10-00-00"} {
@@ -240,7 +240,7 @@ func TestLeftExpired(t *testing.T) {
 // not because it was written long ago.
 func TestLeftDeleted(t *testing.T) {
 	addr := freePort(t)
-	o := Sending{Server: "nats://" + addr, Host: "a", Agent: "main", Spool: t.TempDir(), Limit: 1 << 30, By: "test"}
+	o := PublishOptions{Server: "nats://" + addr, Host: "a", Agent: "main", Spool: t.TempDir(), Limit: 1 << 30, By: "test"}
 	p := publish(t, o)
 	put(p, 1, 0)
 	closeNow(p)
@@ -252,17 +252,17 @@ func TestLeftDeleted(t *testing.T) {
 	there := func() bool { _, err := os.Stat(p.Path); return err == nil }
 	for range 2 {
 		next := publish(t, o)
-		eventually(t, "it is sent", func() bool { return len(h.holds()) > 0 && next.Progress().Left == 0 })
+		eventually(t, "it is sent", func() bool { return len(h.holds()) > 0 && next.Progress().Orphaned == 0 })
 		closeNow(next)
 		if !there() {
 			t.Fatal("it is deleted at once")
 		}
 	}
 	o.Spool = filepath.Dir(p.Path)
-	l := findLeft(&o, time.Now())
+	l := findOrphans(&o, time.Now())
 	wasSent(t, p, time.Now())
 	l.keep, l.look = 200*time.Millisecond, 300*time.Millisecond // not at once
-	to, err := dial(h.URL(), Auth{}, true, func() {}, func(error) {})
+	to, err := dialHub(h.URL(), Credentials{}, true, func() {}, func(error) {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -277,14 +277,14 @@ func TestLeftDeleted(t *testing.T) {
 // TestLeftDeletedLate: what is sent late, as the hub was not there, is deleted by the same run.
 func TestLeftDeletedLate(t *testing.T) {
 	addr := freePort(t)
-	o := Sending{Server: "nats://" + addr, Host: "a", Agent: "main", Spool: t.TempDir(), Limit: 1 << 30, By: "test"}
+	o := PublishOptions{Server: "nats://" + addr, Host: "a", Agent: "main", Spool: t.TempDir(), Limit: 1 << 30, By: "test"}
 	p := publish(t, o)
 	put(p, 1, 0)
 	closeNow(p)
 	o.Spool = filepath.Dir(p.Path)
-	l := findLeft(&o, time.Now())
+	l := findOrphans(&o, time.Now())
 	l.keep, l.look = time.Second, 1100*time.Millisecond
-	to, err := dial(o.Server, Auth{}, true, func() {}, func(error) {})
+	to, err := dialHub(o.Server, Credentials{}, true, func() {}, func(error) {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -306,7 +306,7 @@ func TestLeftDeletedLate(t *testing.T) {
 // a view knows it for a loss.
 func TestLeftLoss(t *testing.T) {
 	addr := freePort(t)
-	o := Sending{Server: "nats://" + addr, Host: "a", Agent: "main", Spool: t.TempDir(), Limit: 128 << 10, By: "test"}
+	o := PublishOptions{Server: "nats://" + addr, Host: "a", Agent: "main", Spool: t.TempDir(), Limit: 128 << 10, By: "test"}
 	p := publish(t, o)
 	const records = 5_000
 	for n := range records {
@@ -319,10 +319,10 @@ func TestLeftLoss(t *testing.T) {
 	next := publish(t, o)
 	put(next, 1, 0)
 	sent(t, next, 1)
-	if s := next.Progress(); len(s.LeftLosses) != 1 || s.LeftLosses[0] != (Loss{first, "never reached the hub: the spool was full"}) || s.Losses != nil {
+	if s := next.Progress(); len(s.OrphanedLosses) != 1 || s.OrphanedLosses[0] != (Loss{first, "never reached the hub: the spool was full"}) || s.Losses != nil {
 		t.Errorf("lost are %d: %+v", first, s)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), wait)
+	ctx, cancel := context.WithTimeout(context.Background(), answerTimeout)
 	defer cancel()
 	if err := next.Close(ctx); err == nil || !strings.Contains(err.Error(), "of what earlier runs left never reached the hub") {
 		t.Error(err)
@@ -348,7 +348,7 @@ func TestLeftCut(t *testing.T) {
 	}
 	before := h.holds()[p.ours.subject]
 	var notes notesSaid
-	o.Say = notes.say
+	o.Report = notes.say
 	next := publish(t, o)
 	put(next, 1, 0)
 	sent(t, next, 1)
@@ -361,7 +361,7 @@ func TestLeftCut(t *testing.T) {
 	l, to, one := leftOf(t, o, p)
 	at := sentAt(t, p)
 	for range 2 { // as on each connection
-		if !l.send(context.Background(), to, one) {
+		if !l.sendSpool(context.Background(), to, one) {
 			t.Error("it is to be tried again")
 		}
 	}
@@ -395,7 +395,7 @@ func TestLeftOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	next := publish(t, o)
-	msg, err := heard.NextMsg(wait)
+	msg, err := heard.NextMsg(answerTimeout)
 	if err != nil || msg.Header.Get(headOver) != "1" || msg.Header.Get(headSpooled) != "0" {
 		t.Errorf("%v, %v", msg, err)
 	}
@@ -404,7 +404,7 @@ func TestLeftOver(t *testing.T) {
 		t.Fatal("it is not marked as sent")
 	}
 	l, to, one := leftOf(t, o, p)
-	if !l.send(context.Background(), to, one) {
+	if !l.sendSpool(context.Background(), to, one) {
 		t.Error("it is to be tried again")
 	}
 	if err := errors.Join(to.Flush(), conn.Flush()); err != nil {
@@ -429,8 +429,8 @@ func TestSentStays(t *testing.T) {
 		if gone {
 			at = 0
 		}
-		s.reach(at, s.seq, s.stream)
-		if err := s.release(false, time.Now()); err != nil || sentAt(t, p).IsZero() != gone {
+		s.setPosition(at, s.seq, s.stream)
+		if err := s.releaseSpool(false, time.Now()); err != nil || sentAt(t, p).IsZero() != gone {
 			t.Errorf("gone %v: it was sent at %v, %v", gone, sentAt(t, p), err)
 		}
 	}
@@ -440,7 +440,7 @@ func TestSentStays(t *testing.T) {
 // asks is told whose it is.
 func TestLeftStuck(t *testing.T) {
 	addr := freePort(t)
-	o := Sending{Server: "nats://" + addr, Host: "a", Agent: "main", Spool: t.TempDir(), Limit: 1 << 30, By: "test"}
+	o := PublishOptions{Server: "nats://" + addr, Host: "a", Agent: "main", Spool: t.TempDir(), Limit: 1 << 30, By: "test"}
 	large := publish(t, o)
 	data := make([]byte, 20_000)
 	_, _ = rand.NewChaCha8([32]byte{}).Read(data) // it never fails, and cannot be packed
@@ -478,7 +478,7 @@ func TestLeftStuck(t *testing.T) {
 	name := strings.TrimSuffix(filepath.Base(large.Path), record.Extension)
 	eventually(t, "it is told what is not", func() bool {
 		s := next.Progress()
-		return strings.HasPrefix(s.LeftTrouble, name+": ") && s.Trouble == "" && s.Left > 0
+		return strings.HasPrefix(s.OrphanedTrouble, name+": ") && s.Trouble == "" && s.Orphaned > 0
 	})
 	closeNow(next)
 	if left := record.OrphanSpools(filepath.Dir(large.Path), time.Now(), func(string) bool { return true }); !slices.ContainsFunc(left, func(l record.OrphanSpool) bool { return l.Name == name && l.Waits > 0 }) {
@@ -489,12 +489,12 @@ func TestLeftStuck(t *testing.T) {
 // TestLeftReached: what kept a spool that was left from being sent is told until something of it is sent,
 // and no longer; that it is tried again is not that.
 func TestLeftReached(t *testing.T) {
-	o := Sending{Server: "nats://" + freePort(t), Host: "a", Agent: "main", Spool: t.TempDir(), Limit: 1 << 30, By: "test"}
+	o := PublishOptions{Server: "nats://" + freePort(t), Host: "a", Agent: "main", Spool: t.TempDir(), Limit: 1 << 30, By: "test"}
 	p := publish(t, o)
 	put(p, 1, 0)
 	closeNow(p)
 	o.Spool = filepath.Dir(p.Path)
-	l := findLeft(&o, time.Now())
+	l := findOrphans(&o, time.Now())
 	name := l.all[0].Name
 	spool, ok := record.TakeSpool(o.Spool, name, time.Now())
 	if !ok {
@@ -503,22 +503,22 @@ func TestLeftReached(t *testing.T) {
 	defer spool.Release()
 	told := func() string {
 		var s PublishState
-		l.progress(&s)
-		return s.LeftTrouble
+		l.addProgress(&s)
+		return s.OrphanedTrouble
 	}
 	want := name + ": " + errDown.Error()
 	first := newSender(spool, p.ours.of, Linger)
-	l.open(name, first)
-	first.stand(errDown)
+	l.beginSpool(name, first)
+	first.setTrouble(errDown)
 	if got := told(); got != want {
 		t.Errorf("at first: %q", got)
 	}
-	l.close(name, first, errDown)
+	l.endSpool(name, first, errDown)
 	again := newSender(spool, p.ours.of, Linger)
-	if l.open(name, again); told() != want {
+	if l.beginSpool(name, again); told() != want {
 		t.Errorf("when it is tried again: %q", told())
 	}
-	if again.stand(nil); told() != "" { // as after each message that the hub took
+	if again.setTrouble(nil); told() != "" { // as after each message that the hub took
 		t.Errorf("while it is sent: %q", told())
 	}
 }

@@ -82,7 +82,7 @@ func TestNoRoom(t *testing.T) {
 // takes the connection and says nothing. Each is over before the connection is given up.
 func TestNobodyWaits(t *testing.T) {
 	d := newDeaf(t)
-	p := publish(t, Sending{Server: "nats://" + d.addr, Host: "a", Agent: "main", Spool: t.TempDir(), Limit: 1 << 30, By: "test"})
+	p := publish(t, PublishOptions{Server: "nats://" + d.addr, Host: "a", Agent: "main", Spool: t.TempDir(), Limit: 1 << 30, By: "test"})
 	eventually(t, "it tries to connect", func() bool { return d.taken.Load() > 0 })
 	if s := p.Progress(); s.Trouble == "" {
 		t.Errorf("%+v", s)
@@ -102,7 +102,7 @@ func TestNobodyWaits(t *testing.T) {
 
 // TestBadName: an address that cannot be found is told, while what is recorded is kept.
 func TestBadName(t *testing.T) {
-	p := publish(t, Sending{Server: "nats://hub.invalid:4222", Host: "a", Agent: "main", Spool: t.TempDir(), Limit: 1 << 30, By: "test"})
+	p := publish(t, PublishOptions{Server: "nats://hub.invalid:4222", Host: "a", Agent: "main", Spool: t.TempDir(), Limit: 1 << 30, By: "test"})
 	put(p, 1, 0)
 	eventually(t, "it is told", func() bool {
 		s := p.Progress()
@@ -117,10 +117,10 @@ func TestBadName(t *testing.T) {
 // TestPause: a hub that is away is tried more and more seldom, and never by all machines at the same
 // time. Where somebody looks at a screen it is tried more often.
 func TestPause(t *testing.T) {
-	for _, most := range []time.Duration{againMost, againView} {
-		l, least := &link{most: most}, againFirst
+	for _, most := range []time.Duration{maxRedialDelay, maxViewRedialDelay} {
+		l, least := &link{maxRedial: most}, minRedialDelay
 		for n := range 100 {
-			if d := l.pause(); d < least || d >= 2*least {
+			if d := l.retryDelay(); d < least || d >= 2*least {
 				t.Errorf("%v before try %d, not from %v", d, n, least)
 			}
 			least = min(2*least, most)
@@ -132,11 +132,11 @@ func TestPause(t *testing.T) {
 // to be. That is one try.
 func TestHurry(t *testing.T) {
 	addr := freePort(t)
-	p := publish(t, Sending{Server: "nats://" + addr, Host: "a", Agent: "main", Spool: t.TempDir(), Limit: 1 << 30, By: "test"})
+	p := publish(t, PublishOptions{Server: "nats://" + addr, Host: "a", Agent: "main", Spool: t.TempDir(), Limit: 1 << 30, By: "test"})
 	p.link.tries.Store(100) // as of a hub that is away for long
 	put(p, 1, 0)
 	eventually(t, "nobody is there", func() bool { return p.link.tries.Load() == 101 })
-	p.link.hurry()
+	p.link.retryNow()
 	eventually(t, "it was tried again", func() bool { return p.link.tries.Load() == 102 })
 	for range 200 { // as long as many tries would take
 		if c, err := net.Dial("tcp", addr); err == nil {
@@ -148,9 +148,9 @@ func TestHurry(t *testing.T) {
 	}
 	began := time.Now()
 	h := newHub(t, func(o *HubOptions) { o.Listen = addr })
-	p.link.hurry()
+	p.link.retryNow()
 	sent(t, p, 1)
-	if took := time.Since(began); took > againMost && p.link.tries.Load() == 102 {
+	if took := time.Since(began); took > maxRedialDelay && p.link.tries.Load() == 102 {
 		t.Errorf("it was tried after %v", took)
 	}
 	h.same(t, p)
@@ -159,7 +159,7 @@ func TestHurry(t *testing.T) {
 // TestSeveral: of several places of a hub the one that is there is found, and none is waited for.
 func TestSeveral(t *testing.T) {
 	one, other := newDeaf(t), newDeaf(t)
-	o := Sending{Server: "nats://" + one.addr + ",nats://" + other.addr, Host: "a", Agent: "main", Spool: t.TempDir(), Limit: 1 << 30}
+	o := PublishOptions{Server: "nats://" + one.addr + ",nats://" + other.addr, Host: "a", Agent: "main", Spool: t.TempDir(), Limit: 1 << 30}
 	p := publish(t, o)
 	for _, d := range []*deaf{one, other} { // has heard of all that was left before
 		c, err := net.Dial("tcp", d.addr)
@@ -185,7 +185,7 @@ func TestSeveral(t *testing.T) {
 	p = publish(t, o)
 	put(p, 1, 0)
 	sent(t, p, 1)
-	v, err := Open(context.Background(), of, Auth{})
+	v, err := Open(context.Background(), of, Credentials{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -41,7 +41,7 @@ func TestLoadPublisher(t *testing.T) {
 	}
 	var all []*Publisher
 	for i := from; i < to; i++ {
-		p := publish(t, Sending{Server: server, Host: fmt.Sprint("h", i), Agent: "main", Spool: filepath.Join(dir, fmt.Sprint(i)), Limit: 1 << 30})
+		p := publish(t, PublishOptions{Server: server, Host: fmt.Sprint("h", i), Agent: "main", Spool: filepath.Join(dir, fmt.Sprint(i)), Limit: 1 << 30})
 		eventually(t, "it is connected", p.link.IsConnected)
 		all = append(all, p)
 	}
@@ -136,7 +136,7 @@ func TestLoad(t *testing.T) {
 	for i := range late {
 		late[i] = make([]time.Duration, 0, records) // else it is this test that stops for a second now and then, to move them
 		of, _ := ParseAddress("nats://" + s.addr)
-		v, err := Open(ctx, of, Auth{})
+		v, err := Open(ctx, of, Credentials{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -164,7 +164,7 @@ func TestLoad(t *testing.T) {
 	running.Wait()
 	for i, v := range views {
 		slices.Sort(late[i])
-		if state := v.State(); state.Lost+state.Gaps+state.Spoilt > 0 {
+		if state := v.State(); state.Lost+state.Gaps+state.Invalid > 0 {
 			t.Errorf("view %d: %+v", i, state)
 		}
 		t.Logf("view %d: %d records, p50 %v, p99 %v", i, len(late[i]), late[i][len(late[i])/2], late[i][len(late[i])*99/100])

@@ -16,9 +16,9 @@ type PublishState struct {
 	Trouble string // why the hub does not get it just now
 	Remedy  string // what would help, if that is known
 
-	Left        int64 // the same of what earlier runs left
-	LeftLosses  Losses
-	LeftTrouble string // "" where that is ours
+	Orphaned        int64 // the same of what earlier runs left
+	OrphanedLosses  Losses
+	OrphanedTrouble string // "" where that is ours
 
 	Index IndexState
 }
@@ -49,8 +49,8 @@ func (l Losses) Bytes() (n int64) {
 	return n
 }
 
-// error tells of what is lost of something; that may be nothing.
-func (l Losses) error(of string) error {
+// asError tells of what is lost of something; that may be nothing.
+func (l Losses) asError(of string) error {
 	var all []string
 	for _, one := range l {
 		all = append(all, fmt.Sprintf("%s of %s %s", count.Of(one.Bytes, "byte"), of, one.Why))

@@ -11,26 +11,26 @@ import (
 
 // encoder is made when it is needed first. Two slices at a time are enough, for all senders.
 var encoder = sync.OnceValue(func() *zstd.Encoder {
-	e, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(2), zstd.WithLowerEncoderMem(true), zstd.WithWindowSize(mostSlice), zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderCRC(false))
+	e, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(2), zstd.WithLowerEncoderMem(true), zstd.WithWindowSize(maxSliceBytes), zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderCRC(false))
 	if err != nil {
 		panic(err) // the options are wrong
 	}
 	return e
 })
 
-func pack(p []byte) []byte { return encoder().EncodeAll(p, nil) }
+func compress(p []byte) []byte { return encoder().EncodeAll(p, nil) }
 
 // decoder is one that takes no more than a message may hold.
 var decoder = sync.OnceValue(func() *zstd.Decoder {
-	d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(2), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxMemory(mostSpan))
+	d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(2), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxMemory(maxSpanBytes))
 	if err != nil {
 		panic(err) // the options are wrong
 	}
 	return d
 })
 
-// unpack is the bytes of a message, which must be as many as its span has.
-func unpack(enc string, data []byte, s span) ([]byte, error) {
+// decompress is the bytes of a message, which must be as many as its span has.
+func decompress(enc string, data []byte, s byteRange) ([]byte, error) {
 	switch enc {
 	case "":
 	case "zstd":

@@ -27,10 +27,10 @@ const (
 	Linger = 50 * time.Millisecond
 )
 
-// Sending says where what is recorded goes.
-type Sending struct {
+// PublishOptions says where what is recorded goes.
+type PublishOptions struct {
 	Server      string // of an [Address]
-	Auth        Auth
+	Auth        Credentials
 	Host, Agent string
 	Spool       string        // the directory that holds what hubs do not have, of each in a folder of its own
 	Limit       int64         // bytes of one spool
@@ -38,7 +38,7 @@ type Sending struct {
 	Linger      time.Duration // how long what has come waits for more, 0 for [Linger]
 
 	// Say is told what happened to what earlier runs left; nil: nobody is.
-	Say func(text string)
+	Report func(text string)
 	// Index makes what makes lines of the calls of a capture of that file; nil: none are told.
 	Index func(file string) Indexer
 }
@@ -49,16 +49,16 @@ type Publisher struct {
 	*record.Recorder
 	Path string // of the spool
 
-	o      Sending
-	link   *link
-	ours   *sender
-	left   *left
-	ctx    context.Context
-	cancel context.CancelFunc
-	all    sync.WaitGroup
-	over   chan struct{} // closed when ours is not sent any more
-	sent   chan struct{} // closed when the hub has all of a capture that was closed
-	told   chan struct{} // closed when the index has all that it will get
+	o         PublishOptions
+	link      *link
+	ours      *sender
+	orphans   *orphanSender
+	ctx       context.Context
+	cancel    context.CancelFunc
+	all       sync.WaitGroup
+	over      chan struct{} // closed when ours is not sent any more
+	sent      chan struct{} // closed when the hub has all of a capture that was closed
+	indexDone chan struct{} // closed when the index has all that it will get
 
 	mu       sync.Mutex
 	linkDown error         // what the connection complained of last
@@ -66,16 +66,16 @@ type Publisher struct {
 }
 
 // Publish begins a capture whose records go to a hub. It does not wait for the hub.
-func Publish(began time.Time, o Sending) (p *Publisher, warning string, err error) {
+func Publish(began time.Time, o PublishOptions) (p *Publisher, warning string, err error) {
 	id := make([]byte, 16)
 	_, _ = rand.Read(id) // it never fails
-	of := origin{version, o.Host, o.Agent, hex.EncodeToString(id)}
+	of := subjectParts{version, o.Host, o.Agent, hex.EncodeToString(id)}
 	o.Linger = cmp.Or(o.Linger, Linger)
 	o.Spool = spoolOf(o.Spool, o.Server)
 	o.Auth.inbox = inboxOf(o.Host)
-	p = &Publisher{o: o, over: make(chan struct{}), sent: make(chan struct{}), told: make(chan struct{})}
-	p.left = findLeft(&p.o, began)
-	p.link, err = dial(o.Server, o.Auth, true, p.renew, p.down)
+	p = &Publisher{o: o, over: make(chan struct{}), sent: make(chan struct{}), indexDone: make(chan struct{})}
+	p.orphans = findOrphans(&p.o, began)
+	p.link, err = dialHub(o.Server, o.Auth, true, p.onConnect, p.onLinkError)
 	if err != nil {
 		return nil, "", err
 	}
@@ -87,17 +87,17 @@ func Publish(began time.Time, o Sending) (p *Publisher, warning string, err erro
 	p.Recorder, p.Path = rec, spool.Path()
 	ours := newSender(spool, of, o.Linger)
 	if o.Index != nil {
-		ours.index = newIndexing(ours, p.sent, o.Index)
+		ours.index = newIndexSender(ours, p.sent, o.Index)
 	}
 	p.mu.Lock()
 	p.ours = ours
 	p.mu.Unlock()
-	p.start()
+	p.startTasks()
 	return p, warning, nil
 }
 
-// start begins all that is done beside recording.
-func (p *Publisher) start() {
+// startTasks begins all that is done beside recording.
+func (p *Publisher) startTasks() {
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	p.all.Go(func() {
 		defer close(p.over)
@@ -105,41 +105,41 @@ func (p *Publisher) start() {
 			close(p.sent)
 		}
 	})
-	p.all.Go(func() { p.left.run(p.ctx, p.link) })
+	p.all.Go(func() { p.orphans.run(p.ctx, p.link) })
 	p.all.Go(func() {
-		defer close(p.told)
+		defer close(p.indexDone)
 		if p.ours.index != nil {
 			p.ours.index.run(p.ctx, p.link)
 		}
 	})
-	p.all.Go(p.tellHealth)
+	p.all.Go(p.sendHeartbeats)
 }
 
-// renew has every sender ask where it is. It is called for each connection.
-func (p *Publisher) renew() {
+// onConnect has every sender ask where it is. It is called for each connection.
+func (p *Publisher) onConnect() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.linkDown = nil
 	if p.ours != nil {
-		p.ours.renew()
+		p.ours.retryNow()
 	}
-	p.left.renew()
+	p.orphans.retryAll()
 }
 
-func (p *Publisher) down(err error) {
+func (p *Publisher) onLinkError(err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.linkDown = err
 }
 
-// tellHealth says now and then that we are there, to whoever looks just then.
-func (p *Publisher) tellHealth() {
+// sendHeartbeats says now and then that we are there, to whoever looks just then.
+func (p *Publisher) sendHeartbeats() {
 	tick := time.NewTicker(healthEvery)
 	defer tick.Stop()
 	for {
 		p.ours.spool.Refresh(time.Now())
 		if p.link.IsConnected() {
-			_ = p.link.PublishMsg(p.ours.health()) // who does not hear it thinks that we are silent
+			_ = p.link.PublishMsg(p.ours.newHeartbeat()) // who does not hear it thinks that we are silent
 		}
 		select {
 		case <-p.ctx.Done():
@@ -149,8 +149,8 @@ func (p *Publisher) tellHealth() {
 	}
 }
 
-// health is a sign of life.
-func (s *sender) health() *nats.Msg {
+// newHeartbeat is a sign of life.
+func (s *sender) newHeartbeat() *nats.Msg {
 	spooled, _, _ := s.progress()
 	msg := nats.NewMsg(strings.Replace(s.subject, "."+bytesKind+".", "."+healthKind+".", 1))
 	msg.Header.Set(headSent, strconv.FormatInt(time.Now().UnixMilli(), 10))
@@ -158,9 +158,9 @@ func (s *sender) health() *nats.Msg {
 	return msg
 }
 
-// tellOver says that the capture has ended and the hub has all of it, so that nobody waits for a sign of it.
-func (s *sender) tellOver(to *link) {
-	msg := s.health()
+// sendOver says that the capture has ended and the hub has all of it, so that nobody waits for a sign of it.
+func (s *sender) sendOver(to *link) {
+	msg := s.newHeartbeat()
 	msg.Header.Set(headOver, "1")
 	if to.IsConnected() && to.PublishMsg(msg) == nil {
 		_ = to.FlushTimeout(time.Second) // else it is said to be silent
@@ -176,13 +176,13 @@ func (p *Publisher) Progress() (s PublishState) {
 	}
 	spooled, lost, trouble := p.ours.progress()
 	s.Spooled, s.Losses = spooled, lost
-	s.Index.add(p.ours)
+	s.Index.addSender(p.ours)
 	if trouble != nil {
 		s.Trouble, s.Remedy = inWords(trouble)
 	}
-	p.left.progress(&s)
+	p.orphans.addProgress(&s)
 	if !p.link.IsConnected() {
-		s.Trouble, s.Remedy, s.LeftTrouble = errDown.Error(), "", ""
+		s.Trouble, s.Remedy, s.OrphanedTrouble = errDown.Error(), "", ""
 		if p.linkDown != nil {
 			why, remedy := inWords(p.linkDown)
 			s.Trouble, s.Remedy = s.Trouble+": "+why, remedy
@@ -191,8 +191,8 @@ func (p *Publisher) Progress() (s PublishState) {
 	return s
 }
 
-// Waits is how many bytes of its capture the hub does not have yet.
-func (p *Publisher) Waits() int64 {
+// Unsent is how many bytes of its capture the hub does not have yet.
+func (p *Publisher) Unsent() int64 {
 	spooled, _, _ := p.ours.progress()
 	return spooled
 }
@@ -202,10 +202,10 @@ func (p *Publisher) Waits() int64 {
 // will ever have, of what earlier runs left as well.
 func (p *Publisher) Close(ctx context.Context) error {
 	err := p.Recorder.Close(ctx)
-	p.ours.end()
+	p.ours.setEnding()
 	late := ctx.Done()
 	if !p.link.IsConnected() {
-		p.link.hurry()
+		p.link.retryNow()
 		soon, cancel := context.WithTimeout(ctx, time.Second)
 		defer cancel()
 		late = soon.Done()
@@ -216,27 +216,27 @@ func (p *Publisher) Close(ctx context.Context) error {
 	}
 	if isClosed(p.sent) {
 		select {
-		case <-p.told:
+		case <-p.indexDone:
 		case <-late:
 		}
 	}
 	p.cancel()
-	stalled := time.AfterFunc(time.Second, p.link.reach.stop) // who writes to the connection hears of nothing else
+	stalled := time.AfterFunc(time.Second, p.link.dialer.stop) // who writes to the connection hears of nothing else
 	p.all.Wait()
 	stalled.Stop()
 	sent := isClosed(p.sent)
 	if sent {
-		p.ours.tellOver(p.link)
+		p.ours.sendOver(p.link)
 	}
 	state := p.Progress() // before the connection goes, which would be all the trouble then
 	p.mu.Lock()
 	p.final = &state
 	p.mu.Unlock()
 	p.link.Close()
-	if unmarked := p.ours.release(sent, time.Now()); unmarked != nil {
+	if unmarked := p.ours.releaseSpool(sent, time.Now()); unmarked != nil {
 		err = errors.Join(err, fmt.Errorf("the next run may send again what was sent: %w", plainReason(unmarked)))
 	}
-	return errors.Join(err, state.Losses.error("the capture"), state.LeftLosses.error("what earlier runs left"))
+	return errors.Join(err, state.Losses.asError("the capture"), state.OrphanedLosses.asError("what earlier runs left"))
 }
 
 func isClosed(ch <-chan struct{}) bool {

@@ -10,10 +10,10 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// requests are those that wait for an answer. What a hub does not let us send it does not answer, but
+// pendingRequests are those that wait for an answer. What a hub does not let us send it does not answer, but
 // says so to the connection: who waits is told then.
-type requests struct {
-	deaf atomic.Pointer[denial] // why no answer comes: the hub does not let us hear them
+type pendingRequests struct {
+	deaf atomic.Pointer[deniedError] // why no answer comes: the hub does not let us hear them
 
 	mu  sync.Mutex
 	all map[*nats.Msg]context.CancelCauseFunc
@@ -21,13 +21,13 @@ type requests struct {
 
 // isDenied reports whether the hub does not let us do that.
 func isDenied(err error) bool {
-	var d *denial
+	var d *deniedError
 	return errors.As(err, &d)
 }
 
 // request sends a message and waits for the answer.
 func (l *link) request(ctx context.Context, msg *nats.Msg) (*nats.Msg, error) {
-	ctx, cancel := context.WithTimeout(ctx, wait)
+	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
 	ctx, deny := context.WithCancelCause(ctx)
 	defer deny(nil)
@@ -52,9 +52,9 @@ func (l *link) request(ctx context.Context, msg *nats.Msg) (*nats.Msg, error) {
 	return back, err
 }
 
-// denied takes what the hub says of something that it does not let us do, and reports whether it is
+// noteDenial takes what the hub says of something that it does not let us do, and reports whether it is
 // that: the connection has no trouble then.
-func (l *link) denied(err error) bool {
+func (l *link) noteDenial(err error) bool {
 	if !errors.Is(err, nats.ErrPermissionViolation) {
 		return false
 	}
@@ -63,7 +63,7 @@ func (l *link) denied(err error) bool {
 	l.asked.mu.Lock()
 	defer l.asked.mu.Unlock()
 	if strings.HasPrefix(subject, l.inbox) {
-		d := &denial{"hear its answers, at " + l.inbox + ": " + l.whose}
+		d := &deniedError{"hear its answers, at " + l.inbox + ": " + l.whose}
 		l.asked.deaf.Store(d)
 		for _, deny := range l.asked.all {
 			deny(d)
@@ -72,7 +72,7 @@ func (l *link) denied(err error) bool {
 	}
 	for msg, deny := range l.asked.all {
 		if msg.Subject == subject {
-			deny(&denial{whatOf(subject)})
+			deny(&deniedError{whatOf(subject)})
 		}
 	}
 	return true

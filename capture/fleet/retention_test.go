@@ -33,7 +33,7 @@ type slow struct {
 
 func newSlow(ctx context.Context, t *testing.T, addr string) *slow {
 	of, _ := ParseAddress("nats://" + addr)
-	v, err := Open(ctx, of, Auth{})
+	v, err := Open(ctx, of, Credentials{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +76,7 @@ func TestRetention(t *testing.T) {
 	close(fast.gate)
 	var all []*Publisher
 	for i := range publishers {
-		all = append(all, publish(t, Sending{Server: "nats://" + s.addr, Host: fmt.Sprint("h", i), Agent: "main", Spool: filepath.Join(s.dir, fmt.Sprint(i)), Limit: 1 << 30}))
+		all = append(all, publish(t, PublishOptions{Server: "nats://" + s.addr, Host: fmt.Sprint("h", i), Agent: "main", Spool: filepath.Join(s.dir, fmt.Sprint(i)), Limit: 1 << 30}))
 	}
 	noise := rand.NewChaCha8([32]byte{1})
 	write := func(n int) {
@@ -114,19 +114,19 @@ func TestRetention(t *testing.T) {
 	stop()
 	<-fast.over
 	<-late.over
-	if state := fast.State(); state.Lost+state.Gaps+state.Spoilt != 0 || fast.took != written || len(fast.text) != publishers*(records+1) {
-		t.Errorf("the fast view read %d of %d bytes, %d records: %+v", fast.took, written, len(fast.text), state)
+	if state := fast.State(); state.Lost+state.Gaps+state.Invalid != 0 || fast.bytesRead != written || len(fast.text) != publishers*(records+1) {
+		t.Errorf("the fast view read %d of %d bytes, %d records: %+v", fast.bytesRead, written, len(fast.text), state)
 	}
 	var missing int64
 	for _, p := range all {
 		_, end, _ := p.ours.spool.Span()
-		f := late.flows[p.ours.subject]
+		f := late.captures[p.ours.subject]
 		if f.next != end {
 			t.Errorf("of %s the slow view is at %d of %d", f.host, f.next, end)
 		}
 		missing += end
 	}
-	missing -= late.took
+	missing -= late.bytesRead
 	state := late.State()
 	if state.Lost != missing || missing == 0 || state.Gaps < publishers {
 		t.Errorf("%d bytes are missing, told are %d in %d gaps", missing, state.Lost, state.Gaps)

@@ -15,11 +15,11 @@ import (
 )
 
 const (
-	mostSlice  = 256 << 10 // of a capture in one message
-	leastZstd  = 512       // a slice from which it is worth encoding
-	retryFirst = 100 * time.Millisecond
-	retryMost  = 2 * time.Second
-	deniedMost = time.Minute // where the hub does not let us, which it writes down each time
+	maxSliceBytes  = 256 << 10 // of a capture in one message
+	minZstdBytes   = 512       // a slice from which it is worth encoding
+	minRetryPause  = 100 * time.Millisecond
+	maxRetryPause  = 2 * time.Second
+	maxDeniedPause = time.Minute // where the hub does not let us, which it writes down each time
 )
 
 var errDown = errors.New("the hub is not reached")
@@ -27,7 +27,7 @@ var errDown = errors.New("the hub is not reached")
 // sender sends one spool, one message at a time. The hub says where to go on whenever that is not
 // known for sure: at first, after an error, and on a new connection.
 type sender struct {
-	of      origin
+	of      subjectParts
 	spool   *record.Spool
 	subject string
 	began   time.Time     // the capture
@@ -45,16 +45,16 @@ type sender struct {
 	losses  Losses    // of what the spool has no more
 	missed  int64     // where those end that were counted
 	trouble error
-	ending  bool      // all that is wanted is that the hub has everything
-	had     int64     // what the hub had of it when it was asked first, -1 before that
-	index   *indexing // is told when the hub has more; may be nil
+	ending  bool         // all that is wanted is that the hub has everything
+	had     int64        // what the hub had of it when it was asked first, -1 before that
+	index   *indexSender // is told when the hub has more; may be nil
 }
 
 // newSender goes on where the spool's mark says that another run was.
-func newSender(s *record.Spool, o origin, linger time.Duration) *sender {
+func newSender(s *record.Spool, o subjectParts, linger time.Duration) *sender {
 	m := s.Mark()
 	return &sender{
-		of: o, spool: s, linger: linger, had: -1, renewed: bell(), at: m.SentTo, seq: m.Seq, most: m.Highest, stream: m.Stream,
+		of: o, spool: s, linger: linger, had: -1, renewed: newBell(), at: m.SentTo, seq: m.Seq, most: m.Highest, stream: m.Stream,
 		subject: captureSubject(bytesKind, o.host, o.agent, o.id), began: m.Created, sent: m.Sent,
 	}
 }
@@ -67,23 +67,23 @@ func (s *sender) progress() (spooled int64, lost Losses, trouble error) {
 	return max(0, end-s.at), slices.Clone(s.losses), s.trouble
 }
 
-// reached is what the hub has.
-func (s *sender) reached() int64 {
+// hubPosition is what the hub has.
+func (s *sender) hubPosition() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.at
 }
 
-// end has run return as soon as the hub has everything.
-func (s *sender) end() {
+// setEnding has run return as soon as the hub has everything.
+func (s *sender) setEnding() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ending = true
-	s.renew()
+	s.retryNow()
 }
 
-// renew has what waits look again.
-func (s *sender) renew() {
+// retryNow has what waits look again.
+func (s *sender) retryNow() {
 	s.spool.Wake()
 	select {
 	case s.renewed <- struct{}{}:
@@ -101,30 +101,30 @@ func (s *sender) isEnding() bool {
 // everything: then there is no error. Before that it goes on when there is nothing more to send, as
 // the hub may forget.
 func (s *sender) run(ctx context.Context, l *link) error {
-	pause, failed := retryFirst, 0
+	pause, failed := minRetryPause, 0
 	for ctx.Err() == nil {
 		_, end, closed := s.spool.Span()
 		known := s.known == l.made.Load() && s.known > 0
 		if known && s.at >= end {
-			s.stand(nil)
+			s.setTrouble(nil)
 			if closed && s.isEnding() {
 				return nil
 			}
-			s.sleep(ctx, time.Hour, s.spool.Wakeups())
+			s.waitBell(ctx, time.Hour, s.spool.Wakeups())
 			continue
 		}
-		if known && end-s.at < mostSlice && !closed {
-			s.gather(ctx, end)
+		if known && end-s.at < maxSliceBytes && !closed {
+			s.waitForMore(ctx, end)
 		}
-		err := s.step(ctx, l)
+		err := s.askOrSend(ctx, l)
 		switch {
 		case ctx.Err() != nil: // what went wrong before it still counts
 			return ctx.Err()
 		case err == nil && !known: // whether the hub takes what comes next is not known yet
 			continue
 		}
-		if s.stand(err); err == nil {
-			pause, failed = retryFirst, 0
+		if s.setTrouble(err); err == nil {
+			pause, failed = minRetryPause, 0
 			continue
 		}
 		if l.IsConnected() {
@@ -134,29 +134,29 @@ func (s *sender) run(ctx context.Context, l *link) error {
 			return err
 		}
 		s.known = 0
-		s.sleep(ctx, pause, s.renewed) // what is recorded meanwhile is no reason to try again
-		pause = longer(pause, err)
+		s.waitBell(ctx, pause, s.renewed) // what is recorded meanwhile is no reason to try again
+		pause = nextBackoff(pause, err)
 	}
 	return ctx.Err()
 }
 
-// longer is the pause after the next error in a row, which follows this one.
-func longer(pause time.Duration, err error) time.Duration {
+// nextBackoff is the pause after the next error in a row, which follows this one.
+func nextBackoff(pause time.Duration, err error) time.Duration {
 	if isDenied(err) {
-		return min(2*pause, deniedMost)
+		return min(2*pause, maxDeniedPause)
 	}
-	return min(2*pause, retryMost)
+	return min(2*pause, maxRetryPause)
 }
 
-// stand takes why the hub does not get more just now.
-func (s *sender) stand(trouble error) {
+// setTrouble takes why the hub does not get more just now.
+func (s *sender) setTrouble(trouble error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.trouble = trouble
 }
 
-// sleep waits until the bell rings, or so long.
-func (s *sender) sleep(ctx context.Context, most time.Duration, bell <-chan struct{}) {
+// waitBell waits until the bell rings, or so long.
+func (s *sender) waitBell(ctx context.Context, most time.Duration, bell <-chan struct{}) {
 	timer := time.NewTimer(most)
 	defer timer.Stop()
 	select {
@@ -166,49 +166,49 @@ func (s *sender) sleep(ctx context.Context, most time.Duration, bell <-chan stru
 	}
 }
 
-// gather waits a moment for more than there is up to end, so that not every line is a message.
-func (s *sender) gather(ctx context.Context, end int64) {
+// waitForMore waits a moment for more than there is up to end, so that not every line is a message.
+func (s *sender) waitForMore(ctx context.Context, end int64) {
 	for deadline := time.Now().Add(s.linger); ctx.Err() == nil; {
 		left := time.Until(deadline)
 		if left <= 0 {
 			return
 		}
-		s.sleep(ctx, left, s.spool.Wakeups())
-		if _, now, closed := s.spool.Span(); closed || now-s.at >= mostSlice {
+		s.waitBell(ctx, left, s.spool.Wakeups())
+		if _, now, closed := s.spool.Span(); closed || now-s.at >= maxSliceBytes {
 			return
 		}
 	}
 }
 
-// step asks the hub, or sends one slice.
-func (s *sender) step(ctx context.Context, l *link) error {
+// askOrSend asks the hub, or sends one slice.
+func (s *sender) askOrSend(ctx context.Context, l *link) error {
 	if !l.IsConnected() {
 		return errDown
 	}
 	if made := l.made.Load(); s.known != made {
-		if err := s.find(ctx, l); err != nil {
+		if err := s.askPosition(ctx, l); err != nil {
 			return err
 		}
 		s.known = made
 		return nil
 	}
-	return s.send(ctx, l)
+	return s.sendSlice(ctx, l)
 }
 
-// send sends the next slice.
-func (s *sender) send(ctx context.Context, l *link) error {
+// sendSlice sends the next slice.
+func (s *sender) sendSlice(ctx context.Context, l *link) error {
 	_, end, _ := s.spool.Span()
 	if s.at >= end {
 		return nil
 	}
-	room := min(mostSlice, l.MaxPayload()/2)
+	room := min(maxSliceBytes, l.MaxPayload()/2)
 	if room <= 0 {
 		return nats.ErrMaxPayload
 	}
 	p := make([]byte, min(room, end-s.at))
 	n, err := s.spool.ReadAt(p, s.at)
 	if hole := (*record.SpoolGap)(nil); errors.As(err, &hole) {
-		s.skip(hole)
+		s.skipGap(hole)
 		return nil
 	}
 	if err != nil {
@@ -219,25 +219,25 @@ func (s *sender) send(ctx context.Context, l *link) error {
 			p = p[:i+1]
 		}
 	}
-	msg := s.message(p, end)
+	msg := s.newMessage(p, end)
 	seq, err := l.publish(ctx, msg)
 	if err != nil {
 		return err
 	}
-	s.reach(s.at+int64(len(p)), seq, s.stream)
+	s.setPosition(s.at+int64(len(p)), seq, s.stream)
 	return nil
 }
 
-func (s *sender) message(p []byte, end int64) *nats.Msg {
+func (s *sender) newMessage(p []byte, end int64) *nats.Msg {
 	msg := nats.NewMsg(s.subject)
 	msg.Data = p
-	msg.Header.Set(headSpan, span{s.at, s.at + int64(len(p))}.String())
+	msg.Header.Set(headSpan, byteRange{s.at, s.at + int64(len(p))}.String())
 	msg.Header.Set(headCreated, s.began.UTC().Format(time.RFC3339Nano))
 	msg.Header.Set(headSent, strconv.FormatInt(time.Now().UnixMilli(), 10))
 	msg.Header.Set(headSpooled, strconv.FormatInt(end-s.at-int64(len(p)), 10))
 	msg.Header.Set(headExpect, strconv.FormatUint(s.seq, 10))
-	if len(p) >= leastZstd {
-		if packed := pack(p); len(packed) < len(p) {
+	if len(p) >= minZstdBytes {
+		if packed := compress(p); len(packed) < len(p) {
 			msg.Data = packed
 			msg.Header.Set(headEnc, "zstd")
 		}

@@ -18,7 +18,7 @@ import (
 // rest is sent.
 func TestRemoved(t *testing.T) {
 	addr := freePort(t)
-	o := Sending{Server: "nats://" + addr, Host: "a", Agent: "main", Spool: t.TempDir(), Limit: 512 << 10, By: "test", Index: callsOf}
+	o := PublishOptions{Server: "nats://" + addr, Host: "a", Agent: "main", Spool: t.TempDir(), Limit: 512 << 10, By: "test", Index: callsOf}
 	p := publish(t, o)
 	const records = 5_000
 	for n := range records {
@@ -46,7 +46,7 @@ func TestRemoved(t *testing.T) {
 		s := p.Progress().Index
 		return s.Bytes == info.Size() && strings.Contains(s.Why, files[0])
 	})
-	ctx, cancel := context.WithTimeout(context.Background(), wait)
+	ctx, cancel := context.WithTimeout(context.Background(), answerTimeout)
 	defer cancel()
 	if err := p.Close(ctx); err == nil || !strings.Contains(err.Error(), files[0]) {
 		t.Error(err)
@@ -124,7 +124,7 @@ func TestForeign(t *testing.T) {
 	one(t, p, 1, 0, 2)
 	_, end, _ := p.ours.spool.Span()
 	msg := nats.NewMsg(p.ours.subject)
-	msg.Header.Set(headSpan, span{end, end + 100_000}.String())
+	msg.Header.Set(headSpan, byteRange{end, end + 100_000}.String())
 	msg.Data = []byte("x")
 	if _, err := h.admin().PublishMsg(context.Background(), msg); err != nil {
 		t.Fatal(err)

@@ -10,31 +10,31 @@ import (
 	"toolscope/stream/count"
 )
 
-// foreignError is a capture of which the hub has more than was written here.
-type foreignError struct{ has, are int64 }
+// foreignCaptureError is a capture of which the hub has more than was written here.
+type foreignCaptureError struct{ has, are int64 }
 
-func (e *foreignError) Error() string {
+func (e *foreignCaptureError) Error() string {
 	return fmt.Sprintf("somebody else sends this capture: the hub has %s of it, and there are %d", count.Of(e.has, "byte"), e.are)
 }
 
 func isForeign(err error) bool {
-	var foreign *foreignError
+	var foreign *foreignCaptureError
 	return errors.As(err, &foreign)
 }
 
-// find asks the hub where to go on.
-func (s *sender) find(ctx context.Context, l *link) error {
-	seq, has, err := l.last(ctx, s.subject)
+// askPosition asks the hub where to go on.
+func (s *sender) askPosition(ctx context.Context, l *link) error {
+	seq, has, err := l.lastMessage(ctx, s.subject)
 	if err != nil {
 		return err
 	}
 	_, end, _ := s.spool.Span()
 	if has.to > end {
-		return &foreignError{has.to, end}
+		return &foreignCaptureError{has.to, end}
 	}
 	at, stream := has.to, s.stream
 	if seq == 0 || stream.IsZero() {
-		e, err := l.extent(ctx)
+		e, err := l.capturesExtent(ctx)
 		if err != nil {
 			return err
 		}
@@ -44,12 +44,12 @@ func (s *sender) find(ctx context.Context, l *link) error {
 		}
 		stream = e.created
 	}
-	s.reach(at, seq, stream)
+	s.setPosition(at, seq, stream)
 	return nil
 }
 
-// reach takes where the hub is.
-func (s *sender) reach(at int64, seq uint64, stream time.Time) {
+// setPosition takes where the hub is.
+func (s *sender) setPosition(at int64, seq uint64, stream time.Time) {
 	s.mu.Lock()
 	s.at, s.seq, s.stream = at, seq, stream
 	if seq > 0 {
@@ -58,27 +58,27 @@ func (s *sender) reach(at int64, seq uint64, stream time.Time) {
 	if s.had < 0 {
 		s.had = at
 	}
-	s.ring()
+	s.wakeIndexer()
 	s.mu.Unlock()
 	var sent time.Time
 	if s.wasSent() {
 		sent = s.sent // that stays so, whatever ends us
 	}
-	_ = s.mark(sent) // else the next run has to ask for more, or sends something again
+	_ = s.saveMark(sent) // else the next run has to ask for more, or sends something again
 }
 
-// mark keeps where the hub is for who sends the spool next.
-func (s *sender) mark(sent time.Time) error {
+// saveMark keeps where the hub is for who sends the spool next.
+func (s *sender) saveMark(sent time.Time) error {
 	return s.spool.SetMark(record.SendMark{Created: s.began, Stream: s.stream, Seq: s.seq, SentTo: s.at, Highest: s.most, Sent: sent})
 }
 
-// release lets go of the spool. What was sent is not sent again, even when the hub lets go of it.
-func (s *sender) release(sent bool, now time.Time) (err error) {
+// releaseSpool lets go of the spool. What was sent is not sent again, even when the hub lets go of it.
+func (s *sender) releaseSpool(sent bool, now time.Time) (err error) {
 	if sent {
 		if s.wasSent() {
 			now = s.sent
 		}
-		err = s.mark(now)
+		err = s.saveMark(now)
 	}
 	s.spool.Release()
 	return err
@@ -90,8 +90,8 @@ func (s *sender) wasSent() bool {
 	return !s.sent.IsZero() && s.had == end
 }
 
-// skip goes on behind what is not there any more.
-func (s *sender) skip(h *record.SpoolGap) {
+// skipGap goes on behind what is not there any more.
+func (s *sender) skipGap(h *record.SpoolGap) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	from := max(s.at, s.missed)
@@ -104,5 +104,5 @@ func (s *sender) skip(h *record.SpoolGap) {
 	}
 	s.missed = max(s.missed, h.End)
 	s.at = h.End
-	s.ring()
+	s.wakeIndexer()
 }

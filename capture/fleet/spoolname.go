@@ -11,9 +11,9 @@ import (
 	"strings"
 )
 
-// mostFolder is how long the name of a hub's folder is. No file system takes one of more than 255 bytes, and a
+// maxFolderBytes is how long the name of a hub's folder is. No file system takes one of more than 255 bytes, and a
 // cluster has several hosts.
-const mostFolder = 200
+const maxFolderBytes = 200
 
 // spoolOf is the folder of one hub below a directory: what waits for it is for no other. One that would have
 // a long name is called by its hash, as no other is.
@@ -26,8 +26,8 @@ func spoolOf(dir, server string) string {
 		at = append(at, one)
 	}
 	slices.Sort(at)
-	name := token(strings.Join(at, ","))
-	if len(name) > mostFolder {
+	name := subjectToken(strings.Join(at, ","))
+	if len(name) > maxFolderBytes {
 		sum := sha256.Sum256([]byte(name))
 		name = "%-" + hex.EncodeToString(sum[:16])
 	}
@@ -35,15 +35,17 @@ func spoolOf(dir, server string) string {
 }
 
 // spoolName is how a capture's spool is called.
-func spoolName(o origin) string { return token(o.host) + "." + token(o.agent) + "." + o.id }
+func spoolName(o subjectParts) string {
+	return subjectToken(o.host) + "." + subjectToken(o.agent) + "." + o.id
+}
 
 // spoolOrigin is whose a spool of that name is. Anything else that lies there has no such name.
-func spoolOrigin(name string) (o origin, ok bool) {
+func spoolOrigin(name string) (o subjectParts, ok bool) {
 	part := strings.Split(name, ".")
 	if len(part) != 3 {
 		return o, false
 	}
-	o = origin{version, plain(part[0]), plain(part[1]), part[2]}
+	o = subjectParts{version, unescapeToken(part[0]), unescapeToken(part[1]), part[2]}
 	id, err := hex.DecodeString(o.id)
 	return o, err == nil && len(id) == 16 && o.host != "" && o.agent != "" && spoolName(o) == name
 }

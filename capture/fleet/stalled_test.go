@@ -96,7 +96,7 @@ func TestStalledEnd(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	_ = p.Close(ctx)
-	if took := time.Since(began); took > wait {
+	if took := time.Since(began); took > answerTimeout {
 		t.Errorf("it waited %v", took)
 	}
 	if p.Progress().Spooled == 0 {

@@ -12,38 +12,38 @@ import (
 
 // State is how a view is doing. Of the machines it says what has to be said; Hosts lists them.
 type State struct {
-	Hosts   int           // machines that send, or did lately
-	Silent  int           // those that should be heard and are not
-	First   string        // of these the first by name
-	Skewed  Host          // whose clock differs most
-	Waiting Host          // who has most to send
-	Rate    float64       // records a second, lately
-	Lag     time.Duration // how old what is read is; 0 where nothing waits
-	Lost    int64         // bytes of captures that never came
-	Gaps    int64         // places where they are missing
-	Missed  int64         // messages that the hub let go of unread
-	Perhaps int64         // messages that it let go of, and that may have been wanted
-	Forgot  int64         // times that the hub forgot what was still to be read
-	Spoilt  int64         // messages that make no sense
-	Newer   int64         // messages of another version
-	Down    bool          // the hub is not reached
-	Trouble string        // what else keeps the view from reading
+	Hosts       int           // machines that send, or did lately
+	Silent      int           // those that should be heard and are not
+	First       string        // of these the first by name
+	Skewed      Host          // whose clock differs most
+	Waiting     Host          // who has most to send
+	Rate        float64       // records a second, lately
+	Lag         time.Duration // how old what is read is; 0 where nothing waits
+	Lost        int64         // bytes of captures that never came
+	Gaps        int64         // places where they are missing
+	Missed      int64         // messages that the hub let go of unread
+	MaybeMissed int64         // messages that it let go of, and that may have been wanted
+	Resets      int64         // times that the hub forgot what was still to be read
+	Invalid     int64         // messages that make no sense
+	Newer       int64         // messages of another version
+	Unreachable bool          // the hub is not reached
+	Trouble     string        // what else keeps the view from reading
 }
 
-// Whole reports whether nothing is missing of what was wanted, as far as anybody knows.
-func (s *State) Whole() bool {
-	return s.Lost == 0 && s.Missed == 0 && s.Perhaps == 0 && s.Forgot == 0 && s.Spoilt == 0
+// Complete reports whether nothing is missing of what was wanted, as far as anybody knows.
+func (s *State) Complete() bool {
+	return s.Lost == 0 && s.Missed == 0 && s.MaybeMissed == 0 && s.Resets == 0 && s.Invalid == 0
 }
 
 // Host is a machine that sends.
 type Host struct {
-	Name    string
-	Heard   time.Time     // the last sign of it, by our clock
-	Spooled int64         // bytes that the hub did not have then, of all its captures
-	Skew    time.Duration // by how much its clock is ahead of the hub's
-	Silent  bool          // it should be heard and is not
-	Ended   bool          // all that sent there ended as it should
-	Read    bool          // it was never heard, and only read of: Heard is when it sent that
+	Name        string
+	LastSeen    time.Time     // the last sign of it, by our clock
+	Spooled     int64         // bytes that the hub did not have then, of all its captures
+	Skew        time.Duration // by how much its clock is ahead of the hub's
+	Silent      bool          // it should be heard and is not
+	Ended       bool          // all that sent there ended as it should
+	FromRecords bool          // it was never heard, and only read of: Heard is when it sent that
 }
 
 // sumEvery is how old what the machines do may be in a State.
@@ -55,13 +55,13 @@ func (v *View) State() State {
 	defer v.mu.Unlock()
 	now := v.now()
 	if now.Sub(v.summed).Abs() >= sumEvery {
-		v.sum(now)
+		v.summariseMachines(now)
 	}
 	s := v.state
 	if v.closed.Load() {
 		s.Lag, s.Trouble = 0, "" // it is read as far as it will be
 	}
-	s.Rate, s.Down = v.rate.value(now), !v.closed.Load() && !v.link.IsConnected()
+	s.Rate, s.Unreachable = v.rate.perSecond(now), !v.closed.Load() && !v.link.IsConnected()
 	return s
 }
 
@@ -69,41 +69,41 @@ func (v *View) State() State {
 func (v *View) Hosts() []Host {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.sum(v.now())
+	v.summariseMachines(v.now())
 	all := make([]Host, 0, len(v.machines))
 	for _, m := range v.machines {
 		h := m.Host
-		h.Read = !m.alive
+		h.FromRecords = !m.alive
 		all = append(all, h)
 	}
 	slices.SortFunc(all, func(a, b Host) int { return cmp.Compare(a.Name, b.Name) })
 	return all
 }
 
-// count takes what a message tells beside its bytes.
-func (v *View) count(msg jetstream.Msg, meta *jetstream.MsgMetadata) {
+// countMessage takes what a message tells beside its bytes.
+func (v *View) countMessage(msg jetstream.Msg, meta *jetstream.MsgMetadata) {
 	o, ok := originOf(msg.Subject())
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	now, at := v.now(), v.clock.own(meta.Timestamp)
+	now, at := v.now(), v.clock.toLocal(meta.Timestamp)
 	v.rate.add(now, len(v.recs))
 	age := max(0, now.Sub(at))
-	if v.state.Lag, v.state.Trouble = 0, ""; meta.NumPending > 0 || age > leastLag { // it may have waited here
+	if v.state.Lag, v.state.Trouble = 0, ""; meta.NumPending > 0 || age > minLag { // it may have waited here
 		v.state.Lag = age
 	}
 	if ok {
-		v.sign(o, msg.Headers(), now, at)
+		v.noteSign(o, msg.Headers(), now, at)
 		if msg.Headers().Get(headSent) != "" {
-			v.machines[o.host].compare(skewOf(msg.Headers(), meta.Timestamp))
+			v.machines[o.host].noteSkew(skewOf(msg.Headers(), meta.Timestamp))
 		}
 	}
 }
 
-// leastLag is how old the last message there is may be when it is read, and the view not be behind.
-const leastLag = time.Second
+// minLag is how old the last message there is may be when it is read, and the view not be behind.
+const minLag = time.Second
 
-// health takes what a sender says of itself.
-func (v *View) health(msg *nats.Msg) {
+// onHeartbeat takes what a sender says of itself.
+func (v *View) onHeartbeat(msg *nats.Msg) {
 	o, ok := originOf(msg.Subject)
 	if !ok {
 		return
@@ -111,40 +111,40 @@ func (v *View) health(msg *nats.Msg) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	now := v.now()
-	v.sign(o, msg.Header, now, now)
+	v.noteSign(o, msg.Header, now, now)
 }
 
 // machine is a host, and what of it sends.
 type machine struct {
 	Host
-	of    map[string]*sending // by the id of its capture
-	read  time.Time           // when something of it was read last
-	alive bool                // it was heard, and not only read of what it sent before we looked
-	owes  bool                // something of it was open when it was not heard any more
-	skews [4]time.Duration    // what its last messages said of its clock
-	said  int                 // how many have
+	of        map[string]*senderState // by the id of its capture
+	read      time.Time               // when something of it was read last
+	alive     bool                    // it was heard, and not only read of what it sent before we looked
+	owes      bool                    // something of it was open when it was not heard any more
+	skews     [4]time.Duration        // what its last messages said of its clock
+	skewCount int                     // how many have
 }
 
-// compare takes by how much its clock was ahead of the hub's when a message came there. One that was long on its way,
+// noteSkew takes by how much its clock was ahead of the hub's when a message came there. One that was long on its way,
 // as the hub stood still, says less than is true: the largest of the last few counts.
-func (m *machine) compare(skew time.Duration) {
-	m.skews[m.said%len(m.skews)] = skew
-	m.said++
-	m.Skew = slices.Max(m.skews[:min(m.said, len(m.skews))])
+func (m *machine) noteSkew(skew time.Duration) {
+	m.skews[m.skewCount%len(m.skews)] = skew
+	m.skewCount++
+	m.Skew = slices.Max(m.skews[:min(m.skewCount, len(m.skews))])
 }
 
-// sending is what sends a capture.
-type sending struct {
+// senderState is what sends a capture.
+type senderState struct {
 	heard   time.Time
 	read    time.Time // when something of it was read last, however old that was
 	spooled int64
 	over    time.Time // when it said that it ended as it should; zero if it did not
 }
 
-// sign takes a sign of a host that it gave at some time; all times are by our clock.
-func (v *View) sign(of origin, head nats.Header, now, at time.Time) {
-	m, s := v.known(of)
-	if n, err := strconv.ParseInt(head.Get(headSpooled), 10, 64); err == nil && n >= 0 && n <= mostCapture {
+// noteSign takes a sign of a host that it gave at some time; all times are by our clock.
+func (v *View) noteSign(of subjectParts, head nats.Header, now, at time.Time) {
+	m, s := v.senderOf(of)
+	if n, err := strconv.ParseInt(head.Get(headSpooled), 10, 64); err == nil && n >= 0 && n <= maxCaptureBytes {
 		m.Spooled += n - s.spooled
 		s.spooled = n
 	}
@@ -154,34 +154,34 @@ func (v *View) sign(of origin, head nats.Header, now, at time.Time) {
 	case at.After(s.over):
 		s.over = time.Time{}
 	}
-	v.hear(m, s, now, at)
+	v.noteSignTime(m, s, now, at)
 }
 
 // signCall takes that a host told of a call. It may do so behind its last other sign.
-func (v *View) signCall(of origin, at time.Time) {
+func (v *View) signCall(of subjectParts, at time.Time) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	m, s := v.known(of)
-	v.hear(m, s, v.now(), v.clock.own(at))
+	m, s := v.senderOf(of)
+	v.noteSignTime(m, s, v.now(), v.clock.toLocal(at))
 }
 
-// known is the host of an origin, and what sends there.
-func (v *View) known(of origin) (*machine, *sending) {
+// senderOf is the host of an origin, and what sends there.
+func (v *View) senderOf(of subjectParts) (*machine, *senderState) {
 	m := v.machines[of.host]
 	if m == nil {
-		m = &machine{Host: Host{Name: of.host}, of: map[string]*sending{}}
+		m = &machine{Host: Host{Name: of.host}, of: map[string]*senderState{}}
 		v.machines[of.host] = m
 	}
 	s := m.of[of.id]
 	if s == nil {
-		s = &sending{}
+		s = &senderState{}
 		m.of[of.id] = s
 	}
 	return m, s
 }
 
-// hear takes when there was a sign.
-func (v *View) hear(m *machine, s *sending, now, at time.Time) {
+// noteSignTime takes when there was a sign.
+func (v *View) noteSignTime(m *machine, s *senderState, now, at time.Time) {
 	heard := now
 	s.read, m.read = now, now
 	if now.Sub(at) > v.quiet { // it is history, and no sign of life
@@ -190,29 +190,29 @@ func (v *View) hear(m *machine, s *sending, now, at time.Time) {
 		m.owes = false
 		m.alive = m.alive || !at.Before(v.opened) // else it may have said that it ended before we could hear that
 	}
-	if heard.After(m.Heard) {
-		m.Heard = heard
+	if heard.After(m.LastSeen) {
+		m.LastSeen = heard
 	}
 	if heard.After(s.heard) {
 		s.heard = heard
 	}
 }
 
-// listens reports whether nothing kept us from hearing signs for as long as it takes a host to be silent.
-func (v *View) listens(now time.Time) bool {
+// couldHear reports whether nothing kept us from hearing signs for as long as it takes a host to be silent.
+func (v *View) couldHear(now time.Time) bool {
 	return now.Sub(v.listening) >= v.quiet && now.Sub(v.looked) <= stood && v.link.IsConnected() && v.link.made.Load() == v.made
 }
 
-// sum makes the state of what the machines do. One that was only read of, and had nothing open, need not be
+// summariseMachines makes the state of what the machines do. One that was only read of, and had nothing open, need not be
 // heard.
-func (v *View) sum(now time.Time) {
-	s, listens := &v.state, v.listens(now)
+func (v *View) summariseMachines(now time.Time) {
+	s, listens := &v.state, v.couldHear(now)
 	v.summed = now
 	s.Hosts, s.Silent, s.First, s.Skewed, s.Waiting = len(v.machines), 0, "", Host{}, Host{}
 	for _, m := range v.machines {
-		m.Ended = m.ended()
-		if listens || now.Sub(m.Heard) <= v.quiet {
-			m.Silent = !m.Ended && (m.alive || m.owes) && now.Sub(m.Heard) > v.quiet
+		m.Ended = m.hasEnded()
+		if listens || now.Sub(m.LastSeen) <= v.quiet {
+			m.Silent = !m.Ended && (m.alive || m.owes) && now.Sub(m.LastSeen) > v.quiet
 		}
 		if m.Silent {
 			if s.Silent++; s.Silent == 1 || m.Name < s.First {
@@ -228,8 +228,8 @@ func (v *View) sum(now time.Time) {
 	}
 }
 
-// ended reports whether all that sent there ended as it should. Of what was forgotten it is as it was.
-func (m *machine) ended() bool {
+// hasEnded reports whether all that sent there ended as it should. Of what was forgotten it is as it was.
+func (m *machine) hasEnded() bool {
 	if len(m.of) == 0 {
 		return m.Ended
 	}

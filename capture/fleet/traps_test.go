@@ -148,7 +148,7 @@ func TestExpired(t *testing.T) {
 func TestOverrun(t *testing.T) {
 	h := newHub(t, func(o *HubOptions) { o.KeepBytes = 1 << 20 })
 	of, _ := ParseAddress(h.URL())
-	v, err := Open(context.Background(), of, Auth{})
+	v, err := Open(context.Background(), of, Credentials{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,15 +201,15 @@ func TestOverrun(t *testing.T) {
 	for range got {
 	}
 	closeNow(p)
-	if s, at := v.State(), v.flows[p.ours.subject].next; at != p.ours.at || v.took+s.Lost != at {
-		t.Errorf("at %d of %d: %d bytes were read, %d are told to be lost", at, p.ours.at, v.took, s.Lost)
+	if s, at := v.State(), v.captures[p.ours.subject].next; at != p.ours.at || v.bytesRead+s.Lost != at {
+		t.Errorf("at %d of %d: %d bytes were read, %d are told to be lost", at, p.ours.at, v.bytesRead, s.Lost)
 	}
 }
 
 // TestNothingLate: what cannot be sent just now fails at once, and nothing of it leaves later.
 func TestNothingLate(t *testing.T) {
 	h := newHub(t, nil)
-	l, err := dial(h.URL(), Auth{}, true, func() {}, func(error) {})
+	l, err := dialHub(h.URL(), Credentials{}, true, func() {}, func(error) {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -226,12 +226,12 @@ func TestNothingLate(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if took := time.Since(began); took > wait {
+	if took := time.Since(began); took > answerTimeout {
 		t.Errorf("it waited %v", took)
 	}
 	h.start()
 	eventually(t, "it is connected again", l.IsConnected)
-	if err := l.FlushTimeout(wait); err != nil {
+	if err := l.FlushTimeout(answerTimeout); err != nil {
 		t.Fatal(err)
 	}
 	if has := h.holds(); len(has) != 0 {
@@ -242,7 +242,7 @@ func TestNothingLate(t *testing.T) {
 // TestFrozen: whoever records does not wait for a hub that answers nothing.
 func TestFrozen(t *testing.T) {
 	deaf := newDeaf(t)
-	o := Sending{Server: "nats://" + deaf.addr, Host: "a", Agent: "main", Spool: t.TempDir(), Limit: 1 << 30, By: "test"}
+	o := PublishOptions{Server: "nats://" + deaf.addr, Host: "a", Agent: "main", Spool: t.TempDir(), Limit: 1 << 30, By: "test"}
 	p := publish(t, o)
 	done := make(chan struct{})
 	go func() {
@@ -253,7 +253,7 @@ func TestFrozen(t *testing.T) {
 	}()
 	select {
 	case <-done:
-	case <-time.After(wait):
+	case <-time.After(answerTimeout):
 		t.Fatal("it waits")
 	}
 	eventually(t, "all of it is on the disk", func() bool { return p.State().Records == 1000 })
@@ -265,12 +265,12 @@ func TestSecondSender(t *testing.T) {
 	o := h.sending(t, "a")
 	p := publish(t, o)
 	v := view(t, h.URL(), nil)
-	l, err := dial(h.URL(), Auth{}, true, func() {}, func(error) {})
+	l, err := dialHub(h.URL(), Credentials{}, true, func() {}, func(error) {})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	second := newSender(p.ours.spool, origin{version, "a", "main", p.ours.subject[strings.LastIndexByte(p.ours.subject, '.')+1:]}, Linger)
+	second := newSender(p.ours.spool, subjectParts{version, "a", "main", p.ours.subject[strings.LastIndexByte(p.ours.subject, '.')+1:]}, Linger)
 	ctx, cancel := context.WithCancel(context.Background())
 	over := make(chan struct{})
 	go func() { defer close(over); second.run(ctx, l) }()
@@ -313,7 +313,7 @@ func TestPoison(t *testing.T) {
 	n := len(line)
 	send("00", fmt.Sprintf("0-%d", n), "", line)
 	send("00", fmt.Sprintf("%d-%d", n, n+100), "zstd", []byte("no zstd"))
-	bomb := pack(make([]byte, mostSpan+1))
+	bomb := compress(make([]byte, maxSpanBytes+1))
 	send("00", fmt.Sprintf("%d-%d", n+100, n+200), "zstd", bomb)
 	record, _ := capture.EncodeRecord(capture.Record{Exchange: 1, Data: []byte("after the gap")})
 	send("00", fmt.Sprintf("%d-%d", n+200, n+200+len(record)), "", record)
@@ -329,7 +329,7 @@ func TestPoison(t *testing.T) {
 	eventually(t, "the good ones come", func() bool {
 		return strings.Contains(v.text(), wants(1, 0, 4)) && strings.Contains(v.text(), "after the gap")
 	})
-	if s := v.State(); s.Lost != 200 || s.Gaps != 1 || s.Spoilt != 5 || s.Newer != 1 {
+	if s := v.State(); s.Lost != 200 || s.Gaps != 1 || s.Invalid != 5 || s.Newer != 1 {
 		t.Errorf("%+v", s)
 	}
 }

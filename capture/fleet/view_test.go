@@ -121,12 +121,12 @@ func TestSkew(t *testing.T) {
 			data = append(data, line...)
 		}
 		s := &sender{subject: captureSubject(bytesKind, host, "main", "00"), began: clock}
-		msg := s.message(data, int64(len(data)))
+		msg := s.newMessage(data, int64(len(data)))
 		msg.Header.Set(headSent, strconv.FormatInt(clock.UnixMilli(), 10))
-		if _, err := conn.RequestMsg(msg, wait); err != nil {
+		if _, err := conn.RequestMsg(msg, answerTimeout); err != nil {
 			t.Fatal(err)
 		}
-		v := opened(t, h.URL()+"?since=1m&until=now&host="+host, Auth{})
+		v := opened(t, h.URL()+"?since=1m&until=now&host="+host, Credentials{})
 		var came []time.Duration
 		for r, err := range v.Source(context.Background()) {
 			if err != nil {
@@ -156,7 +156,7 @@ func TestViewersClock(t *testing.T) {
 			t.Fatal(err)
 		}
 		now := func() time.Time { return time.Now().Add(wrong) }
-		v, err := openAt(context.Background(), of, Auth{}, now)
+		v, err := openViewAt(context.Background(), of, Credentials{}, now)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -165,7 +165,7 @@ func TestViewersClock(t *testing.T) {
 				break
 			}
 		}
-		if hosts := v.Hosts(); len(hosts) != 1 || hosts[0].Silent || now().Sub(hosts[0].Heard).Abs() > silence || hosts[0].Skew.Abs() > silence || v.State().Lag > silence {
+		if hosts := v.Hosts(); len(hosts) != 1 || hosts[0].Silent || now().Sub(hosts[0].LastSeen).Abs() > silence || hosts[0].Skew.Abs() > silence || v.State().Lag > silence {
 			t.Errorf("%v: %+v, %+v", wrong, hosts, v.State())
 		}
 		if since := time.Since(v.since); (since - 10*time.Minute).Abs() > silence {

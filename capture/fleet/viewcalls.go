@@ -17,13 +17,13 @@ import (
 	"toolscope/capture"
 )
 
-// some is what a view has that reads the index, and of the captures only the exchanges that it names.
-type some struct {
-	captures jetstream.Stream
-	line     func([]byte) bool // takes lines, and nothing of the captures is read; else nil
-	told     recent[callKey, bool]
-	found    recent[foundKey, *found]
-	open     []*found // those that have not ended
+// indexReader is what a view has that reads the index, and of the captures only the exchanges that it names.
+type indexReader struct {
+	captures  jetstream.Stream
+	line      func([]byte) bool // takes lines, and nothing of the captures is read; else nil
+	seenCalls recentKeys[callKey, bool]
+	found     recentKeys[foundKey, *foundExchange]
+	open      []*foundExchange // those that have not ended
 }
 
 // callKey is one call, however often it is told of.
@@ -37,13 +37,13 @@ type foundKey struct {
 	exchange int
 }
 
-// mostKnown is how many keys are remembered at least.
-const mostKnown = 1 << 17
+// maxRememberedKeys is how many keys are remembered at least.
+const maxRememberedKeys = 1 << 17
 
-// recent remembers what was put into it last.
-type recent[K comparable, V any] struct{ now, before map[K]V }
+// recentKeys remembers what was put into it last.
+type recentKeys[K comparable, V any] struct{ now, before map[K]V }
 
-func (r *recent[K, V]) get(key K) (value V, ok bool) {
+func (r *recentKeys[K, V]) get(key K) (value V, ok bool) {
 	if value, ok = r.now[key]; ok {
 		return value, true
 	}
@@ -51,14 +51,14 @@ func (r *recent[K, V]) get(key K) (value V, ok bool) {
 	return value, ok
 }
 
-func (r *recent[K, V]) put(key K, value V) {
-	if r.now == nil || len(r.now) >= mostKnown {
+func (r *recentKeys[K, V]) add(key K, value V) {
+	if r.now == nil || len(r.now) >= maxRememberedKeys {
 		r.now, r.before = map[K]V{}, r.now
 	}
 	r.now[key] = value
 }
 
-func newSome(ctx context.Context, l *link) (*some, error) {
+func newIndexReader(ctx context.Context, l *link) (*indexReader, error) {
 	captures, err := l.js.Stream(ctx, StreamName)
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
 		return nil, errNoStream
@@ -66,11 +66,11 @@ func newSome(ctx context.Context, l *link) (*some, error) {
 	if err != nil {
 		return nil, plainReason(err)
 	}
-	return &some{captures: captures}, nil
+	return &indexReader{captures: captures}, nil
 }
 
-// close ends what is open because all that was wanted was read.
-func (s *some) close(recs []capture.Record) []capture.Record {
+// endOpen ends what is open because all that was wanted was read.
+func (s *indexReader) endOpen(recs []capture.Record) []capture.Record {
 	if s == nil {
 		return recs
 	}
@@ -84,7 +84,7 @@ func (s *some) close(recs []capture.Record) []capture.Record {
 // captures is read for it. It ends with ctx, where the address says so, or when each reports false.
 // A line is one JSON object of which nothing else is known: it may come from anybody who may publish.
 func (v *View) Lines(ctx context.Context, each func(line []byte) bool) (err error) {
-	v.some.line = each
+	v.index.line = each
 	for _, failed := range v.Source(ctx) {
 		err = failed
 	}
@@ -95,64 +95,64 @@ func (v *View) Lines(ctx context.Context, each func(line []byte) bool) (err erro
 type callLine struct {
 	Type, File, Status string
 	Turn, Call         int
-	Opened             Opened
+	Opened             OpenedExchange
 }
 
 // takeCall takes a message of the index that the hub got at some time of its clock. It reports false where nobody wants more.
 func (v *View) takeCall(ctx context.Context, msg jetstream.Msg, at time.Time, yield func(capture.Record, error) bool) bool {
 	o, status, ok := callOriginOf(msg.Subject())
 	if !ok || o.version != version {
-		v.newer(msg.Subject())
+		v.reportNewer(msg.Subject())
 		return true
 	}
 	data, call, err := readCall(msg, o, status)
 	upto, noUpto := strconv.ParseInt(msg.Headers().Get(headUpto), 10, 64)
-	if noUpto == nil && upto > mostCapture {
+	if noUpto == nil && upto > maxCaptureBytes {
 		noUpto = fmt.Errorf("%d is beyond any capture", upto)
 	}
 	if err = cmp.Or(err, noUpto); err != nil {
-		v.spoilt(o, err)
+		v.reportInvalid(o, err)
 		return true
 	}
-	s, opened := v.some, call.Opened
+	s, opened := v.index, call.Opened
 	o.id = opened.Capture
 	v.signCall(o, at)
 	key := callKey{opened.Capture, opened.Exchange, call.Turn, call.Call}
-	if _, known := s.told.get(key); known {
+	if _, known := s.seenCalls.get(key); known {
 		return true
 	}
-	s.told.put(key, true)
+	s.seenCalls.add(key, true)
 	if s.line != nil {
 		return s.line(data)
 	}
 	f, known := s.found.get(foundKey{opened.Capture, opened.Exchange})
 	if !known {
-		f = &found{origin: o, feed: v.feeds.OpenExchange(machineOf(o), v.run(o), opened.Exchange, opened.Offset), next: opened.Offset}
-		s.found.put(foundKey{opened.Capture, opened.Exchange}, f)
+		f = &foundExchange{subjectParts: o, feed: v.feeds.OpenExchange(machineOf(o), v.runKey(o), opened.Exchange, opened.Offset), next: opened.Offset}
+		s.found.add(foundKey{opened.Capture, opened.Exchange}, f)
 	}
 	if f.feed == nil { // it has ended
 		return true
 	}
-	f.read, f.told = v.now(), at
+	f.read, f.indexedAt = v.now(), at
 	ok = v.readFound(ctx, f, upto, yield)
-	return ok && v.end(yield, s.keep(f))
+	return ok && v.deliverEnds(yield, s.updateOpen(f))
 }
 
-// mostOpen is how many exchanges may be open that are read because of their calls.
-const mostOpen = 1 << 10
+// maxOpenExchanges is how many exchanges may be open that are read because of their calls.
+const maxOpenExchanges = 1 << 10
 
-// keep remembers of an exchange that was read what is needed of it. With too many open ones the one is cut that
+// updateOpen remembers of an exchange that was read what is needed of it. With too many open ones the one is cut that
 // was read longest ago.
-func (s *some) keep(f *found) (ends []capture.Record) {
-	s.open = slices.DeleteFunc(s.open, func(other *found) bool { return other == f })
+func (s *indexReader) updateOpen(f *foundExchange) (ends []capture.Record) {
+	s.open = slices.DeleteFunc(s.open, func(other *foundExchange) bool { return other == f })
 	switch {
 	case f.feed.CountOpen() > 0:
 		s.open = append(s.open, f)
 	case f.feed.Done():
 		f.feed = nil
 	}
-	if len(s.open) > mostOpen {
-		ends = s.open[0].feed.Cut(nil, fmt.Sprintf("toolscope watches no more than %d open exchanges", mostOpen))
+	if len(s.open) > maxOpenExchanges {
+		ends = s.open[0].feed.Cut(nil, fmt.Sprintf("toolscope watches no more than %d open exchanges", maxOpenExchanges))
 		s.open = slices.Delete(s.open, 0, 1)
 	}
 	return ends
@@ -160,7 +160,7 @@ func (s *some) keep(f *found) (ends []capture.Record) {
 
 // readCall reads a message of the index. A machine tells of calls of its own alone: the subject, for
 // which the hub lets it, says which those are.
-func readCall(msg jetstream.Msg, o origin, status string) (line []byte, c callLine, err error) {
+func readCall(msg jetstream.Msg, o subjectParts, status string) (line []byte, c callLine, err error) {
 	line = msg.Data()
 	switch enc := msg.Headers().Get(headEnc); enc {
 	case "":
@@ -176,7 +176,7 @@ func readCall(msg jetstream.Msg, o origin, status string) (line []byte, c callLi
 	}
 	end := bytes.LastIndex(line, []byte(openedKey))
 	switch {
-	case c.Type != "call" || end < 0 || bytes.IndexByte(line, '\n') >= 0 || c.Opened.Exchange < 1 || c.Opened.Offset < 0 || c.Opened.Offset > mostCapture || token(c.Opened.Capture) != c.Opened.Capture || c.Opened.Capture == "":
+	case c.Type != "call" || end < 0 || bytes.IndexByte(line, '\n') >= 0 || c.Opened.Exchange < 1 || c.Opened.Offset < 0 || c.Opened.Offset > maxCaptureBytes || subjectToken(c.Opened.Capture) != c.Opened.Capture || c.Opened.Capture == "":
 		return nil, c, errors.New("it is no line of a call")
 	case c.File != /* as JSON has it */ string([]rune(o.host+"/"+o.agent)) || callToken(c.Status) != status:
 		return nil, c, errors.New("it is not of the subject that it came by")
@@ -189,7 +189,7 @@ func readCall(msg jetstream.Msg, o origin, status string) (line []byte, c callLi
 
 // wantedCalls is the pattern of the subjects of what an address wants of the index, in any version.
 func wantedCalls(of *Address) string {
-	part := strings.Split(wanted(indexKind, of.Host, of.Agent), ".")
+	part := strings.Split(subjectFilter(indexKind, of.Host, of.Agent), ".")
 	model, status := "*", "*"
 	if of.Model != "" {
 		model = callToken(of.Model)
@@ -201,10 +201,10 @@ func wantedCalls(of *Address) string {
 }
 
 // callOriginOf is what a subject of the index says. status is as it stands there.
-func callOriginOf(subject string) (o origin, status string, ok bool) {
+func callOriginOf(subject string) (o subjectParts, status string, ok bool) {
 	part := strings.Split(subject, ".")
 	if len(part) != 8 {
 		return o, "", false
 	}
-	return origin{version: part[1], host: plain(part[4]), agent: plain(part[5])}, part[7], true
+	return subjectParts{version: part[1], host: unescapeToken(part[4]), agent: unescapeToken(part[5])}, part[7], true
 }

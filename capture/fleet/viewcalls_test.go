@@ -20,13 +20,13 @@ import (
 // linesOf are those that a view of an address brings.
 func linesOf(t *testing.T, address string) (lines []string, s State) {
 	t.Helper()
-	v := opened(t, address, Auth{})
+	v := opened(t, address, Credentials{})
 	v.Lines(context.Background(), func(line []byte) bool {
 		lines = append(lines, string(line))
 		return true
 	})
-	if v.took != 0 {
-		t.Errorf("%d bytes of captures were read", v.took)
+	if v.bytesRead != 0 {
+		t.Errorf("%d bytes of captures were read", v.bytesRead)
 	}
 	return lines, v.State()
 }
@@ -76,18 +76,18 @@ func TestCalls(t *testing.T) {
 		if n := strings.Count(want, wants(3, 0, 8)); n > 0 && (v.State().Hosts != n || len(v.Hosts()) != n) {
 			t.Errorf("%s: of %d hosts %+v are known", address, n, v.Hosts())
 		}
-		for _, f := range v.some.found.now {
+		for _, f := range v.index.found.now {
 			if f.feed != nil {
 				t.Errorf("%s: what has ended is kept", address)
 			}
 		}
-		if strings.Contains(address, "status") && v.took > all/2 {
-			t.Errorf("%s: of %d bytes %d were read", address, all, v.took)
+		if strings.Contains(address, "status") && v.bytesRead > all/2 {
+			t.Errorf("%s: of %d bytes %d were read", address, all, v.bytesRead)
 		}
 	}
 	eventually(t, "the live view has both", func() bool { return live.text() == wants(3, 0, 8)+wants(3, 0, 8) })
 	lines, s := linesOf(t, h.URL()+"?until=now&status=not+an+object")
-	if text := strings.Join(lines, ""); len(lines) != 2 || strings.Count(text, `"arguments_raw":"<3:7>"}`) != 2 || strings.Contains(text, "opened") || s.Lost+s.Spoilt != 0 {
+	if text := strings.Join(lines, ""); len(lines) != 2 || strings.Count(text, `"arguments_raw":"<3:7>"}`) != 2 || strings.Contains(text, "opened") || s.Lost+s.Invalid != 0 {
 		t.Errorf("%s %+v", text, s)
 	}
 }
@@ -134,7 +134,7 @@ func TestCallsTwice(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines, s := linesOf(t, h.URL()+"?until=now&model=m.1")
-	if len(lines) != 6*7+1 || s.Spoilt != 6*7+1+4 || s.Newer != 1 {
+	if len(lines) != 6*7+1 || s.Invalid != 6*7+1+4 || s.Newer != 1 {
 		t.Errorf("%d lines, %+v", len(lines), s)
 	}
 	v := view(t, h.URL()+"?until=now&status=not+an+object", nil)
@@ -151,10 +151,10 @@ func TestCallsNamed(t *testing.T) {
 			t.Fatal(err)
 		}
 		m := message{head: nats.Header{}, data: append(line[:len(line)-1], `,"opened":{"capture":"c","exchange":1,"offset":0}}`...)}
-		if _, _, err := readCall(m, origin{version, host, "x", ""}, callToken("complete")); err != nil {
+		if _, _, err := readCall(m, subjectParts{version, host, "x", ""}, callToken("complete")); err != nil {
 			t.Errorf("%q: %v", host, err)
 		}
-		if _, _, err := readCall(m, origin{version, "b", "x", ""}, callToken("complete")); err == nil {
+		if _, _, err := readCall(m, subjectParts{version, "b", "x", ""}, callToken("complete")); err == nil {
 			t.Errorf("%q: a call of another machine is taken", host)
 		}
 	}
@@ -166,7 +166,7 @@ func TestCallsBeyond(t *testing.T) {
 	h := newHub(t, nil)
 	p := publish(t, h.hurried(t, "a"))
 	one(t, p, 1, 0, 2)
-	for _, c := range []struct{ upto, offset int64 }{{math.MaxInt64, 0}, {mostCapture + 1, 1}, {10, mostCapture + 1}} {
+	for _, c := range []struct{ upto, offset int64 }{{math.MaxInt64, 0}, {maxCaptureBytes + 1, 1}, {10, maxCaptureBytes + 1}} {
 		m := nats.NewMsg(indexSubject(p.ours.of, "m", "complete"))
 		m.Data = fmt.Appendf(nil, `{"type":"call","file":"a/main","turn":1,"call":1,"status":"complete","opened":{"capture":"%s","exchange":1,"offset":%d}}`, p.ours.of.id, c.offset)
 		m.Header.Set(headUpto, fmt.Sprint(c.upto))
@@ -176,7 +176,7 @@ func TestCallsBeyond(t *testing.T) {
 	}
 	v := view(t, h.URL()+"?until=now&status=complete", nil)
 	<-v.done
-	if s := v.State(); s.Lost != 0 || s.Spoilt != 3 || v.text() != "" {
+	if s := v.State(); s.Lost != 0 || s.Invalid != 3 || v.text() != "" {
 		t.Errorf("%q %+v %q", v.text(), s, v.notes)
 	}
 }
@@ -217,14 +217,14 @@ func TestCallsLetGo(t *testing.T) {
 	if err := stream.Purge(context.Background(), jetstream.WithPurgeSequence(info.State.LastSeq+1)); err != nil {
 		t.Fatal(err)
 	}
-	v := opened(t, h.URL()+"?status=malformed", Auth{})
+	v := opened(t, h.URL()+"?status=malformed", Credentials{})
 	defer v.link.Close()
 	for _, c := range []struct {
 		told time.Time
 		want error
 	}{{told, nil}, {time.Now(), errNotThere}} {
-		f := &found{origin: o, feed: v.feeds.OpenExchange(machineOf(o), v.run(o), 1, 0), told: c.told}
-		if err := v.step(context.Background(), f, 1000); !errors.Is(err, c.want) || v.State().Lost != 1000 {
+		f := &foundExchange{subjectParts: o, feed: v.feeds.OpenExchange(machineOf(o), v.runKey(o), 1, 0), indexedAt: c.told}
+		if err := v.readFoundMessage(context.Background(), f, 1000); !errors.Is(err, c.want) || v.State().Lost != 1000 {
 			t.Errorf("%v, wanted %v: %+v", err, c.want, v.State())
 		}
 	}
@@ -256,21 +256,21 @@ func TestNoIndexToRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(context.Background(), of, Auth{}); err == nil || !strings.Contains(err.Error(), addIndex) {
+	if _, err := Open(context.Background(), of, Credentials{}); err == nil || !strings.Contains(err.Error(), addIndex) {
 		t.Error(err)
 	}
 }
 
 // TestRecent: what was put in lately is known.
 func TestRecent(t *testing.T) {
-	var r recent[int, bool]
-	for n := range 3 * mostKnown {
-		r.put(n, true)
+	var r recentKeys[int, bool]
+	for n := range 3 * maxRememberedKeys {
+		r.add(n, true)
 	}
-	if _, ok := r.get(2*mostKnown - 1); !ok {
+	if _, ok := r.get(2*maxRememberedKeys - 1); !ok {
 		t.Error("it forgot too soon")
 	}
-	if _, ok := r.get(0); ok || len(r.now)+len(r.before) > 2*mostKnown {
+	if _, ok := r.get(0); ok || len(r.now)+len(r.before) > 2*maxRememberedKeys {
 		t.Error("it forgets nothing")
 	}
 }
@@ -280,15 +280,15 @@ func TestNotThereYet(t *testing.T) {
 	h := newHub(t, nil)
 	p := publish(t, h.hurried(t, "a"))
 	one(t, p, 1, 0, 2)
-	v := opened(t, h.URL()+"?status=malformed", Auth{})
+	v := opened(t, h.URL()+"?status=malformed", Credentials{})
 	defer v.link.Close()
 	o := p.ours.of
-	f := &found{origin: o, feed: v.feeds.OpenExchange(machineOf(o), v.run(o), 1, 0), seq: h.captures(t).CachedInfo().State.LastSeq + 1, told: time.Now()}
-	if err := v.step(context.Background(), f, 1000); !errors.Is(err, errNotThere) || v.State().Lost != 0 {
+	f := &foundExchange{subjectParts: o, feed: v.feeds.OpenExchange(machineOf(o), v.runKey(o), 1, 0), seq: h.captures(t).CachedInfo().State.LastSeq + 1, indexedAt: time.Now()}
+	if err := v.readFoundMessage(context.Background(), f, 1000); !errors.Is(err, errNotThere) || v.State().Lost != 0 {
 		t.Errorf("%v, %+v", err, v.State())
 	}
 	one(t, p, 1, 2, 3)
-	if err := v.step(context.Background(), f, 1000); err != nil {
+	if err := v.readFoundMessage(context.Background(), f, 1000); err != nil {
 		t.Error(err)
 	}
 }

@@ -29,7 +29,7 @@ type gated struct {
 
 func gatedView(t *testing.T, address string, change func(*View)) *gated {
 	t.Helper()
-	v := opened(t, address, Auth{})
+	v := opened(t, address, Credentials{})
 	v.look = 20 * time.Millisecond
 	if change != nil {
 		change(v)
@@ -59,7 +59,7 @@ func gatedView(t *testing.T, address string, change func(*View)) *gated {
 }
 
 // hurried sends each record at once.
-func (h *hubs) hurried(t *testing.T, host string) Sending {
+func (h *hubs) hurried(t *testing.T, host string) PublishOptions {
 	o := h.sending(t, host)
 	o.Linger = time.Millisecond
 	return o
@@ -103,7 +103,7 @@ func TestUntil(t *testing.T) {
 		if <-v.done; v.text() != wants(1, 0, 2) {
 			t.Errorf("%s: %q", query, v.text())
 		}
-		if s := v.State(); s.Down || s.Lag > 0 || !s.Whole() {
+		if s := v.State(); s.Unreachable || s.Lag > 0 || !s.Complete() {
 			t.Errorf("%s: %+v", query, s)
 		}
 	}
@@ -111,7 +111,7 @@ func TestUntil(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(context.Background(), of, Auth{}); !errors.Is(err, errToCome) {
+	if _, err := Open(context.Background(), of, Credentials{}); !errors.Is(err, errToCome) {
 		t.Error(err)
 	}
 }
@@ -144,7 +144,7 @@ func TestUntilExpired(t *testing.T) {
 	one(t, publish(t, h.hurried(t, "a")), 1, 0, 20)
 	one(t, publish(t, h.hurried(t, "b")), 1, 0, 20)
 	stream := h.captures(t)
-	v := gatedView(t, h.URL()+"?until=now", func(v *View) { v.most, v.least = 2000, 0 })
+	v := gatedView(t, h.URL()+"?until=now", func(v *View) { v.maxPullBytes, v.minPullBytes = 2000, 0 })
 	<-v.at
 	if err := stream.Purge(context.Background()); err != nil {
 		t.Fatal(err)
@@ -161,7 +161,7 @@ func TestUntilExpiredOfSome(t *testing.T) {
 	h := newHub(t, nil)
 	one(t, publish(t, h.hurried(t, "a")), 1, 0, 20)
 	one(t, publish(t, h.hurried(t, "b")), 1, 0, 20)
-	v := gatedView(t, h.URL()+"?until=now&host=a", func(v *View) { v.most, v.least = 2000, 0 })
+	v := gatedView(t, h.URL()+"?until=now&host=a", func(v *View) { v.maxPullBytes, v.minPullBytes = 2000, 0 })
 	<-v.at
 	if err := h.captures(t).Purge(context.Background()); err != nil {
 		t.Fatal(err)
@@ -170,7 +170,7 @@ func TestUntilExpiredOfSome(t *testing.T) {
 	<-v.over
 	if n := 20 - v.n.Load(); n == 0 || v.err != nil || !strings.Contains(v.note, fmt.Sprintf("before they were read: at most %d messages", n)) {
 		t.Errorf("%d of 20 records were read: %q, %v", v.n.Load(), v.note, v.err)
-	} else if s := v.State(); s.Perhaps != n || s.Whole() {
+	} else if s := v.State(); s.MaybeMissed != n || s.Complete() {
 		t.Errorf("%+v", s)
 	}
 }
@@ -180,7 +180,7 @@ func TestUntilExpiredOfSome(t *testing.T) {
 func TestMissed(t *testing.T) {
 	h := newHub(t, nil)
 	p := publish(t, h.hurried(t, "a"))
-	v := gatedView(t, h.URL(), func(v *View) { v.most, v.least = 2000, 0 })
+	v := gatedView(t, h.URL(), func(v *View) { v.maxPullBytes, v.minPullBytes = 2000, 0 })
 	one(t, p, 1, 0, 1)
 	<-v.at
 	one(t, publish(t, h.hurried(t, "b")), 1, 0, 20)
@@ -199,7 +199,7 @@ func TestMissed(t *testing.T) {
 func TestHubGone(t *testing.T) {
 	h := newHub(t, nil)
 	one(t, publish(t, h.hurried(t, "a")), 1, 0, 20)
-	v := gatedView(t, h.URL()+"?until=now", func(v *View) { v.patience, v.most, v.least = time.Second/2, 2000, 0 })
+	v := gatedView(t, h.URL()+"?until=now", func(v *View) { v.patience, v.maxPullBytes, v.minPullBytes = time.Second/2, 2000, 0 })
 	<-v.at
 	h.Close()
 	close(v.on)
@@ -213,7 +213,7 @@ func TestUntilForgot(t *testing.T) {
 	h := newHub(t, nil)
 	p := publish(t, h.hurried(t, "a"))
 	one(t, p, 1, 0, 20)
-	v := gatedView(t, h.URL()+"?until=now", func(v *View) { v.most, v.least = 2000, 0 })
+	v := gatedView(t, h.URL()+"?until=now", func(v *View) { v.maxPullBytes, v.minPullBytes = 2000, 0 })
 	<-v.at
 	closeNow(p)
 	h.Close()
@@ -222,7 +222,7 @@ func TestUntilForgot(t *testing.T) {
 	}
 	h.start()
 	close(v.on)
-	if <-v.over; v.err != nil || v.State().Forgot != 1 {
+	if <-v.over; v.err != nil || v.State().Resets != 1 {
 		t.Errorf("%+v, %v", v.State(), v.err)
 	}
 }
@@ -242,7 +242,7 @@ func TestRetentionIsNoLoss(t *testing.T) {
 		if <-v.done; v.text() != wants(1, 3, 5) || !strings.Contains(strings.Join(v.notes, ""), "joined midway") {
 			t.Errorf("%s: %q %q", query, v.text(), v.notes)
 		}
-		if s := v.State(); !s.Whole() {
+		if s := v.State(); !s.Complete() {
 			t.Errorf("%s: %+v", query, s)
 		}
 	}
@@ -271,7 +271,7 @@ func TestOverrunIs(t *testing.T) {
 	}{
 		{10, 20, 20, true}, {10, 35, 5, false}, {10, 40, 0, false}, {19, 20, 20, false}, {0, 20, 20, false},
 	} {
-		if got := v.overrun(context.Background(), c.before, &jetstream.MsgMetadata{Sequence: jetstream.SequencePair{Stream: c.at}, NumPending: c.pending}); got != c.want {
+		if got := v.isOverrun(context.Background(), c.before, &jetstream.MsgMetadata{Sequence: jetstream.SequencePair{Stream: c.at}, NumPending: c.pending}); got != c.want {
 			t.Errorf("%+v: %v", c, got)
 		}
 	}
@@ -295,7 +295,7 @@ func TestStreamGone(t *testing.T) {
 	}
 	one(t, p, 1, 1, 2)
 	eventually(t, "it reads on", func() bool { return v.text.Load() == wants(1, 0, 2) })
-	if s := v.State(); s.Trouble != "" || !s.Whole() {
+	if s := v.State(); s.Trouble != "" || !s.Complete() {
 		t.Errorf("%+v", s)
 	}
 }
@@ -305,11 +305,11 @@ func TestStreamGone(t *testing.T) {
 func TestExpiredAtRest(t *testing.T) {
 	for query, lost := range map[string]func(State) int64{
 		"?since=1h":        func(s State) int64 { return s.Missed },
-		"?since=1h&host=a": func(s State) int64 { return s.Perhaps },
+		"?since=1h&host=a": func(s State) int64 { return s.MaybeMissed },
 	} {
 		h := newHub(t, nil)
 		one(t, publish(t, h.hurried(t, "a")), 1, 0, 20)
-		v := gatedView(t, h.URL()+query, func(v *View) { v.most, v.least = 2000, 0 })
+		v := gatedView(t, h.URL()+query, func(v *View) { v.maxPullBytes, v.minPullBytes = 2000, 0 })
 		<-v.at
 		if err := h.captures(t).Purge(context.Background()); err != nil {
 			t.Fatal(err)
@@ -317,7 +317,7 @@ func TestExpiredAtRest(t *testing.T) {
 		close(v.on)
 		eventually(t, "it is told", func() bool { return lost(v.State()) > 0 })
 		eventually(t, "nothing waits", func() bool { return v.State().Lag == 0 })
-		if s := v.State(); !h.accounts(t, lost(s)+v.n.Load()) || s.Whole() {
+		if s := v.State(); !h.accounts(t, lost(s)+v.n.Load()) || s.Complete() {
 			t.Errorf("%s: %d records were read: %+v", query, v.n.Load(), s)
 		}
 	}
@@ -327,8 +327,8 @@ func TestExpiredAtRest(t *testing.T) {
 func TestIndexExpired(t *testing.T) {
 	h := newHub(t, nil)
 	manyExchanges(t, h, "a")
-	v := opened(t, h.URL()+"?until=now&model=m.1", Auth{})
-	v.look, v.most, v.least = 20*time.Millisecond, 2000, 0
+	v := opened(t, h.URL()+"?until=now&model=m.1", Credentials{})
+	v.look, v.maxPullBytes, v.minPullBytes = 20*time.Millisecond, 2000, 0
 	n := int64(0)
 	err := v.Lines(context.Background(), func([]byte) bool {
 		if n++; n > 1 {
@@ -343,7 +343,7 @@ func TestIndexExpired(t *testing.T) {
 		}
 		return true
 	})
-	if s := v.State(); err != nil || n+s.Perhaps != 6*7+1 || s.Whole() {
+	if s := v.State(); err != nil || n+s.MaybeMissed != 6*7+1 || s.Complete() {
 		t.Errorf("%d lines were read: %+v, %v", n, s, err)
 	}
 }

@@ -11,42 +11,42 @@ import (
 	"toolscope/capture"
 )
 
-// found is an exchange with a call that is wanted.
-type found struct {
-	origin
-	feed *capture.Feed // nil once it has ended
-	next int64         // offset of what comes next
-	seq  uint64        // the message that has it is not before this one; 0 if nobody knows
-	read time.Time     // when a call of it was told of last
-	told time.Time     // when the hub got that, by its clock: after all that the call needs
+// foundExchange is an exchange with a call that is wanted.
+type foundExchange struct {
+	subjectParts
+	feed      *capture.Feed // nil once it has ended
+	next      int64         // offset of what comes next
+	seq       uint64        // the message that has it is not before this one; 0 if nobody knows
+	read      time.Time     // when a call of it was told of last
+	indexedAt time.Time     // when the hub got that, by its clock: after all that the call needs
 }
 
 // Trying to read of a capture again.
 const (
-	mostTries = 8
-	tryPause  = time.Second / 4
+	maxReadTries = 8
+	tryPause     = time.Second / 4
 )
 
 // readFound reads an exchange up to an offset of its capture. It reports false where nobody wants more.
-func (v *View) readFound(ctx context.Context, f *found, upto int64, yield func(capture.Record, error) bool) bool {
+func (v *View) readFound(ctx context.Context, f *foundExchange, upto int64, yield func(capture.Record, error) bool) bool {
 	for tries := 0; f.next < upto && ctx.Err() == nil; {
-		err := v.step(ctx, f, upto)
+		err := v.readFoundMessage(ctx, f, upto)
 		switch {
 		case err == nil:
 			tries = 0
 		case !v.link.IsConnected() && v.lostPatience() == nil:
-			pause(ctx, tryPause)
+			sleepFor(ctx, tryPause)
 		case !v.link.IsConnected():
 			yield(capture.Record{}, v.lostPatience())
 			return false
-		case tries == mostTries:
-			v.say(fmt.Sprintf("of %s/%s nothing can be read: %v", f.host, f.agent, plainReason(err)))
+		case tries == maxReadTries:
+			v.addNote(fmt.Sprintf("of %s/%s nothing can be read: %v", f.host, f.agent, plainReason(err)))
 			v.missFound(f, upto)
 		default:
 			tries++
-			pause(ctx, tryPause)
+			sleepFor(ctx, tryPause)
 		}
-		if !v.pass(yield, true) {
+		if !v.deliverRead(yield, true) {
 			return false
 		}
 		if err == nil {
@@ -56,20 +56,20 @@ func (v *View) readFound(ctx context.Context, f *found, upto int64, yield func(c
 	return true
 }
 
-// step reads the next message of a capture.
-func (v *View) step(ctx context.Context, f *found, upto int64) error {
+// readFoundMessage reads the next message of a capture.
+func (v *View) readFoundMessage(ctx context.Context, f *foundExchange, upto int64) error {
 	subject := captureSubject(bytesKind, f.host, f.agent, f.id)
 	if f.seq == 0 {
-		seq, err := v.locate(ctx, subject, f.next)
+		seq, err := v.seqAtOffset(ctx, subject, f.next)
 		if err != nil {
 			return err
 		}
 		f.seq = seq
 	}
-	msg, err := v.get(ctx, subject, f.seq)
+	msg, err := v.firstMessageFrom(ctx, subject, f.seq)
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
-		e, failed := v.link.extent(ctx)
-		if failed == nil && (e.first > f.seq || e.first > e.last || f.told.Before(e.firstAt)) {
+		e, failed := v.link.capturesExtent(ctx)
+		if failed == nil && (e.first > f.seq || e.first > e.last || f.indexedAt.Before(e.firstAt)) {
 			v.missFound(f, upto)
 			return nil
 		}
@@ -82,10 +82,10 @@ func (v *View) step(ctx context.Context, f *found, upto int64) error {
 	s, err := parseSpan(msg.Header.Get(headSpan))
 	var data []byte
 	if err == nil {
-		data, err = unpack(msg.Header.Get(headEnc), msg.Data, s)
+		data, err = decompress(msg.Header.Get(headEnc), msg.Data, s)
 	}
 	if err != nil {
-		v.spoilt(f.origin, err)
+		v.reportInvalid(f.subjectParts, err)
 		return nil
 	}
 	if s.from > f.next {
@@ -96,9 +96,9 @@ func (v *View) step(ctx context.Context, f *found, upto int64) error {
 	if s.to > f.next {
 		data = data[f.next-s.from:]
 		f.next = s.to
-		v.took += int64(len(data))
+		v.bytesRead += int64(len(data))
 		if v.recs, err = f.feed.Write(v.recs, data); err != nil {
-			v.spoilt(f.origin, err)
+			v.reportInvalid(f.subjectParts, err)
 			f.next = upto
 		}
 	}
@@ -109,17 +109,17 @@ func (v *View) step(ctx context.Context, f *found, upto int64) error {
 // behind the others says too.
 var errNotThere = errors.New("it does not have the bytes")
 
-// get is the first message of a subject from a number on.
-func (v *View) get(ctx context.Context, subject string, seq uint64) (*jetstream.RawStreamMsg, error) {
-	ctx, cancel := context.WithTimeout(ctx, wait)
+// firstMessageFrom is the first message of a subject from a number on.
+func (v *View) firstMessageFrom(ctx context.Context, subject string, seq uint64) (*jetstream.RawStreamMsg, error) {
+	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
-	return v.some.captures.GetMsg(ctx, seq, jetstream.WithGetMsgSubject(subject))
+	return v.index.captures.GetMsg(ctx, seq, jetstream.WithGetMsgSubject(subject))
 }
 
-// locate finds the last message of a capture that begins at an offset, or before it: the hub has them
+// seqAtOffset finds the last message of a capture that begins at an offset, or before it: the hub has them
 // in that order. Where there is none it is the first that there is of all.
-func (v *View) locate(ctx context.Context, subject string, offset int64) (seq uint64, err error) {
-	e, err := v.link.extent(ctx)
+func (v *View) seqAtOffset(ctx context.Context, subject string, offset int64) (seq uint64, err error) {
+	e, err := v.link.capturesExtent(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -127,7 +127,7 @@ func (v *View) locate(ctx context.Context, subject string, offset int64) (seq ui
 	seq = first
 	for low, high := first, e.last+1; low < high; {
 		middle := low + (high-low)/2
-		msg, err := v.get(ctx, subject, middle)
+		msg, err := v.firstMessageFrom(ctx, subject, middle)
 		if errors.Is(err, jetstream.ErrMsgNotFound) {
 			high = middle
 			continue
@@ -151,10 +151,10 @@ func (v *View) locate(ctx context.Context, subject string, offset int64) (seq ui
 }
 
 // missFound takes that bytes of an exchange are missing.
-func (v *View) missFound(f *found, to int64) {
+func (v *View) missFound(f *foundExchange, to int64) {
 	n := to - f.next
 	why := "are not there: the hub let go of them"
 	v.recs = f.feed.AddGap(v.recs, n, why)
 	f.next = to
-	v.lose(f.origin, n, why)
+	v.countLost(f.subjectParts, n, why)
 }

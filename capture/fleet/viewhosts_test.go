@@ -17,16 +17,16 @@ import (
 
 // bare is a view of no hub: nothing but what it makes of messages. Its clock is at.
 func bare(at *time.Time) *View {
-	v := &View{link: &link{}, now: func() time.Time { return *at }, quiet: silence, listening: *at, flows: map[string]*flow{}, machines: map[string]*machine{}, told: map[origin]*told{}}
+	v := &View{link: &link{}, now: func() time.Time { return *at }, quiet: silence, listening: *at, captures: map[string]*captureState{}, machines: map[string]*machine{}, lastReports: map[subjectParts]*lastReport{}}
 	v.link.up.Store(true)
-	v.clock.learn(*at, *at, *at)
+	v.clock.addSample(*at, *at, *at)
 	return v
 }
 
 // message is one of a capture, which came at some time of the hub.
 type message struct {
 	jetstream.Msg
-	of   origin
+	of   subjectParts
 	head nats.Header
 	data []byte
 }
@@ -35,16 +35,16 @@ func (m message) Subject() string      { return captureSubject(bytesKind, m.of.h
 func (m message) Headers() nats.Header { return m.head }
 func (m message) Data() []byte         { return m.data }
 
-func (v *View) bring(of origin, from int64, data []byte, at time.Time, more ...string) {
+func (v *View) bring(of subjectParts, from int64, data []byte, at time.Time, more ...string) {
 	m := message{of: of, data: data, head: nats.Header{}}
-	m.head.Set(headSpan, span{from, from + int64(len(data))}.String())
+	m.head.Set(headSpan, byteRange{from, from + int64(len(data))}.String())
 	for i := 0; i < len(more); i += 2 {
 		m.head.Set(more[i], more[i+1])
 	}
 	meta := &jetstream.MsgMetadata{Timestamp: at}
-	v.feed(m, meta, !at.Before(v.since))
-	v.count(m, meta)
-	v.pass(func(capture.Record, error) bool { return true }, !at.Before(v.since))
+	v.feedMessage(m, meta, !at.Before(v.since))
+	v.countMessage(m, meta)
+	v.deliverRead(func(capture.Record, error) bool { return true }, !at.Before(v.since))
 }
 
 func header(t *testing.T) []byte {
@@ -71,23 +71,23 @@ func TestMachines(t *testing.T) {
 	now := time.Now()
 	v := bare(&now)
 	head, start := header(t), now
-	for _, o := range []origin{{version, "a", "x", "1"}, {version, "a", "y", "2"}, {version, "done", "x", "3"}, {version, "dead", "x", "4"}} {
+	for _, o := range []subjectParts{{version, "a", "x", "1"}, {version, "a", "y", "2"}, {version, "done", "x", "3"}, {version, "dead", "x", "4"}} {
 		v.bring(o, 0, head, now, headSpooled, "100")
 	}
-	v.bring(origin{version, "old", "x", "5"}, 0, head, now.Add(-time.Hour))
-	v.bring(origin{version, "a", "y", "2"}, int64(len(head)), []byte("\n"), now, headSpooled, "20")
-	if hosts := v.Hosts(); len(hosts) != 4 || hosts[0].Spooled != 120 || hosts[0].Read || !hosts[3].Read {
+	v.bring(subjectParts{version, "old", "x", "5"}, 0, head, now.Add(-time.Hour))
+	v.bring(subjectParts{version, "a", "y", "2"}, int64(len(head)), []byte("\n"), now, headSpooled, "20")
+	if hosts := v.Hosts(); len(hosts) != 4 || hosts[0].Spooled != 120 || hosts[0].FromRecords || !hosts[3].FromRecords {
 		t.Errorf("%+v", hosts)
 	}
 	last := nats.NewMsg(captureSubject(healthKind, "done", "x", "3"))
 	last.Header.Set(headOver, "1")
 	last.Header.Set(headSpooled, "0")
 	now = start.Add(time.Second)
-	v.health(last)
+	v.onHeartbeat(last)
 	now = start.Add(silence + 2*time.Second)
 	for _, id := range []string{"x.1", "y.2"} {
 		agent, id, _ := strings.Cut(id, ".")
-		v.health(nats.NewMsg(captureSubject(healthKind, "a", agent, id)))
+		v.onHeartbeat(nats.NewMsg(captureSubject(healthKind, "a", agent, id)))
 	}
 	for _, h := range v.Hosts() {
 		if h.Silent {
@@ -105,17 +105,17 @@ func TestMachines(t *testing.T) {
 	if s := v.State(); s.Silent != 1 || s.First != "dead" || s.Hosts != 4 {
 		t.Errorf("%+v", s)
 	}
-	v.health(nats.NewMsg(captureSubject(healthKind, "done", "x", "3")))
+	v.onHeartbeat(nats.NewMsg(captureSubject(healthKind, "done", "x", "3")))
 	if v.Hosts()[2].Ended {
 		t.Error("one that begins again has ended")
 	}
 	now = now.Add(keepOver + time.Second)
-	v.prune(now)
-	if hosts := v.Hosts(); len(hosts) != 3 || len(v.flows) != 0 || hosts[0].Spooled != 0 { // those that stopped are worth knowing of
-		t.Errorf("%+v, %d captures", hosts, len(v.flows))
+	v.pruneStale(now)
+	if hosts := v.Hosts(); len(hosts) != 3 || len(v.captures) != 0 || hosts[0].Spooled != 0 { // those that stopped are worth knowing of
+		t.Errorf("%+v, %d captures", hosts, len(v.captures))
 	}
 	now = now.Add(keepSilent)
-	if v.prune(now); len(v.Hosts()) != 0 {
+	if v.pruneStale(now); len(v.Hosts()) != 0 {
 		t.Errorf("%+v", v.Hosts())
 	}
 }
@@ -124,19 +124,19 @@ func TestMachines(t *testing.T) {
 func TestDropped(t *testing.T) {
 	now := time.Now()
 	v := bare(&now)
-	o, head := origin{version, "a", "x", "1"}, header(t)
+	o, head := subjectParts{version, "a", "x", "1"}, header(t)
 	first := line(t, capture.Record{Exchange: 1, Head: &capture.Head{Status: 200}, Data: []byte("x"), End: capture.EndEOF})
 	v.bring(o, 0, append(head, first...), now)
 	end := int64(len(head) + len(first))
 	now = now.Add(keepOver + time.Second)
-	if v.prune(now); len(v.flows)+len(v.order) != 0 {
+	if v.pruneStale(now); len(v.captures)+len(v.order) != 0 {
 		t.Fatal("it is not dropped")
 	}
 	v.bring(o, 0, append(head, first...), now) // again, as after a hub forgot
 	next := line(t, capture.Record{Exchange: 2, Head: &capture.Head{Status: 200}, Data: []byte("y")})
 	v.bring(o, end, next, now)
-	if s := v.State(); s.Lost != 0 || s.Spoilt != 0 || v.took != end+int64(len(next)) || v.order[0].feed.CountOpen() != 1 {
-		t.Errorf("%+v, %d bytes of %d", s, v.took, end+int64(len(next)))
+	if s := v.State(); s.Lost != 0 || s.Invalid != 0 || v.bytesRead != end+int64(len(next)) || v.order[0].feed.CountOpen() != 1 {
+		t.Errorf("%+v, %d bytes of %d", s, v.bytesRead, end+int64(len(next)))
 	}
 	v.bring(o, end+int64(len(next))+10, next, now)
 	if s := v.State(); s.Lost != 10 {
@@ -149,9 +149,9 @@ func TestDropped(t *testing.T) {
 func TestStoodStill(t *testing.T) {
 	now := time.Now()
 	v := bare(&now)
-	x, y := origin{version, "a", "x", "1"}, origin{version, "a", "y", "2"}
+	x, y := subjectParts{version, "a", "x", "1"}, subjectParts{version, "a", "y", "2"}
 	head, open := header(t), line(t, capture.Record{Exchange: 1, Data: []byte("x")})
-	for _, o := range []origin{x, y} {
+	for _, o := range []subjectParts{x, y} {
 		v.bring(o, 0, append(head, open...), now)
 	}
 	now = now.Add(10 * silence)
@@ -162,7 +162,7 @@ func TestStoodStill(t *testing.T) {
 		t.Fatalf("%q, %+v", why, v.State())
 	}
 	now = now.Add(silence)
-	v.health(nats.NewMsg(captureSubject(healthKind, "a", "y", "2")))
+	v.onHeartbeat(nats.NewMsg(captureSubject(healthKind, "a", "y", "2")))
 	v.lookForSilent(now, yield)
 	if len(why) != 1 || why[0] != "nothing was heard of a/x for 30s" || v.State().Silent > 0 {
 		t.Errorf("%q, %+v", why, v.State())
@@ -175,8 +175,8 @@ func TestSilentEarly(t *testing.T) {
 	now := time.Now()
 	v := bare(&now)
 	v.since = now.Add(-time.Minute)
-	v.bring(origin{version, "a", "x", "1"}, 0, append(header(t), line(t, capture.Record{Exchange: 1, Data: []byte("x")})...), now.Add(-time.Hour))
-	v.stands() // all there is has been read
+	v.bring(subjectParts{version, "a", "x", "1"}, 0, append(header(t), line(t, capture.Record{Exchange: 1, Data: []byte("x")})...), now.Add(-time.Hour))
+	v.onIdle() // all there is has been read
 	now = now.Add(2 * silence)
 	v.lookForSilent(now, func(r capture.Record, _ error) bool { t.Errorf("%+v", r); return true })
 	if len(v.early.of) != 0 || v.early.bytes != 0 {
@@ -189,11 +189,11 @@ func TestGapBefore(t *testing.T) {
 	now := time.Now()
 	v := bare(&now)
 	v.since = now.Add(-time.Minute)
-	o, head := origin{version, "a", "x", "1"}, header(t)
+	o, head := subjectParts{version, "a", "x", "1"}, header(t)
 	v.bring(o, 0, head, now.Add(-time.Hour))
 	record := line(t, capture.Record{Exchange: 1, Data: []byte("x")})
 	v.bring(o, int64(len(head))+100, record, now.Add(-time.Hour))
-	if s := v.State(); !s.Whole() {
+	if s := v.State(); !s.Complete() {
 		t.Errorf("%+v", s)
 	}
 	v.bring(o, int64(len(head)+len(record))+200, record, now)
@@ -206,11 +206,11 @@ func TestGapBefore(t *testing.T) {
 func TestLag(t *testing.T) {
 	now := time.Now()
 	v := bare(&now)
-	v.bring(origin{version, "a", "x", "1"}, 0, header(t), now.Add(-5*time.Second))
+	v.bring(subjectParts{version, "a", "x", "1"}, 0, header(t), now.Add(-5*time.Second))
 	if s := v.State(); s.Lag != 5*time.Second {
 		t.Errorf("%+v", s)
 	}
-	if v.stands(); v.State().Lag != 0 {
+	if v.onIdle(); v.State().Lag != 0 {
 		t.Errorf("%+v", v.State())
 	}
 }
@@ -219,7 +219,7 @@ func TestLag(t *testing.T) {
 // seen all the same.
 func TestSkewLate(t *testing.T) {
 	now := time.Now().Truncate(time.Millisecond)
-	v, o, at := bare(&now), origin{version, "a", "x", "1"}, int64(0)
+	v, o, at := bare(&now), subjectParts{version, "a", "x", "1"}, int64(0)
 	bring := func(skew, late time.Duration) time.Duration {
 		data := header(t)
 		v.bring(o, at, data, now, headSent, fmt.Sprint(now.Add(skew-late).UnixMilli()))
@@ -244,31 +244,31 @@ func TestSkewLate(t *testing.T) {
 func TestNotes(t *testing.T) {
 	now := time.Now()
 	v := bare(&now)
-	a, b := origin{version, "a", "x", "1"}, origin{version, "b", "x", "2"}
+	a, b := subjectParts{version, "a", "x", "1"}, subjectParts{version, "b", "x", "2"}
 	for range 1000 {
-		v.lose(a, 1<<62, "never came")
+		v.countLost(a, 1<<62, "never came")
 	}
-	v.lose(b, 1, "never came")
+	v.countLost(b, 1, "never came")
 	if len(v.recs) != 2 || v.state.Gaps != 1001 || v.state.Lost != math.MaxInt64 {
 		t.Errorf("%d notes, %+v", len(v.recs), v.state)
 	}
-	now = now.Add(sayEvery)
-	v.lose(a, 1, "never came")
+	now = now.Add(minNoteInterval)
+	v.countLost(a, 1, "never came")
 	if note := v.recs[len(v.recs)-1].Note; !strings.Contains(note, "before this 999 notes of it left out") {
 		t.Error(note)
 	}
 	before := len(v.recs)
 	for range 24 * 3600 {
-		now = now.Add(sayEvery)
-		v.lose(a, 1, "never came")
+		now = now.Add(minNoteInterval)
+		v.countLost(a, 1, "never came")
 	}
 	if n := len(v.recs) - before; n < 24*12 || n > 24*12+10 {
 		t.Errorf("%d notes in a day of one a second", n)
 	}
 	now = now.Add(time.Hour)
-	v.lose(a, 1, "never came")
-	now = now.Add(sayEvery)
-	v.lose(a, 1, "never came")
+	v.countLost(a, 1, "never came")
+	now = now.Add(minNoteInterval)
+	v.countLost(a, 1, "never came")
 	if note := v.recs[len(v.recs)-1].Note; strings.Contains(note, "before this") || len(v.recs) < before+24*12+2 {
 		t.Errorf("after a quiet hour the second one is not said: %q", note)
 	}
@@ -280,16 +280,16 @@ func TestNotes(t *testing.T) {
 // TestEarly: what is kept of exchanges of which nothing is new is bounded, and who is shown less than all is
 // told.
 func TestEarly(t *testing.T) {
-	var e early
+	var e earlyRecords
 	data := make([]byte, 1<<20)
 	for x := range 300 {
 		e.add(capture.Record{Exchange: x, Head: &capture.Head{Status: 200}})
 		e.add(capture.Record{Exchange: x, Data: data})
 	}
-	if e.bytes > mostEarly {
+	if e.bytes > maxEarlyBytes {
 		t.Errorf("%d bytes are kept", e.bytes)
 	}
-	first, last := e.take(0), e.take(299)
+	first, last := e.takeRecords(0), e.takeRecords(299)
 	if len(first) != 2 || first[0].Head == nil || first[1].Lost != 1<<20 || !strings.Contains(first[1].Note, "joined midway") {
 		t.Errorf("%+v", first)
 	}
@@ -297,7 +297,7 @@ func TestEarly(t *testing.T) {
 		t.Errorf("%d records", len(last))
 	}
 	for x := range 300 {
-		e.drop(x)
+		e.dropExchange(x)
 	}
 	if e.bytes != 0 || len(e.of)+len(e.order) != 0 {
 		t.Errorf("%d bytes, %d exchanges", e.bytes, len(e.of))
@@ -309,13 +309,13 @@ func TestStateCost(t *testing.T) {
 	now := time.Now()
 	v := bare(&now)
 	for i := range 10_000 {
-		v.sign(origin{version, fmt.Sprint("h", i), "x", "1"}, nats.Header{}, now, now)
+		v.noteSign(subjectParts{version, fmt.Sprint("h", i), "x", "1"}, nats.Header{}, now, now)
 	}
 	_ = v.State()
 	if n := testing.AllocsPerRun(100, func() { _ = v.State() }); n > 0 {
 		t.Errorf("%v allocations", n)
 	}
-	v.sign(origin{version, "one more", "x", "1"}, nats.Header{}, now, now)
+	v.noteSign(subjectParts{version, "one more", "x", "1"}, nats.Header{}, now, now)
 	if n := v.State().Hosts; n != 10_000 {
 		t.Errorf("it counts the machines anew, %d", n)
 	}
@@ -327,10 +327,10 @@ func TestStateCost(t *testing.T) {
 
 // TestRuns: captures of two hubs have nothing in common.
 func TestRuns(t *testing.T) {
-	o := origin{version, "a", "x", "1"}
+	o := subjectParts{version, "a", "x", "1"}
 	eu, us := &View{of: Address{Server: "nats://eu:4222"}}, &View{of: Address{Server: "nats://us:4222"}}
-	if eu.run(o) == us.run(o) || eu.run(o) == eu.run(origin{version, "a", "x", "2"}) {
-		t.Error(eu.run(o))
+	if eu.runKey(o) == us.runKey(o) || eu.runKey(o) == eu.runKey(subjectParts{version, "a", "x", "2"}) {
+		t.Error(eu.runKey(o))
 	}
 }
 
@@ -345,7 +345,7 @@ func TestTrouble(t *testing.T) {
 		{context.DeadlineExceeded, "it does not answer"}, {errors.New("nats: permissions violation\nand more"), "permissions violation"},
 		{fmt.Errorf("nats: %w", context.DeadlineExceeded), "permissions violation"}, {nil, ""},
 	} {
-		if v.trouble(c.err); v.State().Trouble != c.want {
+		if v.setTrouble(c.err); v.State().Trouble != c.want {
 			t.Errorf("%v: %q", c.err, v.State().Trouble)
 		}
 	}
@@ -355,24 +355,24 @@ func TestTrouble(t *testing.T) {
 // read longest ago, by toolscope, and goes on when more of it is read.
 func TestMostOpen(t *testing.T) {
 	now := time.Now()
-	v, s := bare(&now), &some{}
-	var all []*found
+	v, s := bare(&now), &indexReader{}
+	var all []*foundExchange
 	var ends []capture.Record
-	for x := range mostOpen + 1 {
-		f := &found{feed: v.feeds.OpenExchange(capture.Machine{Host: "a", Agent: "x"}, fmt.Sprint(x), 1, 100)}
+	for x := range maxOpenExchanges + 1 {
+		f := &foundExchange{feed: v.feeds.OpenExchange(capture.Machine{Host: "a", Agent: "x"}, fmt.Sprint(x), 1, 100)}
 		if _, err := f.feed.Write(nil, line(t, capture.Record{Exchange: 1, Data: []byte("x")})); err != nil {
 			t.Fatal(err)
 		}
-		all, ends = append(all, f), append(ends, s.keep(f)...)
+		all, ends = append(all, f), append(ends, s.updateOpen(f)...)
 	}
-	if len(ends) != 1 || ends[0].By != capture.Toolscope || len(s.open) != mostOpen || all[0].feed.CountOpen() != 0 {
+	if len(ends) != 1 || ends[0].By != capture.Toolscope || len(s.open) != maxOpenExchanges || all[0].feed.CountOpen() != 0 {
 		t.Fatalf("%+v, %d are open", ends, len(s.open))
 	}
 	more, err := all[0].feed.Write(nil, line(t, capture.Record{Exchange: 1, Data: []byte("y")}))
 	if err != nil || len(more) != 2 || !strings.Contains(more[0].Note, "goes on") {
 		t.Errorf("%+v, %v", more, err)
 	}
-	if s.keep(all[0]); s.open[len(s.open)-1] != all[0] {
+	if s.updateOpen(all[0]); s.open[len(s.open)-1] != all[0] {
 		t.Error("it is not open again")
 	}
 }
@@ -382,25 +382,25 @@ func TestMostOpen(t *testing.T) {
 func TestFoundSilent(t *testing.T) {
 	now := time.Now()
 	v := bare(&now)
-	v.some = &some{}
+	v.index = &indexReader{}
 	for i, host := range []string{"dead", "alive"} {
-		f := &found{origin: origin{version, host, "x", fmt.Sprint(i)}, feed: v.feeds.OpenExchange(capture.Machine{Host: host, Agent: "x"}, host, 1, 100), read: now}
+		f := &foundExchange{subjectParts: subjectParts{version, host, "x", fmt.Sprint(i)}, feed: v.feeds.OpenExchange(capture.Machine{Host: host, Agent: "x"}, host, 1, 100), read: now}
 		if _, err := f.feed.Write(nil, line(t, capture.Record{Exchange: 1, Data: []byte("x")})); err != nil {
 			t.Fatal(err)
 		}
-		v.some.keep(f)
+		v.index.updateOpen(f)
 	}
 	var why []string
 	yield := func(r capture.Record, _ error) bool { why = append(why, r.Why); return true }
 	now = now.Add(silence - time.Second)
 	v.looked = now
-	v.health(nats.NewMsg(captureSubject(healthKind, "alive", "x", "1")))
+	v.onHeartbeat(nats.NewMsg(captureSubject(healthKind, "alive", "x", "1")))
 	if v.lookForSilent(now, yield); len(why) > 0 {
 		t.Fatalf("%q", why)
 	}
 	now = now.Add(2 * time.Second)
-	if v.lookForSilent(now, yield); len(why) != 1 || why[0] != "nothing was heard of dead/x for 30s" || len(v.some.open) != 1 {
-		t.Fatalf("%q, %d are open", why, len(v.some.open))
+	if v.lookForSilent(now, yield); len(why) != 1 || why[0] != "nothing was heard of dead/x for 30s" || len(v.index.open) != 1 {
+		t.Fatalf("%q, %d are open", why, len(v.index.open))
 	}
 	now = now.Add(2 * time.Second)
 	if v.lookForSilent(now, yield); len(why) != 1 {
@@ -415,10 +415,10 @@ func TestEndedBefore(t *testing.T) {
 	v := bare(&now)
 	v.opened = now
 	head, open := header(t), line(t, capture.Record{Exchange: 1, Data: []byte("x")})
-	v.bring(origin{version, "done", "x", "1"}, 0, head, now.Add(-5*time.Second))
-	v.bring(origin{version, "dead", "x", "2"}, 0, append(head, open...), now.Add(-5*time.Second))
+	v.bring(subjectParts{version, "done", "x", "1"}, 0, head, now.Add(-5*time.Second))
+	v.bring(subjectParts{version, "dead", "x", "2"}, 0, append(head, open...), now.Add(-5*time.Second))
 	now = now.Add(time.Second)
-	v.bring(origin{version, "later", "x", "3"}, 0, head, now)
+	v.bring(subjectParts{version, "later", "x", "3"}, 0, head, now)
 	now = now.Add(silence + time.Second)
 	v.looked = now
 	v.lookForSilent(now, func(capture.Record, error) bool { return true })

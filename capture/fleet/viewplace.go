@@ -13,34 +13,34 @@ import (
 	"toolscope/stream/count"
 )
 
-// name is that of the stream that is followed.
-func (v *View) name() string {
-	if v.some != nil {
+// streamName is that of the stream that is followed.
+func (v *View) streamName() string {
+	if v.index != nil {
 		return IndexName
 	}
 	return StreamName
 }
 
-// extent asks for its state, and learns what the hub's clock says.
-func (v *View) extent(ctx context.Context) (e extent, err error) {
+// askExtent asks for its state, and learns what the hub's clock says.
+func (v *View) askExtent(ctx context.Context) (e streamExtent, err error) {
 	before := v.now()
-	if v.some != nil {
+	if v.index != nil {
 		e, err = v.link.extentOf(ctx, IndexName, errNoIndex)
 	} else {
-		e, err = v.link.extent(ctx)
+		e, err = v.link.capturesExtent(ctx)
 	}
 	if err == nil {
 		v.mu.Lock()
 		defer v.mu.Unlock()
-		v.clock.learn(before, v.now(), e.at)
+		v.clock.addSample(before, v.now(), e.at)
 	}
 	return e, err
 }
 
-// consumer is what every one of ours has.
-func (v *View) consumer() jetstream.ConsumerConfig {
-	subjects := wanted(bytesKind, v.of.Host, v.of.Agent)
-	if v.some != nil {
+// consumerConfig is what every one of ours has.
+func (v *View) consumerConfig() jetstream.ConsumerConfig {
+	subjects := subjectFilter(bytesKind, v.of.Host, v.of.Agent)
+	if v.index != nil {
 		subjects = wantedCalls(&v.of)
 	}
 	return jetstream.ConsumerConfig{
@@ -50,21 +50,21 @@ func (v *View) consumer() jetstream.ConsumerConfig {
 }
 
 // readsAll reports whether every message of captures is wanted: then their numbers tell what is missing.
-func (v *View) readsAll() bool { return v.some == nil && v.of.Host == "" && v.of.Agent == "" }
+func (v *View) readsAll() bool { return v.index == nil && v.of.Host == "" && v.of.Agent == "" }
 
-// from is a consumer that begins at a time of the hub.
-func (v *View) from(at time.Time) *jetstream.ConsumerConfig {
-	c := v.consumer()
+// consumerFrom is a consumer that begins at a time of the hub.
+func (v *View) consumerFrom(at time.Time) *jetstream.ConsumerConfig {
+	c := v.consumerConfig()
 	c.DeliverPolicy, c.OptStartTime = jetstream.DeliverByStartTimePolicy, &at
 	return &c
 }
 
-// resume is where to go on, which is behind the message that was read last. A hub that has another
+// nextConsumer is where to go on, which is behind the message that was read last. A hub that has another
 // one in its place, or none, has forgotten some: it is read again from a while before that, and the
 // offsets tell what of that is known.
-func (v *View) resume(ctx context.Context) (*jetstream.ConsumerConfig, error) {
+func (v *View) nextConsumer(ctx context.Context) (*jetstream.ConsumerConfig, error) {
 	made := v.link.made.Load()
-	e, err := v.extent(ctx)
+	e, err := v.askExtent(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -73,63 +73,63 @@ func (v *View) resume(ctx context.Context) (*jetstream.ConsumerConfig, error) {
 		v.made, v.listening = made, v.now()
 		v.mu.Unlock()
 	}
-	c := v.consumer()
+	c := v.consumerConfig()
 	switch {
 	case v.read.seq == 0 && v.last > max(1, e.last): // the hub came back with less
-		v.forgot(e)
+		v.onReset(e)
 		fallthrough
 	case v.read.seq == 0:
-		return v.start(), nil
+		return v.firstConsumer(), nil
 	}
 	c.DeliverPolicy, c.OptStartSeq = jetstream.DeliverByStartSequencePolicy, v.read.seq+1
 	msg, err := v.stream.GetMsg(ctx, v.read.seq)
 	switch {
 	case err == nil && msg.Subject == v.read.subject && msg.Time.Equal(v.read.at) && (v.last == 0 || v.last <= max(1, e.last)):
-		v.expired(e)
+		v.countExpired(e)
 		return &c, nil
 	case err != nil && !errors.Is(err, jetstream.ErrMsgNotFound):
 		return nil, err
 	case err != nil && e.first > v.read.seq: // it had its time
-		v.expired(e)
+		v.countExpired(e)
 		return &c, nil
 	}
-	v.forgot(e)
-	return v.from(v.read.at.Add(-backBy)), nil
+	v.onReset(e)
+	return v.consumerFrom(v.read.at.Add(-backBy)), nil
 }
 
-// start is where to begin.
-func (v *View) start() *jetstream.ConsumerConfig {
+// firstConsumer is where to begin.
+func (v *View) firstConsumer() *jetstream.ConsumerConfig {
 	switch {
 	case v.of.All:
-		c := v.consumer()
+		c := v.consumerConfig()
 		c.DeliverPolicy = jetstream.DeliverAllPolicy
 		return &c
-	case v.some != nil: // a line says all of a call
-		return v.from(v.since)
+	case v.index != nil: // a line says all of a call
+		return v.consumerFrom(v.since)
 	}
-	return v.from(v.since.Add(-headsBefore))
+	return v.consumerFrom(v.since.Add(-headsBefore))
 }
 
-// forgot takes that the hub forgot messages that it had. Senders tell it again what they still have, which
+// onReset takes that the hub forgot messages that it had. Senders tell it again what they still have, which
 // who reads on will see; who ends does not know how much of that is still to come.
-func (v *View) forgot(e extent) {
+func (v *View) onReset(e streamExtent) {
 	if v.passed = 0; v.last == 0 {
 		return
 	}
 	v.last = max(1, e.last)
 	v.mu.Lock()
-	v.state.Forgot++
+	v.state.Resets++
 	v.mu.Unlock()
-	v.say("gap: the hub forgot messages that it had; what was sent to it again is not all here")
+	v.addNote("gap: the hub forgot messages that it had; what was sent to it again is not all here")
 }
 
-// skip takes that the next message is of some number. It reports whether the hub let go of some before it.
-func (v *View) skip(ctx context.Context, seq uint64) (lost bool) {
+// onSequence takes that the next message is of some number. It reports whether the hub let go of some before it.
+func (v *View) onSequence(ctx context.Context, seq uint64) (lost bool) {
 	now := v.now()
 	if v.readsAll() && v.passed > 0 && seq > v.passed+1 && v.jumped == 0 && now.Sub(v.holes) > time.Second {
-		if e, err := v.extent(ctx); err == nil {
+		if e, err := v.askExtent(ctx); err == nil {
 			e.first = min(e.first, seq)
-			if lost = v.expired(e); !lost {
+			if lost = v.countExpired(e); !lost {
 				v.holes = now // there are messages of another kind, which have numbers too
 			}
 		}
@@ -138,17 +138,17 @@ func (v *View) skip(ctx context.Context, seq uint64) (lost bool) {
 	return lost
 }
 
-// expired counts messages that the hub let go of before they were read. Bytes of captures that go on are
+// countExpired counts messages that the hub let go of before they were read. Bytes of captures that go on are
 // counted where they do; of one that does not nothing else tells. Of some captures of many, and of some calls,
 // nobody knows how many of the messages were theirs, but for how many were still to come.
-func (v *View) expired(e extent) bool {
+func (v *View) countExpired(e streamExtent) bool {
 	if !v.readsAll() && v.waits > 0 && e.first > v.read.seq+1 {
 		n := min(v.waits, e.first-v.read.seq-1)
 		v.waits = 0
 		v.mu.Lock()
-		v.state.Perhaps += int64(n)
+		v.state.MaybeMissed += int64(n)
 		v.mu.Unlock()
-		v.say(fmt.Sprintf("gap: the hub let go of messages before they were read: at most %s", count.Of(int64(n), "message")))
+		v.addNote(fmt.Sprintf("gap: the hub let go of messages before they were read: at most %s", count.Of(int64(n), "message")))
 	}
 	if !v.readsAll() || v.passed == 0 || e.first <= v.passed+1 {
 		return false
@@ -158,28 +158,28 @@ func (v *View) expired(e extent) bool {
 	v.mu.Lock()
 	v.state.Missed += int64(n)
 	v.mu.Unlock()
-	v.say(fmt.Sprintf("gap: the hub let go of %s before %s read", count.Of(int64(n), "message"), either(n == 1, "it was", "they were")))
+	v.addNote(fmt.Sprintf("gap: the hub let go of %s before %s read", count.Of(int64(n), "message"), textIf(n == 1, "it was", "they were")))
 	return true
 }
 
-func either(is bool, yes, no string) string {
+func textIf(is bool, yes, no string) string {
 	if is {
 		return yes
 	}
 	return no
 }
 
-// overrun reports whether the hub lets go of messages before they are read: it would go on like
+// isOverrun reports whether the hub lets go of messages before they are read: it would go on like
 // that, so the view jumps to the last message of each capture. What is missing shows in those.
-func (v *View) overrun(ctx context.Context, before uint64, meta *jetstream.MsgMetadata) bool {
+func (v *View) isOverrun(ctx context.Context, before uint64, meta *jetstream.MsgMetadata) bool {
 	if meta.NumPending == 0 || before == 0 {
 		return false
 	}
-	e, err := v.extent(ctx)
+	e, err := v.askExtent(ctx)
 	if err != nil || e.first <= before+1 || meta.Sequence.Stream > e.first+(e.last-e.first)/4 {
 		return false
 	}
-	v.expired(e)
+	v.countExpired(e)
 	return true
 }
 
@@ -190,79 +190,79 @@ const (
 	broken // there should be messages, or the hub knows nothing of it: another one has to be made
 )
 
-// stillness is that no message comes.
-type stillness struct{ looks, doubts int }
+// quietCount is that no message comes.
+type quietCount struct{ looks, doubts int }
 
-// still takes that no message came for a look, behind so many of the consumer. It asks the hub from time
+// onQuiet takes that no message came for a look, behind so many of the consumer. It asks the hub from time
 // to time: a consumer that it forgot, as one that nobody read from for five minutes, is silent for ever.
-func (v *View) still(ctx context.Context, s *stillness, consumer jetstream.Consumer, had uint64) int {
-	v.stands()
+func (v *View) onQuiet(ctx context.Context, s *quietCount, consumer jetstream.Consumer, had uint64) int {
+	v.onIdle()
 	s.looks++
-	if s.looks < mostStill && (s.looks < fewStill || v.last == 0) && s.doubts == 0 {
+	if s.looks < maxQuietLooks && (s.looks < minQuietLooks || v.last == 0) && s.doubts == 0 {
 		return asItIs
 	}
 	s.looks = 0
-	asked, cancel := context.WithTimeout(ctx, wait)
+	asked, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
 	info, err := consumer.Info(asked)
 	if err != nil {
-		v.trouble(err)
+		v.setTrouble(err)
 		return broken
 	}
 	switch waits := info.NumPending > 0 || info.Delivered.Consumer > had; {
 	case !waits && v.last > 0:
-		if e, err := v.extent(ctx); err == nil {
+		if e, err := v.askExtent(ctx); err == nil {
 			e.first = min(e.first, v.last+1)
-			v.expired(e)
+			v.countExpired(e)
 		}
 		return atEnd
 	case !waits:
-		v.trouble(nil)
+		v.setTrouble(nil)
 		s.doubts = 0
-		v.rest(ctx)
+		v.onCaughtUp(ctx)
 		return asItIs
 	}
 	if s.doubts++; s.doubts < 2 {
 		return asItIs
 	}
-	v.trouble(errors.New("it has messages for us and sends none"))
+	v.setTrouble(errors.New("it has messages for us and sends none"))
 	return broken
 }
 
-// rest takes that the hub has nothing more that is wanted. Where it had when the last message was read, it let go
+// onCaughtUp takes that the hub has nothing more that is wanted. Where it had when the last message was read, it let go
 // of that.
-func (v *View) rest(ctx context.Context) {
+func (v *View) onCaughtUp(ctx context.Context) {
 	if v.waits == 0 {
 		return
 	}
-	if e, err := v.extent(ctx); err == nil {
+	if e, err := v.askExtent(ctx); err == nil {
 		if v.jumped == 0 { // else what is passed over shows in the captures
-			v.expired(e)
+			v.countExpired(e)
 		}
 		v.waits = 0
 	}
 }
 
-// stands takes that nothing is read just now.
-func (v *View) stands() {
+// onIdle takes that nothing is read just now.
+func (v *View) onIdle() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.state.Lag = 0; v.waits > 0 {
-		v.state.Lag = max(0, v.now().Sub(v.clock.own(v.read.at)))
+		v.state.Lag = max(0, v.now().Sub(v.clock.toLocal(v.read.at)))
 	}
 }
 
-// listen takes that nothing was heard for a while because of us.
-func (v *View) listen(ctx context.Context) {
-	_, _ = v.extent(ctx) // our clock may have stood still, or been set
+// onStall takes that nothing was heard for a while because of us.
+func (v *View) onStall(ctx context.Context) {
+	_, _ = v.askExtent(ctx) // our clock may have stood still, or been set
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.listening = v.now()
 }
 
-// trouble takes what keeps the view from reading; nil where nothing does. That no answer comes says less than
+// setTrouble takes what keeps the view from reading; nil where nothing does. That no answer comes says less than
 // what was known: what one may not ask is told apart from the answer, which never comes.
-func (v *View) trouble(err error) {
+func (v *View) setTrouble(err error) {
 	text := ""
 	if err != nil {
 		text, _, _ = strings.Cut(plainReason(err).Error(), "\n")

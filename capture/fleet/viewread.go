@@ -7,7 +7,7 @@ import (
 
 // Read is the message of which everything was passed on last, and when the hub got it; 0 before that.
 func (v *View) Read() (seq uint64, at time.Time) {
-	if m := v.given.Load(); m != nil {
+	if m := v.delivered.Load(); m != nil {
 		return m.seq, m.at
 	}
 	return 0, time.Time{}
@@ -15,11 +15,11 @@ func (v *View) Read() (seq uint64, at time.Time) {
 
 // AwaitRead waits until what the hub has now was passed on, or ctx ends.
 func (v *View) AwaitRead(ctx context.Context) {
-	e, err := v.extent(ctx)
+	e, err := v.askExtent(ctx)
 	for err == nil && ctx.Err() == nil && e.first <= e.last {
 		if seq, _ := v.Read(); seq >= e.last {
 			return
 		}
-		pause(ctx, 10*time.Millisecond)
+		sleepFor(ctx, 10*time.Millisecond)
 	}
 }

@@ -17,7 +17,7 @@ const (
 
 // lookForSilent ends what is open of captures of whose senders there was no sign for a while.
 func (v *View) lookForSilent(now time.Time, yield func(capture.Record, error) bool) bool {
-	if !v.pass(yield, true) {
+	if !v.deliverRead(yield, true) {
 		return false
 	}
 	if v.last > 0 {
@@ -26,15 +26,15 @@ func (v *View) lookForSilent(now time.Time, yield func(capture.Record, error) bo
 	var recs []capture.Record
 	v.mu.Lock()
 	v.looked = now
-	if v.listens(now) { // else it is not the host's silence
+	if v.couldHear(now) { // else it is not the host's silence
 		recs = v.cutSilent(now)
 	}
 	if now.Sub(v.pruned) > pruneEvery {
 		v.pruned = now
-		v.prune(now)
+		v.pruneStale(now)
 	}
 	v.mu.Unlock()
-	return v.end(yield, recs)
+	return v.deliverEnds(yield, recs)
 }
 
 // cutSilent ends what is open of captures that are silent.
@@ -49,19 +49,19 @@ func (v *View) cutSilent(now time.Time) (recs []capture.Record) {
 		}
 		if f.silent = true; f.feed.CountOpen() > 0 {
 			m.owes = true
-			recs = f.feed.Cut(recs, v.unheard(f.origin))
+			recs = f.feed.Cut(recs, v.cutReason(f.subjectParts))
 		}
 	}
-	return v.some.cutSilent(recs, v, now)
+	return v.index.cutSilent(recs, v, now)
 }
 
 // cutSilent is the same of the exchanges that are read because of their calls. Their machines need not have been heard
 // at all.
-func (s *some) cutSilent(recs []capture.Record, v *View, now time.Time) []capture.Record {
+func (s *indexReader) cutSilent(recs []capture.Record, v *View, now time.Time) []capture.Record {
 	if s == nil {
 		return recs
 	}
-	s.open = slices.DeleteFunc(s.open, func(f *found) bool {
+	s.open = slices.DeleteFunc(s.open, func(f *foundExchange) bool {
 		heard := f.read
 		if m := v.machines[f.host]; m != nil && m.of[f.id] != nil && m.of[f.id].heard.After(heard) {
 			heard = m.of[f.id].heard
@@ -69,29 +69,29 @@ func (s *some) cutSilent(recs []capture.Record, v *View, now time.Time) []captur
 		if now.Sub(heard) < v.quiet {
 			return false
 		}
-		recs = f.feed.Cut(recs, v.unheard(f.origin))
+		recs = f.feed.Cut(recs, v.cutReason(f.subjectParts))
 		return true
 	})
 	return recs
 }
 
-// unheard is why something is cut that had something open.
-func (v *View) unheard(o origin) string {
+// cutReason is why something is cut that had something open.
+func (v *View) cutReason(o subjectParts) string {
 	return fmt.Sprintf("nothing was heard of %s/%s for %s", o.host, o.agent, v.quiet)
 }
 
-// prune forgets what was not heard of for long.
-func (v *View) prune(now time.Time) {
-	v.order = slices.DeleteFunc(v.order, func(f *flow) bool {
+// pruneStale forgets what was not heard of for long.
+func (v *View) pruneStale(now time.Time) {
+	v.order = slices.DeleteFunc(v.order, func(f *captureState) bool {
 		if m := v.machines[f.host]; m != nil && m.of[f.id] != nil && now.Sub(m.of[f.id].read) < keepOver || f.broken || !f.feed.Idle() {
 			return false
 		}
-		v.past.put(f.subject, f.next)
-		delete(v.flows, f.subject)
+		v.past.add(f.subject, f.next)
+		delete(v.captures, f.subject)
 		return true
 	})
 	for name, m := range v.machines {
-		m.Ended = m.ended()
+		m.Ended = m.hasEnded()
 		for id, s := range m.of {
 			if now.Sub(s.read) >= keepOver {
 				m.Spooled -= s.spooled
@@ -102,25 +102,25 @@ func (v *View) prune(now time.Time) {
 			delete(v.machines, name)
 		}
 	}
-	for of, t := range v.told {
+	for of, t := range v.lastReports {
 		if now.Sub(t.pace.LastReport) > keepOver {
-			delete(v.told, of)
+			delete(v.lastReports, of)
 		}
 	}
 }
 
-// meter measures how many come in a second, over the last few.
-type meter struct {
+// rateMeter measures how many come in a second, over the last few.
+type rateMeter struct {
 	second int64
 	counts [4]int
 }
 
-func (m *meter) add(now time.Time, n int) {
-	m.turn(now)
+func (m *rateMeter) add(now time.Time, n int) {
+	m.advance(now)
 	m.counts[m.second%int64(len(m.counts))] += n
 }
 
-func (m *meter) turn(now time.Time) {
+func (m *rateMeter) advance(now time.Time) {
 	second := now.Unix()
 	for s := max(m.second+1, second-int64(len(m.counts))+1); s <= second; s++ {
 		m.counts[s%int64(len(m.counts))] = 0
@@ -128,9 +128,9 @@ func (m *meter) turn(now time.Time) {
 	m.second = max(m.second, second)
 }
 
-// value is that of the seconds that are over.
-func (m *meter) value(now time.Time) float64 {
-	m.turn(now)
+// perSecond is that of the seconds that are over.
+func (m *rateMeter) perSecond(now time.Time) float64 {
+	m.advance(now)
 	sum := 0
 	for i, n := range m.counts {
 		if int64(i) != m.second%int64(len(m.counts)) {

@@ -30,13 +30,13 @@ const (
 	addIndex  = "nats stream add " + IndexName + " --subjects 'toolscope.*.i.>' --storage file --retention limits --discard old --allow-direct --max-age 24h --max-bytes 1GiB --defaults"
 )
 
-// A denial is what the hub does not let us do.
-type denial struct{ what string }
+// A deniedError is what the hub does not let us do.
+type deniedError struct{ what string }
 
-func (d *denial) Error() string { return "the hub does not let us " + d.what }
+func (d *deniedError) Error() string { return "the hub does not let us " + d.what }
 
-// said are errors of the library and what they mean for who uses a hub.
-var said = []struct {
+// errorTexts are errors of the library and what they mean for who uses a hub.
+var errorTexts = []struct {
 	err  error
 	text string
 }{
@@ -64,7 +64,7 @@ var said = []struct {
 
 // plainReason is an error in words for who uses a hub, without paths and system calls.
 func plainReason(err error) error {
-	for _, s := range said {
+	for _, s := range errorTexts {
 		if errors.Is(err, s.err) {
 			return errors.New(s.text)
 		}

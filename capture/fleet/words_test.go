@@ -57,7 +57,7 @@ func TestWrongKey(t *testing.T) {
 	if s := p.Progress().Trouble; !strings.HasPrefix(s, want) {
 		t.Errorf("at the end it is %q", s)
 	}
-	if _, err := Open(context.Background(), Address{Server: h.URL()}, Auth{NKey: other}); err == nil || !strings.Contains(err.Error(), "the hub does not know who we are") {
+	if _, err := Open(context.Background(), Address{Server: h.URL()}, Credentials{NKey: other}); err == nil || !strings.Contains(err.Error(), "the hub does not know who we are") {
 		t.Error(err)
 	}
 }
@@ -95,7 +95,7 @@ func TestDenied(t *testing.T) {
 func TestViewDenied(t *testing.T) {
 	key, public := keyOf(t)
 	h := newHub(t, func(o *HubOptions) { o.Auth = authFile(t, public, hostMay) })
-	_, err := Open(context.Background(), Address{Server: h.URL()}, Auth{NKey: key})
+	_, err := Open(context.Background(), Address{Server: h.URL()}, Credentials{NKey: key})
 	if err == nil || !strings.HasSuffix(err.Error(), "the hub does not let us hear its answers, at _INBOX: is it the key of who views?") {
 		t.Error(err)
 	}
@@ -104,20 +104,20 @@ func TestViewDenied(t *testing.T) {
 // TestDeniedSeldom: what the hub does not let us do is tried ever more seldom, as it writes that down; what
 // else goes wrong may be over soon.
 func TestDeniedSeldom(t *testing.T) {
-	no := fmt.Errorf("it says: %w", &denial{"publish as a"})
+	no := fmt.Errorf("it says: %w", &deniedError{"publish as a"})
 	for _, c := range []struct {
 		err  error
 		most time.Duration
-	}{{errDown, retryMost}, {no, deniedMost}} {
-		pause := retryFirst
+	}{{errDown, maxRetryPause}, {no, maxDeniedPause}} {
+		pause := minRetryPause
 		for range 20 {
-			pause = longer(pause, c.err)
+			pause = nextBackoff(pause, c.err)
 		}
 		if pause != c.most {
 			t.Errorf("%v: %v", c.err, pause)
 		}
 	}
-	if longer(deniedMost, errDown) != retryMost || pauseAfter(no) != deniedMost || pauseAfter(errNoIndex) != noIndexPause {
+	if nextBackoff(maxDeniedPause, errDown) != maxRetryPause || pauseAfter(no) != maxDeniedPause || pauseAfter(errNoIndex) != noIndexPause {
 		t.Error("what else goes wrong waits as long, or that does not")
 	}
 }
@@ -131,7 +131,7 @@ func TestNoHubThere(t *testing.T) {
 	go s.Start()
 	t.Cleanup(s.Shutdown)
 	eventually(t, "it listens", func() bool { return s.ReadyForConnections(10 * time.Millisecond) })
-	p := publish(t, Sending{Server: s.ClientURL(), Host: "a", Agent: "main", Spool: t.TempDir(), Limit: 1 << 30})
+	p := publish(t, PublishOptions{Server: s.ClientURL(), Host: "a", Agent: "main", Spool: t.TempDir(), Limit: 1 << 30})
 	put(p, 1, 0)
 	toldThat(t, p, "it is a NATS server without JetStream")
 
@@ -173,7 +173,7 @@ func TestAuthFiles(t *testing.T) {
 	if err := os.WriteFile(empty, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for want, auth := range map[string]Auth{
+	for want, auth := range map[string]Credentials{
 		"--tls-ca none: no such file or directory":        {CA: "none"},
 		"--tls-ca " + empty + ": no certificate is in it": {CA: empty},
 		"--creds none: no such file or directory":         {Creds: "none"},

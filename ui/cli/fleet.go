@@ -27,8 +27,8 @@ func (a *app) hubFlags(cmd *cobra.Command) {
 }
 
 // hubAuth is what the flags say. The command line is no place for a token: all programs can read it.
-func (a *app) hubAuth() (auth fleet.Auth, err error) {
-	auth = fleet.Auth{Creds: a.hub.creds, NKey: a.hub.nkey, CA: a.hub.ca}
+func (a *app) hubAuth() (auth fleet.Credentials, err error) {
+	auth = fleet.Credentials{Creds: a.hub.creds, NKey: a.hub.nkey, CA: a.hub.ca}
 	if err = auth.Check(); err != nil || a.hub.token == "" {
 		return auth, err
 	}
@@ -86,7 +86,7 @@ func (a *app) tellViews() {
 		if s.Newer > 0 {
 			a.notef("%s: %s of another version of toolscope", v.Server(), count.Of(int(s.Newer), "message"))
 		}
-		if !s.Whole() {
+		if !s.Complete() {
 			a.notef("%s: %s", v.Server(), missingWords(&s))
 			a.code = exitGaps // whatever else ended the program
 		}
@@ -102,14 +102,14 @@ func missingWords(s *fleet.State) string {
 	if s.Missed > 0 {
 		words = append(words, fmt.Sprintf("the hub let go of %s unread", count.Of(int(s.Missed), "message")))
 	}
-	if s.Perhaps > 0 {
-		words = append(words, fmt.Sprintf("the hub let go of at most %s unread", count.Of(int(s.Perhaps), "message")))
+	if s.MaybeMissed > 0 {
+		words = append(words, fmt.Sprintf("the hub let go of at most %s unread", count.Of(int(s.MaybeMissed), "message")))
 	}
-	if s.Forgot > 0 {
+	if s.Resets > 0 {
 		words = append(words, "the hub forgot what was still to be read")
 	}
-	if s.Spoilt > 0 {
-		words = append(words, fmt.Sprintf("%s made no sense", count.Of(int(s.Spoilt), "message")))
+	if s.Invalid > 0 {
+		words = append(words, fmt.Sprintf("%s made no sense", count.Of(int(s.Invalid), "message")))
 	}
 	return strings.Join(words, "; ")
 }

@@ -180,7 +180,7 @@ func TestPrintGaps(t *testing.T) {
 	}
 	addr := l.Addr().String()
 	l.Close()
-	p, _, err := fleet.Publish(time.Now(), fleet.Sending{Server: "nats://" + addr, Host: "a", Agent: "b", Spool: t.TempDir(), Limit: 64 << 10})
+	p, _, err := fleet.Publish(time.Now(), fleet.PublishOptions{Server: "nats://" + addr, Host: "a", Agent: "b", Spool: t.TempDir(), Limit: 64 << 10})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -46,7 +46,7 @@ func agents(t *testing.T, ctx context.Context, url string) (stop func()) {
 	var all sync.WaitGroup
 	for i := range 100 {
 		began := time.Now()
-		p, _, err := fleet.Publish(began, fleet.Sending{Server: url, Host: fmt.Sprintf("web-%02d", i), Agent: "coder", Spool: filepath.Join(dir, strconv.Itoa(i)), Limit: 64 << 20})
+		p, _, err := fleet.Publish(began, fleet.PublishOptions{Server: url, Host: fmt.Sprintf("web-%02d", i), Agent: "coder", Spool: filepath.Join(dir, strconv.Itoa(i)), Limit: 64 << 20})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -46,7 +46,7 @@ func (a *app) hostStates() func() []panes.MachineState {
 		now := time.Now()
 		for _, v := range a.views {
 			for _, h := range v.Hosts() {
-				all = append(all, panes.MachineState{Name: h.Name, Age: now.Sub(h.Heard), Waits: h.Spooled, Skew: h.Skew, Silent: h.Silent, Ended: h.Ended, Read: h.Read})
+				all = append(all, panes.MachineState{Name: h.Name, Age: now.Sub(h.LastSeen), Waits: h.Spooled, Skew: h.Skew, Silent: h.Silent, Ended: h.Ended, Read: h.FromRecords})
 			}
 		}
 		if len(a.views) > 1 {
@@ -64,7 +64,7 @@ func stateWords(s fleet.State) (words []ui.Word) {
 	alarm := func(text string) { words = append(words, ui.Word{Text: text, Alarm: true}) }
 	say := func(format string, args ...any) { words = append(words, ui.Word{Text: fmt.Sprintf(format, args...)}) }
 	switch {
-	case s.Down:
+	case s.Unreachable:
 		alarm("HUB NOT REACHED")
 	case s.Trouble != "":
 		alarm("HUB: " + s.Trouble)
@@ -75,15 +75,15 @@ func stateWords(s fleet.State) (words []ui.Word) {
 		alarm("GAP " + sizeText(s.Lost))
 	case s.Missed > 0:
 		alarm("GAP " + count.Of(int(s.Missed), "message"))
-	case s.Perhaps > 0:
-		alarm("GAP of at most " + count.Of(int(s.Perhaps), "message"))
-	case s.Forgot > 0:
+	case s.MaybeMissed > 0:
+		alarm("GAP of at most " + count.Of(int(s.MaybeMissed), "message"))
+	case s.Resets > 0:
 		alarm("GAP: the hub forgot")
 	default:
 		lag += " · lost 0 B"
 	}
-	if s.Spoilt > 0 {
-		alarm("MAKES NO SENSE: " + count.Of(int(s.Spoilt), "message"))
+	if s.Invalid > 0 {
+		alarm("MAKES NO SENSE: " + count.Of(int(s.Invalid), "message"))
 	}
 	if s.Silent > 0 { // it need not be that of what is chosen, which stands beside it
 		alarm(count.Of(s.Silent, "host") + " SILENT: " + s.First + either(s.Silent > 1, ", …", ""))

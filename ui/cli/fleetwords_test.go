@@ -24,9 +24,9 @@ func TestStateWords(t *testing.T) {
 		{fleet.State{Hosts: 97, Rate: 99_800, Lag: 100 * time.Millisecond}, "97 hosts · 99.8k/s · lag 0.1 s · lost 0 B"},
 		{fleet.State{Hosts: 1, Lost: 20_000, Missed: 2, Silent: 1, First: "web1"}, "!GAP 20 kB, !1 host SILENT: web1, 1 host · 0/s · lag 0.0 s"},
 		{fleet.State{Hosts: 3, Missed: 2, Silent: 3, First: "web1"}, "!GAP 2 messages, !3 hosts SILENT: web1, …, 3 hosts · 0/s · lag 0.0 s"},
-		{fleet.State{Hosts: 3, Perhaps: 2}, "!GAP of at most 2 messages, 3 hosts · 0/s · lag 0.0 s"},
-		{fleet.State{Spoilt: 1, Newer: 2, Trouble: "no permission"}, "!HUB: no permission, !MAKES NO SENSE: 1 message, 0 hosts · 0/s · lag 0.0 s · lost 0 B, 2 messages of another version"},
-		{fleet.State{Down: true, Trouble: "EOF", Skewed: fleet.Host{Name: "web1", Skew: time.Hour}}, "!HUB NOT REACHED, 0 hosts · 0/s · lag 0.0 s · lost 0 B, the clock of web1 is 1h0m0s ahead of the hub's"},
+		{fleet.State{Hosts: 3, MaybeMissed: 2}, "!GAP of at most 2 messages, 3 hosts · 0/s · lag 0.0 s"},
+		{fleet.State{Invalid: 1, Newer: 2, Trouble: "no permission"}, "!HUB: no permission, !MAKES NO SENSE: 1 message, 0 hosts · 0/s · lag 0.0 s · lost 0 B, 2 messages of another version"},
+		{fleet.State{Unreachable: true, Trouble: "EOF", Skewed: fleet.Host{Name: "web1", Skew: time.Hour}}, "!HUB NOT REACHED, 0 hosts · 0/s · lag 0.0 s · lost 0 B, the clock of web1 is 1h0m0s ahead of the hub's"},
 	} {
 		var got []string
 		for _, w := range stateWords(c.state) {
@@ -36,11 +36,11 @@ func TestStateWords(t *testing.T) {
 			t.Errorf("%s\nwanted %s", text, c.want)
 		}
 	}
-	s := fleet.State{Spoilt: 1}
+	s := fleet.State{Invalid: 1}
 	if got := missingWords(&s); got != "1 message made no sense" {
 		t.Error(got)
 	}
-	if s = (fleet.State{Perhaps: 3}); s.Whole() || missingWords(&s) != "the hub let go of at most 3 messages unread" {
+	if s = (fleet.State{MaybeMissed: 3}); s.Complete() || missingWords(&s) != "the hub let go of at most 3 messages unread" {
 		t.Error(missingWords(&s))
 	}
 	if s = (fleet.State{Lost: 10, Gaps: 2, Missed: 1}); missingWords(&s) != "10 bytes of captures never came, in 2 gaps; the hub let go of 1 message unread" {
@@ -55,7 +55,7 @@ func TestTwoHubs(t *testing.T) {
 	for i := range 2 {
 		url, _ := aHub(t, "127.0.0.1:0")
 		for _, host := range []string{"both", fmt.Sprint("own", i)} {
-			p, _, err := fleet.Publish(time.Now(), fleet.Sending{Server: url, Host: host, Agent: "x", Spool: t.TempDir(), Limit: 1 << 30, Linger: time.Millisecond})
+			p, _, err := fleet.Publish(time.Now(), fleet.PublishOptions{Server: url, Host: host, Agent: "x", Spool: t.TempDir(), Limit: 1 << 30, Linger: time.Millisecond})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -65,7 +65,7 @@ func (a *app) watchHub(hub *fleet.Hub, t *tracing, store string, began time.Time
 		cancel()
 		<-t.done
 		<-kept
-		if s := h.view.State(); !s.Whole() {
+		if s := h.view.State(); !s.Complete() {
 			a.notef("--otlp: of what came to the hub not all was seen: %s", missingWords(&s))
 			a.code = exitGaps
 		}

@@ -106,7 +106,7 @@ func put(t *testing.T, p *fleet.Publisher, exchange int, answer []byte) {
 // Where it went on nothing old is told again.
 func TestHubTraces(t *testing.T) {
 	to, addr, store := newCollected(t), nobodyAt(t), t.TempDir()
-	p, _, err := fleet.Publish(time.Now(), fleet.Sending{Server: "nats://" + addr, Host: "a", Agent: "b", Spool: t.TempDir(), Limit: 64 << 20})
+	p, _, err := fleet.Publish(time.Now(), fleet.PublishOptions{Server: "nats://" + addr, Host: "a", Agent: "b", Spool: t.TempDir(), Limit: 64 << 20})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +153,7 @@ func TestHubTracesEnd(t *testing.T) {
 	t.Cleanup(slow.Close)
 	addr := nobodyAt(t)
 	hub := hubAt(t, addr, t.TempDir(), "--otlp", slow.URL)
-	p, _, err := fleet.Publish(time.Now(), fleet.Sending{Server: "nats://" + addr, Host: "a", Agent: "b", Spool: t.TempDir(), Limit: 64 << 20})
+	p, _, err := fleet.Publish(time.Now(), fleet.PublishOptions{Server: "nats://" + addr, Host: "a", Agent: "b", Spool: t.TempDir(), Limit: 64 << 20})
 	if err != nil {
 		t.Fatal(err)
 	}

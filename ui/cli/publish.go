@@ -68,7 +68,7 @@ func (a *app) publish(f *publishFlags, began time.Time, by string) (*publication
 	if strings.Contains(f.to, "?") {
 		return nil, usagef("--publish: what stands behind the ? is for who reads\nwanted is %s", of.Server)
 	}
-	o := fleet.Sending{Server: of.Server, Host: f.host, Agent: f.agent, Spool: f.spool, By: by, Linger: f.linger}
+	o := fleet.PublishOptions{Server: of.Server, Host: f.host, Agent: f.agent, Spool: f.spool, By: by, Linger: f.linger}
 	if o.Auth, err = a.hubAuth(); err != nil {
 		return nil, err
 	}
@@ -100,7 +100,7 @@ func (a *app) publish(f *publishFlags, began time.Time, by string) (*publication
 		}
 	}
 	to := &publication{server: of.Server, limit: o.Limit, fed: make(chan struct{})}
-	o.Say = to.notes.add
+	o.Report = to.notes.add
 	p, warning, err := fleet.Publish(began, o)
 	if warning != "" {
 		a.notef("--spool: %s", warning)
@@ -134,8 +134,8 @@ func (p *publication) waits() (all []string) {
 			all = append(all, fmt.Sprintf("%s %s, and are sent by the next run%s", sizeText(n), where, either(why != "", ": "+why, "")))
 		}
 	}
-	told(s.Spooled-s.Left, "wait in "+p.Path, s.Trouble)
-	told(s.Left, "that earlier runs left wait in "+filepath.Dir(p.Path), cmp.Or(s.LeftTrouble, s.Trouble))
+	told(s.Spooled-s.Orphaned, "wait in "+p.Path, s.Trouble)
+	told(s.Orphaned, "that earlier runs left wait in "+filepath.Dir(p.Path), cmp.Or(s.OrphanedTrouble, s.Trouble))
 	if n := len(all); n > 0 && s.Remedy != "" {
 		all[n-1] += "\n" + s.Remedy
 	}
@@ -158,12 +158,12 @@ func (p *publication) words() (words []ui.Word) {
 	if t := p.State().Trouble; t != "" {
 		alarm("NOT SENT: " + t)
 	}
-	for _, lost := range slices.Concat(s.Losses, s.LeftLosses) {
+	for _, lost := range slices.Concat(s.Losses, s.OrphanedLosses) {
 		alarm("LOST " + sizeText(lost.Bytes) + ": they " + lost.Why)
 	}
 	text, trouble := "to "+p.server, s.Trouble
-	if trouble == "" && s.LeftTrouble != "" {
-		trouble = "left by an earlier run, " + s.LeftTrouble
+	if trouble == "" && s.OrphanedTrouble != "" {
+		trouble = "left by an earlier run, " + s.OrphanedTrouble
 	}
 	if trouble != "" {
 		text += ": " + trouble
@@ -184,7 +184,7 @@ const fullTime = 20 * time.Millisecond
 // go of what the hub does not have.
 func (p *publication) isFull() bool {
 	queued := p.State().Queued
-	return queued > mostQueued || p.Waits()+int64(queued) > p.limit/2
+	return queued > mostQueued || p.Unsent()+int64(queued) > p.limit/2
 }
 
 // fedTime is how long the end waits for what is followed to end.

@@ -66,13 +66,13 @@ func (p *publication) look(now time.Time) {
 	if n.hub.news(now, s.Trouble) {
 		n.add(either(s.Trouble != "", "the hub does not get what is seen: "+s.Trouble+either(s.Remedy != "", "\n"+s.Remedy, ""), "what is seen reaches the hub again"))
 	}
-	if n.left.news(now, s.LeftTrouble) {
-		n.add("what earlier runs left " + either(s.LeftTrouble != "", "is not sent: "+s.LeftTrouble, "can be sent again"))
+	if n.left.news(now, s.OrphanedTrouble) {
+		n.add("what earlier runs left " + either(s.OrphanedTrouble != "", "is not sent: "+s.OrphanedTrouble, "can be sent again"))
 	}
 	if trouble := p.State().Trouble; n.spool.news(now, trouble) {
 		n.add(either(trouble != "", "what is sent has gaps from here on: "+trouble, "nothing more is missing of what is sent"))
 	}
-	for _, loss := range slices.Concat(s.Losses, s.LeftLosses) {
+	for _, loss := range slices.Concat(s.Losses, s.OrphanedLosses) {
 		if !slices.Contains(n.lost, loss.Why) {
 			n.lost = append(n.lost, loss.Why)
 			n.add("from here on bytes are lost: they " + loss.Why)
