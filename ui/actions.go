@@ -11,38 +11,38 @@ import (
 	"toolscope/ui/screen"
 )
 
-// say shows a word in the last row until the next key.
-func (m *Model) say(text display.Text) {
+// showNotice shows a word in the last row until the next key.
+func (m *Model) showNotice(text display.Text) {
 	m.notice = text
-	m.note(screen.Plain, text)
+	m.addJournalLine(screen.Plain, text)
 }
 
-// back closes the top thing: zoom, then the pane, then the program.
-func (m *Model) back(last tea.Cmd) {
+// stepBack closes the top thing: zoom, then the pane, then the program.
+func (m *Model) stepBack(last tea.Cmd) {
 	switch {
 	case m.search.query != "":
 		m.clearSearch()
 	case m.zoom:
 		m.zoom = false
 	case m.focus == m.doc && m.doc.HasOpenString() && m.backInPane():
-	case m.from != nil && m.from.to == m.chosen:
-		if m.focus == m.findings && m.from.chosen != m.chosen {
-			m.say(display.Lit("back to where you were before !"))
+	case m.from != nil && m.from.to == m.selected:
+		if m.focus == m.findings && m.from.chosen != m.selected {
+			m.showNotice(display.Lit("back to where you were before !"))
 		}
-		m.chosen = m.from.chosen
+		m.selected = m.from.chosen
 		m.turnTo(m.from.pane)
 	case m.backInPane():
-	case m.focus != m.last[panes.Left] && m.turn() != nil:
+	case m.focus != m.last[panes.Left] && m.selectedTurn() != nil:
 		m.turnTo(m.last[panes.Left])
-	case m.sieve.Active():
-		m.sift("")
+	case m.turnFilter.Active():
+		m.applyFilter("")
 	case last != nil:
-		m.leave(last)
+		m.quitOrAsk(last)
 		return
 	default:
 		return
 	}
-	m.refresh()
+	m.refreshPanes()
 }
 
 // backInPane has the focused pane close something, if it has it open.
@@ -53,76 +53,76 @@ func (m *Model) backInPane() bool {
 
 func (m *Model) focusOn(p panes.Pane) {
 	m.turnTo(p)
-	if c := m.call(); m.follow && c != nil && c.MayGrow() {
-		m.stick(true)
+	if c := m.selectedCall(); m.follow && c != nil && c.MayGrow() {
+		m.followEnd(true)
 	}
-	m.refresh()
+	m.refreshPanes()
 }
 
 // focusNext moves on to another pane, or where only one is ever shown, to another call.
 func (m *Model) focusNext(step int) {
 	if m.large {
-		m.nextCall(step)
+		m.goToNextCall(step)
 		return
 	}
-	m.focusOn(m.next(step, m.columns()))
+	m.focusOn(m.nextPane(step, m.paneColumns()))
 }
 
 // setFollow says whether the selection goes where things happen.
 func (m *Model) setFollow(on bool) {
-	m.follow, m.post.awaited = on, 0
+	m.follow, m.outbox.awaited = on, 0
 	if !on {
-		m.stick(false)
+		m.followEnd(false)
 		return
 	}
-	m.chosen = m.newest()
-	m.refresh()
-	m.stick(true)
-	m.refresh()
+	m.selected = m.newestShown()
+	m.refreshPanes()
+	m.followEnd(true)
+	m.refreshPanes()
 }
 
 // markTurn marks the chosen turn to be compared, or takes the mark away.
 func (m *Model) markTurn() {
-	t := m.turn()
+	t := m.selectedTurn()
 	if t == nil {
-		m.say(display.Lit("no turn to mark"))
+		m.showNotice(display.Lit("no turn to mark"))
 		return
 	}
-	m.say(m.marks.Toggle(t.Ref()))
-	m.refresh()
+	m.showNotice(m.marks.Toggle(t.Ref()))
+	m.refreshPanes()
 }
 
-// hideSide hides what clients ask beside their work, or shows it again.
-func (m *Model) hideSide() {
-	m.scene.Quiet = !m.scene.Quiet
-	if m.refresh(); m.scene.Quiet {
+// toggleBackground hides what clients ask beside their work, or shows it again.
+func (m *Model) toggleBackground() {
+	m.context.Quiet = !m.context.Quiet
+	if m.refreshPanes(); m.context.Quiet {
 		m.list.GoTo(m.list.At) // what was chosen may be hidden now
-		m.refresh()
-		m.say(display.Lit("side requests are hidden: H shows them"))
+		m.refreshPanes()
+		m.showNotice(display.Lit("side requests are hidden: H shows them"))
 	}
 }
 
-// turnClock has the times be those of the clock, or count from the start; where the source has no
+// toggleClock has the times be those of the clock, or count from the start; where the source has no
 // clock nothing would be seen of that.
-func (m *Model) turnClock() {
-	if t := m.turn(); t != nil {
+func (m *Model) toggleClock() {
+	if t := m.selectedTurn(); t != nil {
 		if _, ok := m.view.WallClock(t.Exchange, t.OpenedAt); !ok {
-			m.say(display.Lit("there is no time of day here: times count from the start"))
+			m.showNotice(display.Lit("there is no time of day here: times count from the start"))
 			return
 		}
 	}
-	m.scene.Clock = !m.scene.Clock
-	m.refresh()
+	m.context.Clock = !m.context.Clock
+	m.refreshPanes()
 }
 
 func (m *Model) changeSpeed(faster bool) {
 	p := m.opt.Playback
-	if m.held() {
+	if m.isPaused() {
 		m.setSpeed(faster)
 		return
 	}
 	if p == nil {
-		m.say(display.Lit("what comes live has no speed: space holds the screen"))
+		m.showNotice(display.Lit("what comes live has no speed: space holds the screen"))
 		return
 	}
 	factor := 0.5
@@ -138,54 +138,54 @@ func (m *Model) canDemo() bool { return m.opt.Demo != nil && len(m.in.Session().
 // playDemo starts the demo when there is nothing to look at. A source that is still silent goes on:
 // what it brings later comes after.
 func (m *Model) playDemo() {
-	if m.stage != nil {
-		m.curtain()
+	if m.tour != nil {
+		m.startTour()
 		return
 	}
 	if !m.canDemo() {
 		return
 	}
-	own := m.settled()
+	own := m.hasSourceEnded()
 	inbox := m.opt.Demo(own)
 	if own {
 		m.opt.Inbox, m.ended, m.failure = inbox, false, nil
-		m.do(listen(inbox, 0))
+		m.queueCmd(waitForInbox(inbox, 0))
 	}
 	m.opt.Source, m.opt.Demo = "demo tour", nil
-	m.curtain()
+	m.startTour()
 }
 
-func (m *Model) suspend() {
+func (m *Model) suspendProgram() {
 	if m.opt.Suspend == nil {
 		return
 	}
-	m.do(func() tea.Msg {
+	m.queueCmd(func() tea.Msg {
 		m.opt.Suspend()
 		return nil
 	})
 }
 
-// reread has an exchange read as a dialect, and starts to look at it again.
-func (m *Model) reread(exchange int, as *dialect.Protocol) {
+// rereadExchange has an exchange read as a dialect, and starts to look at it again.
+func (m *Model) rereadExchange(exchange int, as *dialect.Protocol) {
 	if err := m.in.Reread(exchange, as); err != nil {
-		m.say(m.draw.Clean(err.Error()))
+		m.showNotice(m.draw.Clean(err.Error()))
 		return
 	}
-	m.walk, m.stage = walk{pace: pace{speed: m.walk.speed}}, nil // what it counted by are other events now
+	m.moment, m.tour = pausedMoment{playState: playState{speed: m.moment.speed}}, nil // what it counted by are other events now
 	m.view = m.in.View()
-	m.scene.View = m.view
-	m.lay(m.newPanes())
-	m.chosen, m.scene.Alarms, m.marks = stream.NoRef, panes.WorstSeverities{}, nil
+	m.context.View = m.view
+	m.setPanes(m.newPanes())
+	m.selected, m.context.Alarms, m.marks = stream.NoRef, panes.WorstSeverities{}, nil
 	clear(m.results)
 	m.bill, m.news = panes.Costs{Prices: m.opt.Prices}, panes.Changes{}
-	m.remark()
+	m.updateBookmarks()
 	m.clearSearch()
 	for _, t := range m.in.Session().Turns {
 		if t.Exchange == exchange {
-			m.chosen = t.Ref()
+			m.selected = t.Ref()
 			break
 		}
 	}
 	m.setFollow(false)
-	m.refresh()
+	m.refreshPanes()
 }

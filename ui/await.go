@@ -12,79 +12,79 @@ import (
 	"toolscope/ui/screen"
 )
 
-// Await is what a live source waits for: clients that have to be sent to it.
-type Await struct {
-	URL   string      // where it listens
-	Ways  []Way       // how clients are sent there
-	More  string      // and all others; may be empty
-	Hosts [][2]string // where the address leads, by what stands behind it
-	Runs  func() bool // whether a client runs that ends with the program; nil for none
+// SetupGuide is what a live source waits for: clients that have to be sent to it.
+type SetupGuide struct {
+	URL    string        // where it listens
+	Ways   []ClientSetup // how clients are sent there
+	More   string        // and all others; may be empty
+	Routes [][2]string   // where the address leads, by what stands behind it
+	Runs   func() bool   // whether a client runs that ends with the program; nil for none
 }
 
-// A Way is how a client is sent to an address: a line to be pasted, and those that belong to it.
-type Way struct {
+// A ClientSetup is how a client is sent to an address: a line to be pasted, and those that belong to it.
+type ClientSetup struct {
 	Client string
 	Line   string   // "" where none of the lines does anything alone
 	Also   []string // behind it
 }
 
 // lines are all of them.
-func (w Way) lines() []string {
+func (w ClientSetup) lines() []string {
 	if w.Line == "" {
 		return w.Also
 	}
 	return append([]string{w.Line}, w.Also...)
 }
 
-// awaits reports whether nothing has come yet but what was refused.
-func (m *Model) awaits() bool {
+// isWaitingForClients reports whether nothing has come yet but what was refused.
+func (m *Model) isWaitingForClients() bool {
 	turns := len(m.in.Session().Turns)
-	return m.opt.Await != nil && (turns == 0 || turns <= mostRefused && turns == len(m.refusals()))
+	return m.opt.Setup != nil && (turns == 0 || turns <= maxRefused && turns == len(m.refusedExchanges()))
 }
 
-const mostRefused = 100 // before the list of turns is what tells of them
+const maxRefused = 100 // before the list of turns is what tells of them
 
-// awaitRow is a row of the screen that waits: the way of a client, one of its lines, or how all others
+// setupRow is a row of the screen that waits: the way of a client, one of its lines, or how all others
 // are sent.
-type awaitRow struct {
+type setupRow struct {
 	way  int // or len(Ways)
 	line int // of the lines below the way, or -1
 	text display.Text
 }
 
-// awaitRows are the rows between the first and what was refused.
-func (m *Model) awaitRows(width int) (rows []awaitRow) {
-	a := m.opt.Await
+// setupRows are the rows between the first and what was refused.
+func (m *Model) setupRows(width int) (rows []setupRow) {
+	a := m.opt.Setup
 	for i, way := range a.Ways {
-		rows = append(rows, awaitRow{way: i, line: -1})
-		if i != m.awaited || !m.pasted {
+		rows = append(rows, setupRow{way: i, line: -1})
+		if i != m.setupIndex || !m.setupExpanded {
 			continue
 		}
 		for n, line := range way.lines() {
 			for _, part := range display.Wrap(m.pen.Name(line), max(width-4, 8)) {
-				rows = append(rows, awaitRow{i, n, part})
+				rows = append(rows, setupRow{i, n, part})
 			}
 		}
 	}
-	if a.More != "" && width >= awaitWide {
-		rows = append(rows, awaitRow{way: len(a.Ways), line: -1})
+	if a.More != "" && width >= setupWide {
+		rows = append(rows, setupRow{way: len(a.Ways), line: -1})
 	}
 	return rows
 }
 
-// drawAwait writes row y of the screen that waits for clients: what to paste for each, and what was
+// drawSetup writes row y of the screen that waits for clients: what to paste for each, and what was
 // refused.
-func (m *Model) drawAwait(p *screen.Pen, y, height int) {
-	a, refused, rows := m.opt.Await, m.refusals(), m.awaitRows(p.Left)
-	told, room, top := m.awaitView(rows, len(refused), height)
+func (m *Model) drawSetup(p *screen.Pen, y, height int) {
+	a, refused, rows := m.opt.Setup, m.refusedExchanges(), m.setupRows(p.Left)
+	told, room, top := m.setupView(rows, len(refused), height)
 	switch n := top + y - 1; {
-	case y == 0 && p.Left >= awaitWide:
+	case y == 0 && p.Left >= setupWide:
 		p.Text(screen.Muted, display.Lit("  Paste one line where your agent runs (:paste shows this again):"))
 	case y == 0:
 		p.Text(screen.Muted, display.Lit(" Waiting at "))
 		p.Text(screen.Plain, p.Name(a.URL))
 	case y <= room && n < len(rows):
-		m.drawWay(p, rows[n])
+		m.drawSetupRow(p, rows[n])
 	case told > 0 && y == height-told-1:
 		p.Caption(screen.Caution, screen.Count(len(refused)).Between("REFUSED ", ""))
 	case y >= height-told:
@@ -92,48 +92,48 @@ func (m *Model) drawAwait(p *screen.Pen, y, height int) {
 	}
 }
 
-// awaitView is how many of what was refused are told in so many rows, how many rows the ways have, and
+// setupView is how many of what was refused are told in so many rows, how many rows the ways have, and
 // which of these is the first that is seen: the one that is selected is.
-func (m *Model) awaitView(rows []awaitRow, refused, height int) (told, room, top int) {
-	told = min(refused, max(0, height-len(m.opt.Await.Ways)-4))
+func (m *Model) setupView(rows []setupRow, refused, height int) (told, room, top int) {
+	told = min(refused, max(0, height-len(m.opt.Setup.Ways)-4))
 	room = height - 1
 	if told > 0 {
 		room -= told + 1
 	}
 	for i, r := range rows {
-		if r.way == m.awaited && r.line < 0 && i >= room {
+		if r.way == m.setupIndex && r.line < 0 && i >= room {
 			top = i - room + 1
 		}
 	}
 	return told, room, top
 }
 
-// touchWay selects the way that is drawn in row y of the screen that waits, and reports whether it was.
-func (m *Model) touchWay(y int) (again bool) {
-	rows := m.awaitRows(m.w)
-	_, room, top := m.awaitView(rows, len(m.refusals()), m.bodyHeight())
+// touchSetupRow selects the way that is drawn in row y of the screen that waits, and reports whether it was.
+func (m *Model) touchSetupRow(y int) (again bool) {
+	rows := m.setupRows(m.w)
+	_, room, top := m.setupView(rows, len(m.refusedExchanges()), m.bodyHeight())
 	n := top + y - 1
-	if y < 1 || y > room || n >= len(rows) || rows[n].way >= len(m.opt.Await.Ways) {
+	if y < 1 || y > room || n >= len(rows) || rows[n].way >= len(m.opt.Setup.Ways) {
 		return false
 	}
-	if again = rows[n].way == m.awaited; !again {
-		m.awaited, m.pasted = rows[n].way, false
+	if again = rows[n].way == m.setupIndex; !again {
+		m.setupIndex, m.setupExpanded = rows[n].way, false
 	}
 	return again
 }
 
-// awaitWide is how wide a screen is that has room for the names of clients.
-const awaitWide = 60
+// setupWide is how wide a screen is that has room for the names of clients.
+const setupWide = 60
 
-// drawWay writes the way of a client, one of its lines, or how all others are sent.
-func (m *Model) drawWay(p *screen.Pen, r awaitRow) {
-	a, g, mark := m.opt.Await, screen.Bare, display.Lit("  ")
+// drawSetupRow writes the way of a client, one of its lines, or how all others are sent.
+func (m *Model) drawSetupRow(p *screen.Pen, r setupRow) {
+	a, g, mark := m.opt.Setup, screen.Bare, display.Lit("  ")
 	if r.line >= 0 {
 		p.Spaces(g, 4)
 		p.Text(screen.StringToken, r.text)
 		return
 	}
-	if r.way == m.awaited {
+	if r.way == m.setupIndex {
 		g, mark = screen.Selected, p.Glyph.Mark.Between("", " ")
 	}
 	p.TextOn(screen.Accent, g, mark)
@@ -145,7 +145,7 @@ func (m *Model) drawWay(p *screen.Pen, r awaitRow) {
 			text, role = display.Format("%s: enter shows them", screen.Plural(len(way.Also), "line")), screen.Muted
 		}
 	}
-	if p.Left >= awaitWide-2 {
+	if p.Left >= setupWide-2 {
 		names := 0
 		for _, way := range a.Ways {
 			names = max(names, p.Name(way.Client).Width())
@@ -159,12 +159,12 @@ func (m *Model) drawWay(p *screen.Pen, r awaitRow) {
 	p.Fill(g)
 }
 
-// awaitKeys are those of that screen.
-func (m *Model) awaitKeys() []screen.Binding {
+// setupKeys are those of that screen.
+func (m *Model) setupKeys() []screen.Binding {
 	return append(m.pasteKeys(), []screen.Binding{
 		{Keys: []string{"L"}, Hint: display.Lit("L streams"), Does: display.Lit("open streams"), Do: m.openStreams},
 		{Keys: []string{"d"}, Hint: display.Lit("d demo"), Does: display.Lit("play the demo"), Do: m.playDemo},
-		{Keys: []string{"q", "esc"}, Hint: display.Lit("q quit"), Does: display.Lit("quit"), Do: func() { m.leave(tea.Quit) }},
+		{Keys: []string{"q", "esc"}, Hint: display.Lit("q quit"), Does: display.Lit("quit"), Do: func() { m.quitOrAsk(tea.Quit) }},
 	}...)
 }
 
@@ -172,94 +172,94 @@ func (m *Model) awaitKeys() []screen.Binding {
 func (m *Model) pasteKeys() []screen.Binding {
 	move := func(step int) func() {
 		return func() {
-			m.awaited = min(max(0, m.awaited+step), max(0, len(m.opt.Await.Ways)-1))
-			m.pasted = false
+			m.setupIndex = min(max(0, m.setupIndex+step), max(0, len(m.opt.Setup.Ways)-1))
+			m.setupExpanded = false
 		}
 	}
 	return []screen.Binding{
 		{Keys: []string{"up", "k"}, Does: display.Lit("line before"), Do: move(-1)},
 		{Keys: []string{"down", "j"}, Does: display.Lit("next line"), Do: move(1)},
 		{Keys: []string{"?"}, Hint: display.Lit("? help")},
-		{Keys: []string{"y"}, Hint: display.Lit("y copy line"), Does: display.Lit("copy the line, or all that belong together"), Do: m.copyWay},
-		{Keys: []string{"enter"}, Does: display.Lit("show the lines whole"), Do: func() { m.pasted = !m.pasted }},
+		{Keys: []string{"y"}, Hint: display.Lit("y copy line"), Does: display.Lit("copy the line, or all that belong together"), Do: m.copySetupLines},
+		{Keys: []string{"enter"}, Does: display.Lit("show the lines whole"), Do: func() { m.setupExpanded = !m.setupExpanded }},
 	}
 }
 
 // openPaste shows what to paste, once more.
 func (m *Model) openPaste() {
-	if m.opt.Await == nil {
-		m.say(display.Lit("only a proxy has lines to paste"))
+	if m.opt.Setup == nil {
+		m.showNotice(display.Lit("only a proxy has lines to paste"))
 		return
 	}
-	m.open(&pasting{m})
+	m.pushMode(&setupPage{m})
 }
 
-// pasting is the mode that shows what to paste while there is something else to see.
-type pasting struct{ m *Model }
+// setupPage is the mode that shows what to paste while there is something else to see.
+type setupPage struct{ m *Model }
 
 // Keys are those that choose and take a way.
-func (s *pasting) Keys() []screen.Binding {
+func (s *setupPage) Keys() []screen.Binding {
 	return append(s.m.pasteKeys(), screen.Binding{Keys: []string{"esc", "q"}, Hint: display.Lit("esc back"), Does: display.Lit("close"), Do: s.m.closeTop})
 }
 
 // Click selects the way that is there.
-func (s *pasting) Click(_, y int) (again bool) { return s.m.touchWay(y) }
+func (s *setupPage) Click(_, y int) (again bool) { return s.m.touchSetupRow(y) }
 
 // Roll moves nothing: what is seen goes with what is selected.
-func (*pasting) Roll(int) {}
+func (*setupPage) Roll(int) {}
 
 // Extend has nothing to do.
-func (s *pasting) Extend(*providers.View, int, int) {}
+func (s *setupPage) Extend(*providers.View, int, int) {}
 
 // Draw writes row y.
-func (s *pasting) Draw(p *screen.Pen, y int) {
-	s.m.drawAwait(p, y, s.m.bodyHeight())
+func (s *setupPage) Draw(p *screen.Pen, y int) {
+	s.m.drawSetup(p, y, s.m.bodyHeight())
 	p.Fill(screen.Bare)
 }
 
-// openHosts shows where the address leads.
-func (m *Model) openHosts() {
-	if m.opt.Await == nil || len(m.opt.Await.Hosts) == 0 {
-		m.say(display.Lit("only a proxy has hosts"))
+// openRoutes shows where the address leads.
+func (m *Model) openRoutes() {
+	if m.opt.Setup == nil || len(m.opt.Setup.Routes) == 0 {
+		m.showNotice(display.Lit("only a proxy has hosts"))
 		return
 	}
 	widest := 0
-	for _, h := range m.opt.Await.Hosts {
+	for _, h := range m.opt.Setup.Routes {
 		widest = max(widest, len(h[0]))
 	}
 	var lines []string
-	for _, h := range m.opt.Await.Hosts {
-		lines = append(lines, fmt.Sprintf("%s%-*s  %s", m.opt.Await.URL, widest, h[0], h[1]))
+	for _, h := range m.opt.Setup.Routes {
+		lines = append(lines, fmt.Sprintf("%s%-*s  %s", m.opt.Setup.URL, widest, h[0], h[1]))
 	}
 	m.openOutput(panes.Literal{Path: "hosts", Text: strings.Join(lines, "\n")})
 }
 
-// copyWay copies the selected line.
-func (m *Model) copyWay() {
-	a := m.opt.Await
-	if m.awaited >= len(a.Ways) {
-		m.say(display.Lit("no line is selected"))
+// copySetupLines copies the selected line.
+func (m *Model) copySetupLines() {
+	a := m.opt.Setup
+	if m.setupIndex >= len(a.Ways) {
+		m.showNotice(display.Lit("no line is selected"))
 		return
 	}
-	m.copy([]byte(strings.Join(a.Ways[m.awaited].lines(), "\n")))
+	m.copyText([]byte(strings.Join(a.Ways[m.setupIndex].lines(), "\n")))
 }
 
-// copy copies a text, and says by which ways.
-func (m *Model) copy(text []byte) {
+// copyText copies a text, and says by which ways.
+func (m *Model) copyText(text []byte) {
 	if m.opt.Copy == nil {
-		m.say(display.Lit("there is no clipboard"))
+		m.showNotice(display.Lit("there is no clipboard"))
 		return
 	}
 	ways, err := m.opt.Copy(text)
 	if err != nil {
-		m.say(m.draw.Clean(err.Error()))
+		m.showNotice(m.draw.Clean(err.Error()))
 		return
 	}
-	m.say(m.draw.Clean(ways).Between("copied: ", ""))
+	m.showNotice(m.draw.Clean(ways).Between("copied: ", ""))
 }
 
-// A Word is something to know about the source besides what it brings.
-type Word struct {
+// A StatusNote is something to know about the source besides what it brings.
+type StatusNote struct {
 	Text  string
 	Alarm bool   // something is wrong
 	Stays bool   // it is there as long as there is room for it and the end of the way

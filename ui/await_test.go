@@ -9,26 +9,26 @@ import (
 	"toolscope/stream"
 )
 
-func waiting(words *[]Word) func(*Options) {
+func waiting(words *[]StatusNote) func(*Options) {
 	return func(o *Options) {
 		o.Source = "proxy 127.0.0.1:45678"
-		o.Await = &Await{
+		o.Setup = &SetupGuide{
 			URL: "http://127.0.0.1:45678",
-			Ways: []Way{
+			Ways: []ClientSetup{
 				{Client: "Claude Code", Line: "export ANTHROPIC_BASE_URL=http://127.0.0.1:45678/anthropic"}, {Client: "Gemini CLI", Also: []string{"export GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:45678/gemini", "# and its settings"}},
 				{Client: "Gemini SDKs", Line: "export GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:45678/gemini"},
 			},
-			More:  "base URL http://127.0.0.1:45678/NAME  (:hosts)",
-			Hosts: [][2]string{{"/anthropic", "https://api.anthropic.com"}, {"/openrouter", "https://openrouter.ai/api"}},
+			More:   "base URL http://127.0.0.1:45678/NAME  (:hosts)",
+			Routes: [][2]string{{"/anthropic", "https://api.anthropic.com"}, {"/openrouter", "https://openrouter.ai/api"}},
 		}
-		o.Status = func() []Word { return *words }
+		o.Status = func() []StatusNote { return *words }
 	}
 }
 
 // TestAwait: how to send a client here is there whole where there is room, and all of it is on the
 // smallest screens; a line can be copied.
 func TestAwait(t *testing.T) {
-	words := []Word{{Text: "1 refused"}, {Text: "rec a.tsc 0 B"}, {Text: "SECRETS KEPT", Alarm: true}}
+	words := []StatusNote{{Text: "1 refused"}, {Text: "rec a.tsc 0 B"}, {Text: "SECRETS KEPT", Alarm: true}}
 	for _, size := range [][2]int{{80, 24}, {140, 40}, {54, 20}, {40, 10}} {
 		for _, change := range [][]func(*Options){{waiting(&words)}, {waiting(&words), ascii, colourless}} {
 			s := newScreen(t, size[0], size[1], change...)
@@ -80,7 +80,7 @@ const begun = "event: message_start\ndata: {\"type\":\"message_start\",\"message
 
 // TestRefusals: what was refused stands where one waits, and beside the streams, with its reason.
 func TestRefusals(t *testing.T) {
-	var words []Word
+	var words []StatusNote
 	for _, size := range [][2]int{{100, 24}, {250, 60}, {40, 10}} {
 		s := newScreen(t, size[0], size[1], waiting(&words)).feed(refusedFor(1, "no provider in the path: put /openai before it")...)
 		checkFrame(t, s)
@@ -99,7 +99,7 @@ func TestRefusals(t *testing.T) {
 // TestLeaving: who leaves is asked as long as clients have streams open, and may wait until these
 // have ended.
 func TestLeaving(t *testing.T) {
-	var words []Word
+	var words []StatusNote
 	quits := func(s *rig) bool { return s.cmd != nil && fmt.Sprintf("%T", s.cmd()) == "tea.QuitMsg" }
 	open := func() *rig {
 		s := newScreen(t, 80, 24, waiting(&words)).feed(asking(1, "claude-cli/2.1", begun)...).feed(asking(2, "curl/8", begun)...)
@@ -127,16 +127,16 @@ func TestLeaving(t *testing.T) {
 }
 
 // parted reports whether the program was to end.
-func (s *rig) parted() bool { return s.parting && len(s.openExchanges()) == 0 }
+func (s *rig) parted() bool { return s.quitPending && len(s.openExchanges()) == 0 }
 
 // TestStatus: words change without a record, alarms come first, and what has no room is left out.
 func TestStatus(t *testing.T) {
-	var words []Word
+	var words []StatusNote
 	s := newScreen(t, 120, 24, waiting(&words)).feed(body("agent.sse")(t)...)
 	s.hides("WAITING", "rec a.tsc")
-	words = []Word{{Text: "rec a.tsc 12 kB"}, {Text: "GAP 1,000 B", Alarm: true}}
+	words = []StatusNote{{Text: "rec a.tsc 12 kB"}, {Text: "GAP 1,000 B", Alarm: true}}
 	s.inbox.Wake()
-	s.send(arrived{})
+	s.send(inboxReady{})
 	rows := s.rows()
 	last := rows[0]
 	if gap, rec := strings.Index(last, "GAP 1,000 B"), strings.Index(last, "rec a.tsc 12 kB"); gap < 0 || rec < gap {
@@ -163,7 +163,7 @@ func TestProxyFilms(t *testing.T) {
 		change []func(*Options)
 	}{{"80x24", 80, 24, nil}, {"140x40", 140, 40, nil}, {"ascii", 80, 24, []func(*Options){ascii}}, {"40x10", 40, 10, nil}, {"60x18", 60, 18, nil}} {
 		t.Run(look.name, func(t *testing.T) {
-			var words []Word
+			var words []StatusNote
 			var out strings.Builder
 			s := newScreen(t, look.w, look.h, append(look.change, waiting(&words))...)
 			shot := func(what, keys string) {
@@ -199,7 +199,7 @@ func TestProxyFilms(t *testing.T) {
 
 // TestHosts: where the address leads is listed.
 func TestHosts(t *testing.T) {
-	var words []Word
+	var words []StatusNote
 	s := newScreen(t, 100, 24, waiting(&words)).feed(asking(1, "claude-cli/2.1", begun)...)
 	s.press(":hosts<enter>").shows("http://127.0.0.1:45678/openrouter  https://openrouter.ai/api").press("<esc>").hides("openrouter")
 	newScreen(t, 100, 24).press(":hosts<enter>").shows("only a proxy has hosts")

@@ -84,7 +84,7 @@ func BenchmarkLive(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			put()
-			s.send(arrived{})
+			s.send(inboxReady{})
 		}
 	})
 	b.Run("view", func(b *testing.B) { benchmarkView(b, s) })
@@ -104,7 +104,7 @@ func BenchmarkFrames(b *testing.B) {
 					n++
 				}
 				began := time.Now()
-				s.send(arrived{})
+				s.send(inboxReady{})
 				taken := time.Now()
 				s.View()
 				drew, took = append(drew, time.Since(taken)), append(took, time.Since(began))
@@ -124,7 +124,7 @@ func BenchmarkViews(b *testing.B) {
 		b.Run(keys[2:], func(b *testing.B) {
 			s := newScreen(b, 140, 40).feed(threeAnswers(b)...).press(keys)
 			for b.Loop() {
-				s.extend()
+				s.extendModes()
 				s.View()
 			}
 		})
@@ -142,7 +142,7 @@ func manyTurns(t testing.TB, n int) *rig {
 		s.inbox.Put(stream.Record{Exchange: i, Data: all, End: true})
 	}
 	for s.inbox.Waiting() > 0 {
-		s.send(arrived{})
+		s.send(inboxReady{})
 	}
 	return s
 }
@@ -180,7 +180,7 @@ func BenchmarkFindings(b *testing.B) {
 			s.inbox.Put(bad)
 		}
 		for s.inbox.Waiting() > 0 {
-			s.send(arrived{})
+			s.send(inboxReady{})
 		}
 		b.Run(fmt.Sprintf("%d/view", n), func(b *testing.B) { benchmarkView(b, s) })
 		b.Run(fmt.Sprintf("%d/update", n), func(b *testing.B) {

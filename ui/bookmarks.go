@@ -20,38 +20,38 @@ type bookmark struct {
 	exchange, nth int // which of its exchange's turns that is: numbers change when one is read as another dialect
 }
 
-// mostBookmarks is how many there are at most.
-const mostBookmarks = 200
+// maxBookmarks is how many there are at most.
+const maxBookmarks = 200
 
-// bookmark gives the place that one is at a name, that of what is there if none is said. A name that
+// toggleBookmark gives the place that one is at a name, that of what is there if none is said. A name that
 // another place has goes over to this one; the same again takes it away.
-func (m *Model) bookmark(name string) {
-	t, c := m.view.Find(m.chosen)
+func (m *Model) toggleBookmark(name string) {
+	t, c := m.view.Find(m.selected)
 	if t == nil {
-		m.say(display.Lit("there is nothing to bookmark"))
+		m.showNotice(display.Lit("there is nothing to bookmark"))
 		return
 	}
-	b := bookmark{name: m.pen.Name(name), given: name != "", of: m.chosen, exchange: t.Exchange, nth: m.nthOf(t)}
+	b := bookmark{name: m.pen.Name(name), given: name != "", of: m.selected, exchange: t.Exchange, nth: m.nthOf(t)}
 	if c != nil {
 		b.off = m.doc.Offset()
 	}
 	if name == "" {
-		b.name = display.Join(m.way().last(), m.draw.Format(", turn %d", t.Number+1))
+		b.name = display.Join(m.breadcrumb().lastWithPlace(), m.draw.Format(", turn %d", t.Number+1))
 	}
 	i := slices.IndexFunc(m.places, func(p bookmark) bool { return p.name.String() == b.name.String() })
 	switch {
 	case i >= 0 && m.places[i] == b:
 		m.places = slices.Delete(m.places, i, i+1)
-		m.say(b.name.Between("no bookmark any more: ", ""))
+		m.showNotice(b.name.Between("no bookmark any more: ", ""))
 		return
 	case i >= 0:
 		m.places = slices.Delete(m.places, i, i+1)
-	case len(m.places) == mostBookmarks:
-		m.say(m.draw.Format("there are %d bookmarks: that is all", mostBookmarks))
+	case len(m.places) == maxBookmarks:
+		m.showNotice(m.draw.Format("there are %d bookmarks: that is all", maxBookmarks))
 		return
 	}
 	m.places = append(m.places, b)
-	m.say(b.name.Between("bookmarked ", ": ' goes there"))
+	m.showNotice(b.name.Between("bookmarked ", ": ' goes there"))
 }
 
 // nthOf is which of the turns of its exchange one is.
@@ -64,8 +64,8 @@ func (m *Model) nthOf(t *stream.Turn) (n int) {
 	return n
 }
 
-// bookmarks are the bookmarks as the palette has them, the latest first.
-func (m *Model) bookmarks() (all []modes.Bookmark) {
+// paletteBookmarks are the bookmarks as the palette has them, the latest first.
+func (m *Model) paletteBookmarks() (all []modes.Bookmark) {
 	for _, b := range slices.Backward(m.places) {
 		var where display.Text // unless the name says so
 		if b.given {
@@ -82,37 +82,37 @@ func (m *Model) bookmarks() (all []modes.Bookmark) {
 // openBookmarks offers them to be gone to.
 func (m *Model) openBookmarks() {
 	if len(m.places) == 0 {
-		m.say(display.Lit("no bookmarks: B makes one, :mark NAME too"))
+		m.showNotice(display.Lit("no bookmarks: B makes one, :mark NAME too"))
 		return
 	}
-	m.open(modes.NewPalette(asHost{m}, modes.PaletteActions{Bookmarks: m.bookmarks(), Turn: m.goTo}, m.draw))
+	m.pushMode(modes.NewPalette(modeHost{m}, modes.PaletteActions{Bookmarks: m.paletteBookmarks(), Turn: m.goTo}, m.draw))
 }
 
 // goToBookmark goes to a place. From there esc leads back.
 func (m *Model) goToBookmark(b bookmark) {
 	t, c := m.view.Find(b.of)
 	if live, _ := m.in.View().Find(b.of); t == nil || b.of.Call > 0 && c == nil {
-		if m.say(b.name.Between("", " is not kept any more")); live != nil {
-			m.say(b.name.Between("", " has not come at this moment: G shows now"))
+		if m.showNotice(b.name.Between("", " is not kept any more")); live != nil {
+			m.showNotice(b.name.Between("", " has not come at this moment: G shows now"))
 		}
 		return
 	}
 	m.closeAll()
 	m.setFollow(false)
-	pane, chosen := m.focus, m.chosen
-	m.chosen = b.of
+	pane, chosen := m.focus, m.selected
+	m.selected = b.of
 	if c == nil {
 		m.focusOn(m.list)
 	} else {
 		m.focusOn(m.doc)
 		m.doc.GoToByte(min(b.off, max(0, len(c.Args())-1)))
 	}
-	m.refresh()
+	m.refreshPanes()
 	m.leaveFrom(pane, chosen)
 }
 
-// remark finds the turns again that have other numbers now.
-func (m *Model) remark() {
+// updateBookmarks finds the turns again that have other numbers now.
+func (m *Model) updateBookmarks() {
 	m.places = slices.DeleteFunc(m.places, func(b bookmark) bool { return m.refOf(b) == stream.NoRef })
 	for i := range m.places {
 		m.places[i].of = m.refOf(m.places[i])

@@ -6,29 +6,29 @@ import (
 	"toolscope/ui/panes"
 )
 
-// extents are those that the user gave parts of the screen, 0 for what they need: cells of the first
+// paneSizes are those that the user gave parts of the screen, 0 for what they need: cells of the first
 // column and of the third, rows of the list above others and of the lower tab.
-type extents struct{ list, side, above, low int }
+type paneSizes struct{ list, side, above, low int }
 
 // The least that is left of a part: cells of a column, rows of panes one above the other.
 const (
-	leastColumn = 24
-	leastRows   = 3
+	minColumnWidth = 24
+	minPaneRows    = 3
 )
 
-// within is what was asked for, or else what is usual, as far as the rest leaves room.
-func within(asked, usual, least, most int) int {
+// clampSize is what was asked for, or else what is usual, as far as the rest leaves room.
+func clampSize(asked, usual, least, most int) int {
 	if asked == 0 {
 		return usual
 	}
 	return max(min(asked, most), min(least, usual))
 }
 
-// grow makes the focused pane so much larger.
-func (m *Model) grow(by int) {
-	columns := m.columns()
+// resizePane makes the focused pane so much larger.
+func (m *Model) resizePane(by int) {
+	columns := m.paneColumns()
 	for at, c := range columns {
-		n := slices.IndexFunc(c.panes, func(s slot) bool { return s.pane == m.focus })
+		n := slices.IndexFunc(c.panes, func(s paneSlot) bool { return s.pane == m.focus })
 		if n < 0 {
 			continue
 		}
@@ -49,17 +49,17 @@ func (m *Model) grow(by int) {
 			m.sizes.above = max(1, c.panes[0].height+by)
 		}
 	}
-	m.refresh()
+	m.refreshPanes()
 }
 
 // borderAt is how the border that is drawn at a place of the body moves with the mouse, nil where
 // none is.
 func (m *Model) borderAt(x, y int) (drag func(x, y int)) {
-	columns := m.columns()
+	columns := m.paneColumns()
 	sized := func(size func(x, y int)) func(x, y int) {
 		return func(x, y int) {
 			size(x, y-1)
-			m.refresh()
+			m.refreshPanes()
 		}
 	}
 	from := 0

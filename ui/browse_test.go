@@ -17,7 +17,7 @@ func (s *rig) where() string {
 	case s.list:
 		at = "list: " + s.chosenName()
 	case s.doc:
-		if s.call() == nil {
+		if s.selectedCall() == nil {
 			at = fmt.Sprintf("turn: row %d", s.doc.Summary.Top)
 			break
 		}
@@ -46,7 +46,7 @@ func (s *rig) where() string {
 	for _, more := range []struct {
 		is   bool
 		what string
-	}{{s.zoom, "zoomed"}, {s.doc.Raw, "raw"}, {s.follow, "follows"}, {s.held(), "held"}} {
+	}{{s.zoom, "zoomed"}, {s.doc.Raw, "raw"}, {s.follow, "follows"}, {s.isPaused(), "held"}} {
 		if more.is {
 			at += ", " + more.what
 		}
@@ -56,10 +56,10 @@ func (s *rig) where() string {
 
 func (s *rig) chosenName() string {
 	switch {
-	case s.call() != nil:
-		return s.call().Name
-	case s.turn() != nil:
-		return fmt.Sprintf("turn %d", s.turn().Number+1)
+	case s.selectedCall() != nil:
+		return s.selectedCall().Name
+	case s.selectedTurn() != nil:
+		return fmt.Sprintf("turn %d", s.selectedTurn().Number+1)
 	}
 	return "nothing"
 }
@@ -203,7 +203,7 @@ func TestPanesByWidth(t *testing.T) {
 		for range strings.Fields(c.want) {
 			s.press("<tab>")
 			got = append(got, fmt.Sprint(s.index(s.focus)+1))
-			if _, _, shown := place(s.columns(), s.focus); !shown {
+			if _, _, shown := paneSize(s.paneColumns(), s.focus); !shown {
 				t.Errorf("at %dx%d the focused pane is not shown", c.w, c.h)
 			}
 		}

@@ -6,24 +6,24 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 )
 
-// calm is reduced motion. What a key or the mouse asks for is drawn at once; what comes by itself, at
+// reducedMotion is reduced motion. What a key or the mouse asks for is drawn at once; what comes by itself, at
 // most once in calmTime, and whole. No figure runs, and the demo waits for the user at each claim.
-type calm struct {
+type reducedMotion struct {
 	at time.Time // when a frame was drawn last that nobody asked for
 }
 
-// calmTime is how long a frame stays that nobody asked to change.
-const calmTime = time.Second / 2
+// reducedMotionTime is how long a frame stays that nobody asked to change.
+const reducedMotionTime = time.Second / 2
 
-// wait is how long the frame that is there stays.
-func (c *calm) wait(msg tea.Msg, now time.Time) time.Duration {
+// frameDelay is how long the frame that is there stays.
+func (c *reducedMotion) frameDelay(msg tea.Msg, now time.Time) time.Duration {
 	switch msg.(type) {
 	case tea.KeyMsg, tea.MouseMsg, tea.WindowSizeMsg, tea.ResumeMsg:
 		return 0
-	case woken:
+	case redrawTick:
 		c.at = time.Time{}
 	}
-	if wait := calmTime - now.Sub(c.at); wait > 0 {
+	if wait := reducedMotionTime - now.Sub(c.at); wait > 0 {
 		return wait
 	}
 	c.at = now

@@ -30,12 +30,12 @@ func TestCalmDrawsSeldom(t *testing.T) {
 		t.Errorf("%d frames, and %d without; wanted are at most %d", few, lively, most)
 	}
 	before := s.View()
-	s.send(woken{})
+	s.send(redrawTick{})
 	if s.View() == before {
 		t.Error("what came last is never drawn")
 	}
 	whole := s.View()
-	s.send(woken{})
+	s.send(redrawTick{})
 	if s.cmd != nil && len(ticks(s.cmd)) > 0 {
 		t.Error("it goes on drawing")
 	}
@@ -72,7 +72,7 @@ func TestCalmHasNoFigures(t *testing.T) {
 			s.now = s.now.Add(100 * time.Millisecond)
 			s.feed(r)
 		}
-		s.send(woken{})
+		s.send(redrawTick{})
 		if shows := s.rate.last > 0; shows == calm {
 			t.Errorf("calm %v: a rate of %d", calm, s.rate.last)
 		}
@@ -82,12 +82,12 @@ func TestCalmHasNoFigures(t *testing.T) {
 // TestCalmDemoWaits: the demo goes on when the user says so, not by itself.
 func TestCalmDemoWaits(t *testing.T) {
 	s := staged(t, 100, 30, calmly)
-	if !s.stage.waits || s.stage.at >= 0 {
-		t.Fatalf("waits %v at claim %d", s.stage.waits, s.stage.at)
+	if !s.tour.waits || s.tour.at >= 0 {
+		t.Fatalf("waits %v at claim %d", s.tour.waits, s.tour.at)
 	}
 	s.press("}")
-	if !s.stage.waits || s.stage.at != 0 {
-		t.Errorf("waits %v at claim %d", s.stage.waits, s.stage.at)
+	if !s.tour.waits || s.tour.at != 0 {
+		t.Errorf("waits %v at claim %d", s.tour.waits, s.tour.at)
 	}
 	s.shows("space go on")
 }

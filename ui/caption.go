@@ -35,7 +35,7 @@ func (m *Model) drawCaption(p *screen.Pen, y int) {
 		}
 		y, rows = y-1, 2
 	}
-	place := m.place().Between(" ", "  ")
+	place := m.sceneProgress().Between(" ", "  ")
 	lines := m.captionLines(p.Left-place.Width()-1, rows)
 	if y == 0 {
 		p.Text(screen.Accent, place)
@@ -47,24 +47,24 @@ func (m *Model) drawCaption(p *screen.Pen, y int) {
 	}
 }
 
-// place is which of the claims is shown, or comes next.
-func (m *Model) place() display.Text {
-	return display.Join(screen.Count(m.claimNumber()), display.Lit("/"), screen.Count(len(claims)))
+// sceneProgress is which of the claims is shown, or comes next.
+func (m *Model) sceneProgress() display.Text {
+	return display.Join(screen.Count(m.sceneNumber()), display.Lit("/"), screen.Count(len(tourScenes)))
 }
 
-func (m *Model) claimNumber() int {
-	if s := m.stage; s.shown {
+func (m *Model) sceneNumber() int {
+	if s := m.tour; s.shown {
 		return s.at + 1
 	}
-	return min(m.stage.at+2, len(claims))
+	return min(m.tour.at+2, len(tourScenes))
 }
 
 // captionLines are what is said, in so many rows: all of it if that fits, or why it matters behind what
 // one sees in a few words, or only what one sees.
 func (m *Model) captionLines(width, rows int) (lines []screen.StyledText) {
-	if !m.stage.shown {
-		c := &claims[m.claimNumber()-1]
-		if a, ok := c.of.in(m.view); ok && a.call.MayGrow() && a.call.ArgsLen() > 0 {
+	if !m.tour.shown {
+		c := &tourScenes[m.sceneNumber()-1]
+		if a, ok := c.of.subjectIn(m.view); ok && a.call.MayGrow() && a.call.ArgsLen() > 0 {
 			now := display.Join(m.pen.Name(a.call.Name), display.Lit(" streams: "), c.coming)
 			if now.Width() > width {
 				now = display.Join(display.Lit("now: "), c.coming)
@@ -73,11 +73,11 @@ func (m *Model) captionLines(width, rows int) (lines []screen.StyledText) {
 		}
 		return []screen.StyledText{{Role: screen.Muted, Text: display.Join(display.Lit("coming: "), c.coming)}}
 	}
-	a, ok := m.showing()
+	a, ok := m.shownSubject()
 	if !ok {
 		return nil
 	}
-	c := claims[m.stage.at].says(a)
+	c := tourScenes[m.tour.at].caption(a)
 	ways := [][]screen.StyledText{
 		{{Role: screen.Accent, Text: c.what}, {Role: screen.Plain, Text: c.why}},
 		{{Role: screen.Accent, Text: c.short}, {Role: screen.Plain, Text: c.why}},
@@ -98,9 +98,9 @@ func (m *Model) captionLines(width, rows int) (lines []screen.StyledText) {
 	return lines
 }
 
-// showing is what the claim that is shown is about, as it is now.
-func (m *Model) showing() (a act, ok bool) {
-	s := m.stage
+// shownSubject is what the claim that is shown is about, as it is now.
+func (m *Model) shownSubject() (a sceneSubject, ok bool) {
+	s := m.tour
 	if a.view = m.view; s.at < 0 {
 		return a, false
 	}

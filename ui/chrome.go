@@ -13,15 +13,15 @@ import (
 // what else there is to know of it, and whether things move. What is not wrong goes first where there
 // is little room, then the beginning of the way; of what stays the last of the way is left.
 func (m *Model) drawTop(p *screen.Pen) {
-	right, way := m.source(), m.way()
+	right, way := m.sourceStatus(), m.breadcrumb()
 	room := p.Left - 2 - screen.Width(right)
-	alarms, facts, words := display.Text{}, display.Text{}, m.words()
+	alarms, facts, words := display.Text{}, display.Text{}, m.statusNotes()
 	for _, w := range words {
 		if w.Alarm {
 			alarms = display.Join(alarms, p.Name(w.Text).Between("", "  "))
 		}
 	}
-	short := min(leastWay, 1+way.parts[len(way.parts)-1].Width())
+	short := min(minBreadcrumb, 1+way.parts[len(way.parts)-1].Width())
 	if most := max(0, room-short); alarms.Width() > most {
 		alarms = p.Pad(p.Truncate(alarms, max(0, most-2)), most)
 	}
@@ -46,7 +46,7 @@ func (m *Model) drawTop(p *screen.Pen) {
 	keep := p.Left
 	p.Left = max(0, room+1-facts.Width())
 	left := p.Left
-	m.drawWayTo(p, way)
+	m.drawBreadcrumb(p, way)
 	p.Left = keep - (left - p.Left)
 	p.Spaces(screen.Bare, p.Left-alarms.Width()-facts.Width()-screen.Width(right))
 	p.Text(screen.Bad, alarms)
@@ -54,17 +54,17 @@ func (m *Model) drawTop(p *screen.Pen) {
 	p.Texts(right)
 }
 
-// leastWay is how many cells of the way are left by what is wrong, and by what stays.
-const leastWay = 12
+// minBreadcrumb is how many cells of the way are left by what is wrong, and by what stays.
+const minBreadcrumb = 12
 
-// trail is the way to what is chosen: the source, what is inside of what, and behind the last of them
+// breadcrumb is the way to what is chosen: the source, what is inside of what, and behind the last of them
 // a place in it.
-type trail struct {
+type breadcrumb struct {
 	parts []display.Text
 	place display.Text
 }
 
-func (t trail) width() int {
+func (t breadcrumb) width() int {
 	cells := 1
 	for i, part := range t.parts {
 		if cells += part.Width(); i > 0 {
@@ -77,8 +77,8 @@ func (t trail) width() int {
 	return cells
 }
 
-// last is the end of the way, and the place in it.
-func (t trail) last() display.Text {
+// lastWithPlace is the end of the way, and the place in it.
+func (t breadcrumb) lastWithPlace() display.Text {
 	last := t.parts[len(t.parts)-1]
 	if t.place.Empty() {
 		return last
@@ -86,18 +86,18 @@ func (t trail) last() display.Text {
 	return display.Join(last, display.Lit(" "), t.place)
 }
 
-// way is the way to what is chosen.
-func (m *Model) way() (w trail) {
+// breadcrumb is the way to what is chosen.
+func (m *Model) breadcrumb() (w breadcrumb) {
 	source := m.pen.Name(m.opt.Source)
-	t, c := m.turn(), m.call()
+	t, c := m.selectedTurn(), m.selectedCall()
 	switch {
-	case m.summing():
-		return trail{parts: []display.Text{display.Lit("DEMO what you saw")}}
-	case m.onStage():
-		return m.wayOnStage(source, c)
+	case m.isSummaryOpen():
+		return breadcrumb{parts: []display.Text{display.Lit("DEMO what you saw")}}
+	case m.isTourShown():
+		return m.tourBreadcrumb(source, c)
 	}
-	if m.awaits() || t == nil {
-		return trail{parts: []display.Text{source}}
+	if m.isWaitingForClients() || t == nil {
+		return breadcrumb{parts: []display.Text{source}}
 	}
 	if x := m.view.Exchange(t.Exchange); x != nil && x.Head.File != "" && m.list.SeveralFiles() {
 		if source = m.pen.Name(path.Base(x.Head.File)); x.Head.Origin != nil {
@@ -122,18 +122,18 @@ func (m *Model) way() (w trail) {
 	return w
 }
 
-// wayOnStage is the way to what the demo shows: its claim, and the call.
-func (m *Model) wayOnStage(source display.Text, c *stream.Call) (w trail) {
-	w.parts = []display.Text{source, m.place()}
-	if c != nil && !m.opening() {
+// tourBreadcrumb is the way to what the demo shows: its claim, and the call.
+func (m *Model) tourBreadcrumb(source display.Text, c *stream.Call) (w breadcrumb) {
+	w.parts = []display.Text{source, m.sceneProgress()}
+	if c != nil && !m.isTourOpening() {
 		w.parts = append(w.parts, m.pen.Name(c.Name))
 	}
 	return w
 }
 
-// drawWayTo writes as much of the way as there is room for. The source and the last part stay longest;
+// drawBreadcrumb writes as much of the way as there is room for. The source and the last part stay longest;
 // a name loses its end, a place its beginning.
-func (m *Model) drawWayTo(p *screen.Pen, w trail) {
+func (m *Model) drawBreadcrumb(p *screen.Pen, w breadcrumb) {
 	for len(w.parts) > 2 && w.width() > p.Left {
 		w.parts = append(w.parts[:1:1], w.parts[2:]...)
 	}
@@ -151,12 +151,12 @@ func (m *Model) drawWayTo(p *screen.Pen, w trail) {
 	}
 	if room := p.Left - 1; !w.place.Empty() && room > 1 {
 		p.Spaces(screen.Bare, 1)
-		p.Text(screen.Accent, lastOfPlace(p, w.place, room))
+		p.Text(screen.Accent, placeEnd(p, w.place, room))
 	}
 }
 
-// lastOfPlace is the end of a place in so many cells.
-func lastOfPlace(p *screen.Pen, place display.Text, cells int) display.Text {
+// placeEnd is the end of a place in so many cells.
+func placeEnd(p *screen.Pen, place display.Text, cells int) display.Text {
 	if place.Width() <= cells {
 		return place
 	}
@@ -167,34 +167,34 @@ func lastOfPlace(p *screen.Pen, place display.Text, cells int) display.Text {
 	return p.Truncate(display.Join(more, display.Skip(place, place.Width()-cells+more.Width())), cells)
 }
 
-// source says whether things move, and whether the panes go with them. Where the line of
+// sourceStatus says whether things move, and whether the panes go with them. Where the line of
 // time is drawn, that says so.
-func (m *Model) source() (right []screen.StyledText) {
-	if m.stripRows() > 0 && !m.onStage() {
+func (m *Model) sourceStatus() (right []screen.StyledText) {
+	if m.stripRows() > 0 && !m.isTourShown() {
 		return nil
 	}
-	if m.follow && (m.moving() && !m.held() && !m.awaits() || m.onStage() && m.walk.playing) {
+	if m.follow && (m.isLive() && !m.isPaused() && !m.isWaitingForClients() || m.isTourShown() && m.moment.playing) {
 		right = append(right, screen.StyledText{Role: screen.Live, Text: display.Lit("FOLLOW  ")})
 		if m.w < wideTop {
 			right[0].Text = display.Lit("FOLLOW ")
 		}
 	}
-	return append(right, m.motion())
+	return append(right, m.motionWord())
 }
 
 // wideTop is how wide a screen is whose first row has room for a speed that is nothing special.
 const wideTop = 60
 
-// motion is that in one word.
-func (m *Model) motion() screen.StyledText {
+// motionWord is that in one word.
+func (m *Model) motionWord() screen.StyledText {
 	switch p := m.opt.Playback; {
-	case m.summing():
+	case m.isSummaryOpen():
 		return screen.StyledText{Role: screen.Muted, Text: display.Lit("END")}
-	case m.onStage() && !m.stage.waits:
-		return screen.StyledText{Role: screen.Live, Text: m.speed("PLAY", m.walk.speed)}
-	case m.held():
-		return m.walkWord()
-	case m.moving() && m.settled():
+	case m.isTourShown() && !m.tour.waits:
+		return screen.StyledText{Role: screen.Live, Text: m.speedText("PLAY", m.moment.speed)}
+	case m.isPaused():
+		return m.playWord()
+	case m.isLive() && m.hasSourceEnded():
 		return screen.StyledText{Role: screen.Live, Text: display.Lit("LIVE")}
 	case m.failure != nil:
 		return screen.StyledText{Role: screen.Bad, Text: display.Lit("LOST")}
@@ -203,47 +203,47 @@ func (m *Model) motion() screen.StyledText {
 	case m.opt.Inbox == nil:
 		return screen.StyledText{}
 	case p != nil && p.Paused():
-		return screen.StyledText{Role: screen.Caution, Text: m.speed("PAUSED", p.Speed())}
+		return screen.StyledText{Role: screen.Caution, Text: m.speedText("PAUSED", p.Speed())}
 	case p != nil:
-		return screen.StyledText{Role: screen.Live, Text: m.speed("PLAY", p.Speed())}
-	case m.awaits() || m.turns() == 0:
+		return screen.StyledText{Role: screen.Live, Text: m.speedText("PLAY", p.Speed())}
+	case m.isWaitingForClients() || m.turnCount() == 0:
 		return screen.StyledText{Role: screen.Muted, Text: display.Lit("WAITING")}
 	}
 	return screen.StyledText{Role: screen.Live, Text: display.Lit("LIVE")}
 }
 
-// speed is a word and a speed, which goes without saying if it is that of life and there is little
+// speedText is a word and a speed, which goes without saying if it is that of life and there is little
 // room.
-func (m *Model) speed(word string, speed float64) display.Text {
+func (m *Model) speedText(word string, speed float64) display.Text {
 	if speed == 1 && (m.w < wideTop || word == "PAUSED") {
 		return m.draw.Clean(word)
 	}
 	return display.Join(m.draw.Format("%s %g", word, speed), m.pen.Glyph.Times)
 }
 
-// words are what there is to know about the source besides what it brings.
-func (m *Model) words() (words []Word) {
+// statusNotes are what there is to know about the source besides what it brings.
+func (m *Model) statusNotes() (words []StatusNote) {
 	if m.opt.Status != nil {
 		words = append(words, m.opt.Status()...)
 	}
 	if m.failure != nil {
-		words = append(words, Word{Text: m.failure.Error(), Alarm: true})
+		words = append(words, StatusNote{Text: m.failure.Error(), Alarm: true})
 	}
-	if m.parting {
+	if m.quitPending {
 		text := m.draw.Format("quits when %s end", screen.Plural(len(m.openExchanges()), "stream"))
 		if len(m.openExchanges()) == 0 {
 			text = display.Lit("quits when the client has ended")
 		}
-		words = append(words, Word{Text: text.String()})
+		words = append(words, StatusNote{Text: text.String()})
 	}
 	if n := m.in.Dropped(); n > 0 {
-		words = append(words, Word{Text: m.draw.Format("%s dropped (--keep %s)", screen.Plural(n, "turn"), asFlag(m.opt.Keep)).String()})
+		words = append(words, StatusNote{Text: m.draw.Format("%s dropped (--keep %s)", screen.Plural(n, "turn"), asFlag(m.opt.Keep)).String()})
 	}
 	if n := m.in.Others.Count; n > 0 {
-		words = append(words, Word{Text: screen.Plural(int(n), "other line").String()})
+		words = append(words, StatusNote{Text: screen.Plural(int(n), "other line").String()})
 	}
-	if m.rate.last > 0 && m.moving() {
-		words = append(words, Word{Text: screen.Bytes(m.rate.last).Between("", "/s").String()})
+	if m.rate.last > 0 && m.isLive() {
+		words = append(words, StatusNote{Text: screen.Bytes(m.rate.last).Between("", "/s").String()})
 	}
 	return words
 }

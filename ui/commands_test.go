@@ -31,8 +31,8 @@ func TestJQ(t *testing.T) {
 	s.press(":jq .n<enter>").shows("JQ  .n  of this call  asking").settle().shows("1 answer from 1 call", "1  good                  1")
 	s.press("<tab>").settle().shows("of all calls", "4 answers from 6 calls", "2 no JSON", "no JSON: invalid character 'x'")
 	s.press("jj<enter>")
-	if s.chosenName() != "broken" || s.chosen.Turn != 2 {
-		t.Error("enter leads to", s.chosenName(), s.chosen)
+	if s.chosenName() != "broken" || s.selected.Turn != 2 {
+		t.Error("enter leads to", s.chosenName(), s.selected)
 	}
 	s.press("g:jq .n,.n<enter>").settle().shows("of this turn", "2 answers from 1 call").press("<esc>")
 	s.press(":jq .n[<enter>").shows("at byte ").press(":jq<enter><enter>").shows("jq wants an expression")

@@ -74,7 +74,7 @@ func TestCompare(t *testing.T) {
 	}
 	s.end().shows("None agree. g failed: HTTP 429; m made one call of two. 2 members differ.", "Quota exceeded", "≠  \"Bergen\"", "≈  3.0", "≠  2, no 2, with 3", "tool_calls", "I look.", "sonnet-4-5")
 	s.press("go")
-	if s.turn().Exchange != 2 || s.covered() {
+	if s.selectedTurn().Exchange != 2 || s.isCovered() {
 		t.Errorf("o leads to %s", s.where())
 	}
 }
@@ -101,7 +101,7 @@ func TestMarkedTurns(t *testing.T) {
 	s := manyTurns(t, 6).resize(160, 40).press("1g=").shows("COMPARE 4 near that call ").press("<esc>")
 	s.press("gm").shows("1 turn marked").press("jj=").shows("COMPARE 2 marked").press("<esc>")
 	s.press("mjjmjjmjjm").shows("5 turns marked").press("=").shows("COMPARE 5 marked").press("=G=").shows("COMPARE 6 marked", "▌").press("=gm")
-	if len(s.marks) != 4 || slices.Contains(s.marks, s.chosen) {
+	if len(s.marks) != 4 || slices.Contains(s.marks, s.selected) {
 		t.Errorf("%d marks", len(s.marks))
 	}
 	s.press("D<enter>")

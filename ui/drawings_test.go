@@ -79,11 +79,11 @@ func feeding(records func(testing.TB) []stream.Record) func(*rig) {
 	}
 }
 
-func touring(o *Options) { o.Source, o.Stage = "demo tour", true }
+func touring(o *Options) { o.Source, o.Tour = "demo tour", true }
 
 func tourWhole(s *rig) { s.feed(tourRecords(s.t, scenarios...)...).end() }
 
-func awaiting(o *Options) { waiting(new([]Word))(o) }
+func awaiting(o *Options) { waiting(new([]StatusNote))(o) }
 
 // threeStreams are open, two of one client.
 func threeStreams(s *rig) {
@@ -95,7 +95,7 @@ func threeStreams(s *rig) {
 
 // breaking holds an answer.
 func breaking(o *Options) {
-	o.Status = func() []Word { return []Word{{Text: "HELD 1", Alarm: true}} }
+	o.Status = func() []StatusNote { return []StatusNote{{Text: "HELD 1", Alarm: true}} }
 	o.Break = &stopper{filter: "tool:run_shell", holds: []modes.Hold{{
 		Exchange: 0, Why: "run_shell of turn 1 matches tool:run_shell", For: 3 * time.Second, Left: time.Minute, Given: 1204, Waiting: 340,
 		Next: []byte("event: content_block_stop\ndata: {\"type\":\"content_block_stop\",\"index\":1}\n\n"),

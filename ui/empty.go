@@ -39,7 +39,7 @@ func (m *Model) emptyLines() []line {
 	case m.opt.Inbox != nil:
 		lines = append(lines, line{text: "Waiting for the first bytes of " + source, role: screen.Plain})
 	}
-	for _, f := range lastOf(m.in.Session().Findings, mostNotes) { // of the source itself
+	for _, f := range lastOf(m.in.Session().Findings, maxNotes) { // of the source itself
 		lines = append(lines, line{text: f.Message, role: screen.Caution})
 	}
 	for _, way := range [][2]string{
@@ -62,8 +62,8 @@ func (m *Model) emptyLines() []line {
 	return append(lines, line{text: last, role: screen.Muted})
 }
 
-// mostNotes is how many of the latest notes about the source are shown where there is nothing else.
-const mostNotes = 3
+// maxNotes is how many of the latest notes about the source are shown where there is nothing else.
+const maxNotes = 3
 
 func lastOf[T any](list []T, most int) []T { return list[max(0, len(list)-most):] }
 

@@ -35,9 +35,9 @@ func TestFollow(t *testing.T) {
 		if s.follow != c.want {
 			t.Errorf("after %q it follows: %t", c.keys, s.follow)
 		}
-		before, n := s.chosen, len(a.records)
+		before, n := s.selected, len(a.records)
 		s.feed(a.args(2, `1,2]}`).seal().call("toolu_3", "third", `{"c":`).more(n)...)
-		if c.want && s.chosenName() != "third" || !c.want && s.chosen != before {
+		if c.want && s.chosenName() != "third" || !c.want && s.selected != before {
 			t.Errorf("after %q and a new call %s is chosen", c.keys, s.chosenName())
 		}
 	}
@@ -151,7 +151,7 @@ func TestDemoKey(t *testing.T) {
 			prepare(o)
 		})
 		if name == "ended" {
-			s.send(arrived{})
+			s.send(inboxReady{})
 		}
 		s.shows("d plays the demo").press("d").shows("demo", "PLAY 1×")
 		for _, r := range tourRecords(t, "malformed") {
@@ -159,7 +159,7 @@ func TestDemoKey(t *testing.T) {
 				t.Fatalf("%s: the inbox is closed", name)
 			}
 		}
-		s.send(arrived{})
+		s.send(inboxReady{})
 		s.press("}").shows("1/12", "run_shell", "malformed", "byte 87").press("d").shows("coming").hides("run_shell")
 	}
 }
@@ -174,7 +174,7 @@ func TestEnds(t *testing.T) {
 	s, _ = liveScreen(t)
 	why := errors.New("read agent.sse: it was taken away")
 	s.inbox.Close(why)
-	s.send(arrived{})
+	s.send(inboxReady{})
 	if s.shows("LOST", "it was taken away"); !errors.Is(s.Err(), why) {
 		t.Errorf("the error is %v", s.Err())
 	}
@@ -214,7 +214,7 @@ func TestRate(t *testing.T) {
 			t.Fatal("it never stops to look at the clock")
 		}
 		s.now = s.now.Add(time.Second)
-		s.send(quiet(s.now))
+		s.send(rateTick(s.now))
 	}
 	if s.hides("B/s"); s.cmd != nil {
 		t.Error("an idle screen looks at the clock")

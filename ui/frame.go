@@ -2,17 +2,17 @@ package ui
 
 import "toolscope/ui/screen"
 
-// leastWidth and leastHeight are the smallest window that is drawn into.
+// minWidth and leastHeight are the smallest window that is drawn into.
 const (
-	leastWidth  = 20
-	leastHeight = 5
+	minWidth  = 20
+	minHeight = 5
 )
 
 func (m *Model) bodyHeight() int { return max(1, m.h-2-m.stripRows()) }
 
-func (m *Model) columns() []column {
-	above, below := m.margins()
-	return m.arrange(m.w, max(1, m.bodyHeight()-above-below))
+func (m *Model) paneColumns() []column {
+	above, below := m.marginRows()
+	return m.arrangeBody(m.w, max(1, m.bodyHeight()-above-below))
 }
 
 // drawFrame draws one frame: a line with where we are, the body, a line with what is going on. Each row
@@ -20,7 +20,7 @@ func (m *Model) columns() []column {
 func (m *Model) drawFrame() string {
 	p := &m.pen
 	p.Reset()
-	if m.w < leastWidth || m.h < leastHeight {
+	if m.w < minWidth || m.h < minHeight {
 		return m.tooSmall()
 	}
 	p.Field(m.w)
@@ -29,11 +29,11 @@ func (m *Model) drawFrame() string {
 		p.Fill(screen.Bare)
 	}
 	body := m.bodyHeight()
-	m.cols = m.columns()
+	m.cols = m.paneColumns()
 	for y := range body {
 		p.Newline()
 		p.Field(m.w)
-		m.drawSeat(p, len(m.seats.all), y, body)
+		m.drawMode(p, len(m.modeStack.all), y, body)
 		p.Fill(screen.Bare)
 	}
 	for y := range min(m.stripRows(), m.h-3) {
@@ -52,11 +52,11 @@ func (m *Model) drawFrame() string {
 // drawStrip writes row y of what stands between the body and the keys: the strip of time, or what the
 // demo says.
 func (m *Model) drawStrip(p *screen.Pen, y int) {
-	if m.onStage() {
+	if m.isTourShown() {
 		m.drawCaption(p, y)
 		return
 	}
-	m.walk.strip.Draw(p, y)
+	m.moment.strip.Draw(p, y)
 }
 
 func (m *Model) tooSmall() string {
@@ -67,7 +67,7 @@ func (m *Model) tooSmall() string {
 		}
 		p.Field(m.w)
 		if y == 0 {
-			p.Text(screen.Caution, m.draw.Format("at least %dx%d", leastWidth, leastHeight))
+			p.Text(screen.Caution, m.draw.Format("at least %dx%d", minWidth, minHeight))
 		}
 		p.Fill(screen.Bare)
 	}
@@ -76,17 +76,17 @@ func (m *Model) tooSmall() string {
 
 // drawPanes writes row y of the panes.
 func (m *Model) drawPanes(p *screen.Pen, y int) {
-	if m.opening() {
+	if m.isTourOpening() {
 		m.drawOpening(p, y, m.bodyHeight())
 		return
 	}
-	if m.awaits() {
-		m.drawAwait(p, y, m.bodyHeight())
+	if m.isWaitingForClients() {
+		m.drawSetup(p, y, m.bodyHeight())
 		return
 	}
 	if len(m.in.Session().Turns) == 0 {
 		if len(m.in.Executed().Requests) > 0 {
-			m.drawServed(p, y, m.bodyHeight())
+			m.drawMCP(p, y, m.bodyHeight())
 			return
 		}
 		m.drawEmpty(p, y, m.bodyHeight())
@@ -95,7 +95,7 @@ func (m *Model) drawPanes(p *screen.Pen, y int) {
 	if m.large && m.drawMargin(p, y) {
 		return
 	}
-	above, _ := m.margins()
+	above, _ := m.marginRows()
 	for i, c := range m.cols {
 		if i > 0 {
 			p.Field(1)

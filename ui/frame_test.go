@@ -29,7 +29,7 @@ var looks = []struct{ keys, back string }{
 // control but line ends and SGR.
 func checkFrame(t testing.TB, s *rig) {
 	t.Helper()
-	checkKeys(t, s.top().Keys())
+	checkKeys(t, s.activeMode().Keys())
 	view := s.View()
 	rows := strings.Split(view, "\n")
 	if len(rows) != s.h {
@@ -198,7 +198,7 @@ func TestFramesOfAnySize(t *testing.T) {
 			s.press(looks[i/3%len(looks)].keys)
 		}
 		checkFrame(t, s)
-		if small := s.w < leastWidth || s.h < leastHeight; small != strings.HasPrefix("at least 20x5", strings.TrimRight(s.rows()[0], "… ")) {
+		if small := s.w < minWidth || s.h < minHeight; small != strings.HasPrefix("at least 20x5", strings.TrimRight(s.rows()[0], "… ")) {
 			t.Fatalf("at %dx%d:\n%s", s.w, s.h, s.text())
 		}
 		s.press("<esc><esc>")

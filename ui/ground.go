@@ -5,12 +5,12 @@ import (
 	"toolscope/ui/screen"
 )
 
-// Ground is what the background of the terminal is.
-type Ground struct{ Known, Dark bool }
+// Background is what the background of the terminal is.
+type Background struct{ Known, Dark bool }
 
 // Paints reports whether a theme paints its own background there: where the terminal's has another
 // lightness, or nobody knows and the theme was asked for.
-func (g Ground) Paints(t themes.Theme, asked bool) bool {
+func (g Background) Paints(t themes.Theme, asked bool) bool {
 	if g.Known {
 		return g.Dark != t.Dark
 	}
@@ -27,7 +27,7 @@ func (m *Model) penOf(t themes.Theme) screen.Pen {
 	return screen.NewPen(t, m.opt.Depth, m.draw, paints)
 }
 
-// paint has everything drawn in a theme.
-func (m *Model) paint(t themes.Theme) {
+// setTheme has everything drawn in a theme.
+func (m *Model) setTheme(t themes.Theme) {
 	m.pen = m.penOf(t)
 }

@@ -24,7 +24,7 @@ func TestGround(t *testing.T) {
 		{true, true, true, false, termenv.ANSI256, true}, {true, true, true, false, termenv.ANSI, false}, {true, true, true, false, termenv.Ascii, false},
 	} {
 		s := newScreen(t, 120, 30, func(o *Options) {
-			o.Terminal, o.Asked, o.Theme, o.Depth = Ground{Known: c.known, Dark: c.dark}, c.asked, themes.Default(c.theme), c.depth
+			o.Terminal, o.Asked, o.Theme, o.Depth = Background{Known: c.known, Dark: c.dark}, c.asked, themes.Default(c.theme), c.depth
 		}).feed(body("agent.sse")(t)...)
 		for _, keys := range []string{"", "2jjl", "4", "?", "<esc>1gz"} {
 			s.press(keys)

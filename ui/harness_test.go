@@ -59,7 +59,7 @@ func newScreen(t testing.TB, w, h int, change ...func(*Options)) *rig {
 }
 
 // mode is what has the keyboard.
-func (s *rig) mode() any { return s.top().Mode }
+func (s *rig) mode() any { return s.activeMode().Mode }
 
 // thin is every how many samples are looked at: all, where there is time.
 func thin() int {
@@ -114,9 +114,9 @@ func (s *rig) feed(records ...stream.Record) *rig {
 	for _, r := range records {
 		s.inbox.Put(r)
 	}
-	s.send(arrived{})
+	s.send(inboxReady{})
 	for s.inbox.Waiting() > 0 {
-		s.send(arrived{})
+		s.send(inboxReady{})
 	}
 	return s
 }
@@ -124,7 +124,7 @@ func (s *rig) feed(records ...stream.Record) *rig {
 // end says that the source has ended.
 func (s *rig) end() *rig {
 	s.inbox.Close(nil)
-	s.send(arrived{})
+	s.send(inboxReady{})
 	return s
 }
 

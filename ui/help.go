@@ -9,19 +9,19 @@ import (
 
 // openHelp says what the signs mean and which keys there are, those of the place one is in first.
 func (m *Model) openHelp() {
-	keys := m.keysOf(m.top().Mode)
-	if _, browsing := m.top().Mode.(browse); browsing {
-		m.open(modes.NewHelp(asHost{m}, &m.pen, m.browsingPlaces(keys)))
+	keys := m.keysOf(m.activeMode().Mode)
+	if _, browsing := m.activeMode().Mode.(browse); browsing {
+		m.pushMode(modes.NewHelp(modeHost{m}, &m.pen, m.browsingPlaces(keys)))
 		return
 	}
-	groups, _ := m.grouped(m.everywhere())
+	groups, _ := m.groupBindings(m.userGlobalKeys())
 	anywhere := modes.KeyGroup{Title: display.Lit("Anywhere")}
 	for _, g := range groups {
 		anywhere.Keys = append(anywhere.Keys, g.Keys...)
 	}
-	browsing, _ := m.grouped(m.keysOf(browse{m}))
-	m.open(modes.NewHelp(asHost{m}, &m.pen, []modes.KeyContext{
-		{Name: display.Lit("here"), Groups: []modes.KeyGroup{{Title: display.Lit("Here"), Keys: keys}, anywhere}, Press: m.press},
+	browsing, _ := m.groupBindings(m.keysOf(browse{m}))
+	m.pushMode(modes.NewHelp(modeHost{m}, &m.pen, []modes.KeyContext{
+		{Name: display.Lit("here"), Groups: []modes.KeyGroup{{Title: display.Lit("Here"), Keys: keys}, anywhere}, Press: m.pressKey},
 		{Name: display.Lit("while browsing"), Groups: browsing},
 	}))
 }
@@ -29,8 +29,8 @@ func (m *Model) openHelp() {
 // browsingPlaces are the focused pane, with what works whatever pane has the focus, then each other
 // pane, then what is behind them.
 func (m *Model) browsingPlaces(keys []screen.Binding) []modes.KeyContext {
-	here, elsewhere := m.grouped(keys)
-	places := []modes.KeyContext{{Name: placeName(m.focus), Groups: append(here, m.typedWords()), Press: m.press}}
+	here, elsewhere := m.groupBindings(keys)
+	places := []modes.KeyContext{{Name: placeName(m.focus), Groups: append(here, m.commandKeys()), Press: m.pressKey}}
 	for _, p := range m.table {
 		if p.Pane == m.focus {
 			continue
@@ -38,17 +38,17 @@ func (m *Model) browsingPlaces(keys []screen.Binding) []modes.KeyContext {
 		name := placeName(p.Pane)
 		places = append(places, modes.KeyContext{Name: name, Groups: []modes.KeyGroup{{Title: name, Keys: m.asUser(p.Keys(), false)}}, Press: func(key string) {
 			m.focusOn(p.Pane)
-			m.press(key)
+			m.pressKey(key)
 		}})
 	}
 	return append(places, modes.KeyContext{Name: display.Lit("in views that keys above open"), Groups: elsewhere})
 }
 
-// typedWords are the words that are typed behind ":", as the help lists them: what is behind a word is
+// commandKeys are the words that are typed behind ":", as the help lists them: what is behind a word is
 // asked for then.
-func (m *Model) typedWords() modes.KeyGroup {
+func (m *Model) commandKeys() modes.KeyGroup {
 	g := modes.KeyGroup{Title: display.Lit("Words behind :")}
-	for _, c := range m.commands() {
+	for _, c := range m.typedCommands() {
 		g.Keys = append(g.Keys, screen.Binding{Keys: []string{":" + c.Word}, Does: c.Does})
 	}
 	return g

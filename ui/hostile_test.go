@@ -72,7 +72,7 @@ func TestFramesOfHostileStreams(t *testing.T) {
 						checkFrame(t, s)
 					}
 					s.inbox.Close(fmt.Errorf("read %s: it failed", text))
-					s.send(arrived{})
+					s.send(inboxReady{})
 					tour(t, [][2]int{{72, 20}, {160, 30}}[i%2:i%2+1], s)
 				}
 			})

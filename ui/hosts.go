@@ -6,25 +6,25 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 )
 
-// hostsTick asks how machines are doing, also when nothing comes of them.
-type hostsTick struct{}
+// machinesTick asks how machines are doing, also when nothing comes of them.
+type machinesTick struct{}
 
-// hostsEvery is how old what is known of machines may be.
-const hostsEvery = time.Second
+// machinesInterval is how old what is known of machines may be.
+const machinesInterval = time.Second
 
-func tickHosts() tea.Cmd {
-	return tea.Tick(hostsEvery, func(time.Time) tea.Msg { return hostsTick{} })
+func tickMachines() tea.Cmd {
+	return tea.Tick(machinesInterval, func(time.Time) tea.Msg { return machinesTick{} })
 }
 
-// lookAtHosts takes how machines are doing, and again later as long as more may come.
-func (m *Model) lookAtHosts() tea.Cmd {
-	if m.opt.Hosts == nil {
+// updateMachines takes how machines are doing, and again later as long as more may come.
+func (m *Model) updateMachines() tea.Cmd {
+	if m.opt.Machines == nil {
 		return nil
 	}
-	m.scene.Machines = m.opt.Hosts()
-	m.refresh()
+	m.context.Machines = m.opt.Machines()
+	m.refreshPanes()
 	if m.ended {
 		return nil
 	}
-	return tickHosts()
+	return tickMachines()
 }

@@ -37,19 +37,19 @@ func machines(t testing.TB) (all []stream.Record) {
 // TestStays: how the source is doing stays on the screen where other words have no room, and the way to what is
 // chosen with its end.
 func TestStays(t *testing.T) {
-	words := []Word{{Text: "something that is not as important"}, {Text: "97 hosts · 99.8k/s · lag 0.1 s · lost 0 B", Stays: true}}
+	words := []StatusNote{{Text: "something that is not as important"}, {Text: "97 hosts · 99.8k/s · lag 0.1 s · lost 0 B", Stays: true}}
 	s := newScreen(t, 80, 24, func(o *Options) {
 		o.Source = "hub nats://127.0.0.1:4222?since=15m"
-		o.Status = func() []Word { return words }
+		o.Status = func() []StatusNote { return words }
 	})
 	s.feed(machines(t)...)
 	s.shows("97 hosts · 99.8k/s · lag 0.1 s · lost 0 B").hides("as important")
-	words = append(words, Word{Text: "SILENT web1", Alarm: true})
-	s.send(hostsTick{})
+	words = append(words, StatusNote{Text: "SILENT web1", Alarm: true})
+	s.send(machinesTick{})
 	s.shows("SILENT web1")
 	checkFrame(t, s)
 	words[1].Brief, words[2].Text = "lag 0.1 s · lost 0 B", "1 host SILENT: web1"
-	s.send(hostsTick{})
+	s.send(machinesTick{})
 	s.shows("1 host SILENT: web1  lag 0.1 s · lost 0 B").hides("97 hosts")
 	checkFrame(t, s)
 }
@@ -62,22 +62,22 @@ func TestMachines(t *testing.T) {
 		{Name: "web-3", Age: 42 * time.Second, Silent: true}, {Name: "web-4", Age: 7 * time.Minute, Read: true},
 	}
 	for _, size := range [][2]int{{80, 24}, {140, 40}, {250, 60}} {
-		s := newScreen(t, size[0], size[1], func(o *Options) { o.Hosts = func() []panes.MachineState { return states } })
+		s := newScreen(t, size[0], size[1], func(o *Options) { o.Machines = func() []panes.MachineState { return states } })
 		s.feed(machines(t)...)
-		s.send(hostsTick{})
+		s.send(machinesTick{})
 		s.shows("▸ web-1", "▸ web-2", "▸ web-3", "▸ web-4", "SILENT 42 s", "heard 14 s ago", "sent 7 min ago", "bad")
-		first := s.turn()
+		first := s.selectedTurn()
 		x := s.view.Exchange(first.Exchange)
 		for range 3 {
 			s.feed(machines(t)...)
-			if now := s.view.Exchange(s.turn().Exchange); now.Head.Origin.Host != x.Head.Origin.Host {
+			if now := s.view.Exchange(s.selectedTurn().Exchange); now.Head.Origin.Host != x.Head.Origin.Host {
 				t.Fatalf("%v: from %s what is followed went to %s", size, x.Head.Origin.Host, now.Head.Origin.Host)
 			}
 		}
 		s.press("1g").shows("▌▸ web-1")
 		s.press("<enter>").shows("▾ web-1", "▸ web-2")
 		s.press("j").hides("▌▾ web-1")
-		if s.view.Exchange(s.turn().Exchange).Head.Origin.Host != "web-1" {
+		if s.view.Exchange(s.selectedTurn().Exchange).Head.Origin.Host != "web-1" {
 			t.Error("the row below is of another machine")
 		}
 		s.press("k").shows("▌▾ web-1")
@@ -100,7 +100,7 @@ func TestMachinesAlarm(t *testing.T) {
 	seen := map[string]bool{}
 	for range 12 {
 		s.press("1!")
-		of := s.view.Exchange(s.turn().Exchange).Head.Origin.Host
+		of := s.view.Exchange(s.selectedTurn().Exchange).Head.Origin.Host
 		seen[of] = true
 		if !strings.Contains(s.text(), "▾ "+of) {
 			t.Fatalf("%s is folded, though a call of it was led to:\n%s", of, s.text())
@@ -128,8 +128,8 @@ func TestOneMachine(t *testing.T) {
 // TestMachinesWithoutTurns: where machines are there and no turn of any, every key that moves works, and none hangs.
 func TestMachinesWithoutTurns(t *testing.T) {
 	states := []panes.MachineState{{Name: "web-1"}, {Name: "web-2"}, {Name: "web-3"}}
-	s := newScreen(t, 140, 40, func(o *Options) { o.Hosts = func() []panes.MachineState { return states } })
-	s.send(hostsTick{})
+	s := newScreen(t, 140, 40, func(o *Options) { o.Machines = func() []panes.MachineState { return states } })
+	s.send(machinesTick{})
 	for _, key := range []string{"!", "j", "k", "G", "g", "<enter>", "-", "*", "n", "N", ",", ".", "/x<enter>", "<esc>", "fmodel:x<enter>", "f<enter>"} {
 		s.press(key)
 	}
@@ -140,9 +140,9 @@ func TestMachinesWithoutTurns(t *testing.T) {
 // when side requests are hidden, and when one goes back in time.
 func TestMachineStays(t *testing.T) {
 	states := []panes.MachineState{{Name: "web-2"}, {Name: "web-4"}, {Name: "web-5"}}
-	s := newScreen(t, 140, 40, func(o *Options) { o.Hosts = func() []panes.MachineState { return states } })
+	s := newScreen(t, 140, 40, func(o *Options) { o.Machines = func() []panes.MachineState { return states } })
 	s.feed(machines(t)...)
-	s.send(hostsTick{})
+	s.send(machinesTick{})
 	s.press("1gjjj").shows("▌▸ web-4")
 	s.press("H").shows("▌▸ web-4").press("H").shows("▌▸ web-4")
 	s.press("<enter>").shows("▌▾ web-4").press("j").shows("▌▸ web-5").press("kk").shows("▌▸ web-3")
@@ -152,30 +152,30 @@ func TestMachineStays(t *testing.T) {
 // TestSecondMachine: what somebody looks at keeps its row when a second machine comes.
 func TestSecondMachine(t *testing.T) {
 	states := []panes.MachineState{{Name: "web-1"}}
-	s := newScreen(t, 140, 40, func(o *Options) { o.Hosts = func() []panes.MachineState { return states } })
+	s := newScreen(t, 140, 40, func(o *Options) { o.Machines = func() []panes.MachineState { return states } })
 	for _, r := range machines(t) {
 		if r.Exchange < 100 {
 			s.feed(r)
 		}
 	}
-	s.send(hostsTick{})
+	s.send(machinesTick{})
 	s.press("1gj").shows("▾ web-1").hides("▌▾ web-1")
 	states = []panes.MachineState{{Name: "web-1"}, {Name: "web-2"}}
-	s.send(hostsTick{})
+	s.send(machinesTick{})
 	s.shows("▾ web-1", "▸ web-2").hides("▌▾ web-1")
 	s.press("*").shows("▌▸ web-1")
 }
 
 // TestAlarmCut: an alarm that there is too little room for stands apart from what follows it.
 func TestAlarmCut(t *testing.T) {
-	words := []Word{{Text: "HUB NOT REACHED", Alarm: true}, {Text: "1 host SILENT: web-3", Alarm: true}}
+	words := []StatusNote{{Text: "HUB NOT REACHED", Alarm: true}, {Text: "1 host SILENT: web-3", Alarm: true}}
 	s := newScreen(t, 40, 10, func(o *Options) {
-		o.Status = func() []Word { return words }
+		o.Status = func() []StatusNote { return words }
 	})
 	s.feed(machines(t)...)
 	s.press("1g").shows("HUB NOT REACHED", "…  ").hides("…LIVE")
 	checkFrame(t, s)
 	words = words[1:]
-	s.send(hostsTick{})
+	s.send(machinesTick{})
 	s.press("F").shows("1 host SILENT:…  FOLLOW LIVE")
 }

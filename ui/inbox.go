@@ -26,38 +26,38 @@ type Inbox interface {
 const (
 	batchBytes = 1 << 20
 	batchTime  = 4 * time.Millisecond
-	pieceBytes = 1 << 15
+	takeBytes  = 1 << 15
 )
 
-// arrived says that the bell of an inbox rang; of the source's, if it names none.
-type arrived struct{ in Inbox }
+// inboxReady says that the bell of an inbox rang; of the source's, if it names none.
+type inboxReady struct{ in Inbox }
 
 // frameTime is how long the program lets records gather after it took some.
 const frameTime = time.Second / 60
 
-// listen waits for the bell. It reacts first and sleeps after: the first record is shown at once,
+// waitForInbox waits for the bell. It reacts first and sleeps after: the first record is shown at once,
 // and bursts gather during the pause.
-func listen(to Inbox, pause time.Duration) tea.Cmd {
+func waitForInbox(to Inbox, pause time.Duration) tea.Cmd {
 	return func() tea.Msg {
 		time.Sleep(pause)
 		<-to.Wakeups()
-		return arrived{to}
+		return inboxReady{to}
 	}
 }
 
-// read has the inspector read one batch, and reports whether more waits.
-func (m *Model) read(inbox Inbox) (more bool) {
+// readBatch has the inspector read one batch, and reports whether more waits.
+func (m *Model) readBatch(inbox Inbox) (more bool) {
 	var batch []stream.Record
 	start, size := m.opt.Now(), 0
 	for more = true; more && size < batchBytes && m.opt.Now().Sub(start) < batchTime; {
-		batch, more = inbox.Take(pieceBytes)
+		batch, more = inbox.Take(takeBytes)
 		for _, r := range batch {
 			m.in.Write(r)
 			m.lastAt = max(m.lastAt, r.At)
 			size += len(r.Data)
 			if r.End {
-				delete(m.post.flying, r.Exchange)
-				m.stay.thrift.ends++
+				delete(m.outbox.flying, r.Exchange)
+				m.redraw.budget.ends++
 			}
 		}
 	}
@@ -68,35 +68,35 @@ func (m *Model) read(inbox Inbox) (more bool) {
 	return more
 }
 
-// take reads one batch from an inbox.
-func (m *Model) take(inbox Inbox) tea.Cmd {
+// handleInbox reads one batch from an inbox.
+func (m *Model) handleInbox(inbox Inbox) tea.Cmd {
 	if inbox == nil {
 		inbox = m.opt.Inbox
 	}
-	more := m.read(inbox)
+	more := m.readBatch(inbox)
 	ended, why := inbox.Done()
 	if inbox == m.opt.Answers {
-		m.landed()
+		m.followSentTurn()
 	} else if ended {
 		m.endSource(why)
 	}
-	if m.follow && !m.covered() && !m.held() {
-		m.chosen = m.newest()
+	if m.follow && !m.isCovered() && !m.isPaused() {
+		m.selected = m.newestShown()
 	}
 	m.makeRoom()
-	m.rehearse()
-	m.part()
+	m.findScenes()
+	m.quitWhenIdle()
 	m.noteNews()
-	m.refresh()
+	m.refreshPanes()
 	if ended {
 		return nil
 	}
 	if more {
 		inbox.Wake()
-		return listen(inbox, 0)
+		return waitForInbox(inbox, 0)
 	}
 	if m.opt.Calm {
-		return listen(inbox, frameTime)
+		return waitForInbox(inbox, frameTime)
 	}
-	return tea.Batch(listen(inbox, frameTime), m.rate.watch())
+	return tea.Batch(waitForInbox(inbox, frameTime), m.rate.scheduleTick())
 }

@@ -13,27 +13,27 @@ import (
 // no moment of the source. The screen shows it, and a log file has the same lines. Any goroutine may
 // write to it.
 type Journal struct {
-	mu   sync.Mutex
-	all  []noted
-	gone int                             // before them
-	to   func(at time.Time, text string) // where else each line goes; may be nil
+	mu      sync.Mutex
+	all     []journalLine
+	dropped int                             // before them
+	to      func(at time.Time, text string) // where else each line goes; may be nil
 }
 
-// noted is a line of it.
-type noted struct {
+// journalLine is a line of it.
+type journalLine struct {
 	at   time.Time
 	role screen.Role
 	text string
 }
 
-// mostNoted is how many lines are kept.
-const mostNoted = 1000
+// maxJournalLines is how many lines are kept.
+const maxJournalLines = 1000
 
 // Note adds what the program says of itself outside of the screen.
-func (j *Journal) Note(at time.Time, text string) { j.add(noted{at, screen.Caution, text}) }
+func (j *Journal) Note(at time.Time, text string) { j.add(journalLine{at, screen.Caution, text}) }
 
-// To has each line be written to another place too, those first that are kept already.
-func (j *Journal) To(write func(at time.Time, text string)) {
+// ForwardTo has each line be written to another place too, those first that are kept already.
+func (j *Journal) ForwardTo(write func(at time.Time, text string)) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for _, n := range j.all {
@@ -43,15 +43,15 @@ func (j *Journal) To(write func(at time.Time, text string)) {
 }
 
 // add adds a line, unless it says again what the last one does.
-func (j *Journal) add(line noted) {
+func (j *Journal) add(line journalLine) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if n := len(j.all); line.text == "" || n > 0 && j.all[n-1].text == line.text {
 		return
 	}
-	if len(j.all) >= 2*mostNoted {
-		j.gone += len(j.all) - mostNoted
-		j.all = append(j.all[:0], j.all[len(j.all)-mostNoted:]...)
+	if len(j.all) >= 2*maxJournalLines {
+		j.dropped += len(j.all) - maxJournalLines
+		j.all = append(j.all[:0], j.all[len(j.all)-maxJournalLines:]...)
 	}
 	j.all = append(j.all, line)
 	if j.to != nil {
@@ -60,72 +60,72 @@ func (j *Journal) add(line noted) {
 }
 
 // lines are those that are kept, and how many went before them.
-func (j *Journal) lines() (all []noted, gone int) {
+func (j *Journal) lines() (all []journalLine, gone int) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	n := max(0, len(j.all)-mostNoted)
-	return slices.Clone(j.all[n:]), j.gone + n
+	n := max(0, len(j.all)-maxJournalLines)
+	return slices.Clone(j.all[n:]), j.dropped + n
 }
 
-// heard is how much of the source the journal has been told.
-type heard struct {
+// journalSeen is how much of the source the journal has been told.
+type journalSeen struct {
 	words                        []string // of its state, as they were
 	findings, exchanges, dropped int      // looked at so far
 	ended                        bool
 }
 
-// note adds a line to the journal.
-func (m *Model) note(role screen.Role, text display.Text) {
-	m.journal.add(noted{m.opt.Now(), role, text.String()})
+// addJournalLine adds a line to the journal.
+func (m *Model) addJournalLine(role screen.Role, text display.Text) {
+	m.journal.add(journalLine{m.opt.Now(), role, text.String()})
 }
 
 // noteNews notes what has come of the source itself since the last time.
 func (m *Model) noteNews() {
-	h := &m.heard
+	h := &m.journalSeen
 	found := m.in.Session().Findings
-	if n := len(found) - h.findings; n > mostNoted {
-		m.note(screen.Muted, screen.Plural(n-mostNoted, "note").Between("", " of the source left out"))
-		h.findings = len(found) - mostNoted
+	if n := len(found) - h.findings; n > maxJournalLines {
+		m.addJournalLine(screen.Muted, screen.Plural(n-maxJournalLines, "note").Between("", " of the source left out"))
+		h.findings = len(found) - maxJournalLines
 	}
 	for _, f := range found[min(h.findings, len(found)):] {
-		m.note(screen.SeverityRoles[f.Severity], m.draw.Clean(screen.ShortName(f.Message)))
+		m.addJournalLine(screen.SeverityRoles[f.Severity], m.draw.Clean(screen.ShortName(f.Message)))
 	}
 	h.findings = len(found)
 	exchanges := m.in.Exchanges()
 	for _, x := range exchanges[min(h.exchanges, len(exchanges)):] {
 		if why := x.Refused(); why != "" {
-			m.note(screen.Caution, m.draw.Format("refused %s %s: %s", screen.ShortName(x.Head.Method), screen.ShortName(x.Head.URL), screen.ShortName(why)))
+			m.addJournalLine(screen.Caution, m.draw.Format("refused %s %s: %s", screen.ShortName(x.Head.Method), screen.ShortName(x.Head.URL), screen.ShortName(why)))
 		}
 	}
 	h.exchanges = len(exchanges)
 	if n := m.in.Dropped(); n > h.dropped {
-		m.note(screen.Muted, m.draw.Format("%s dropped, %s so far (--keep %s)", screen.Plural(n-h.dropped, "turn"), screen.Count(n), asFlag(m.opt.Keep)))
+		m.addJournalLine(screen.Muted, m.draw.Format("%s dropped, %s so far (--keep %s)", screen.Plural(n-h.dropped, "turn"), screen.Count(n), asFlag(m.opt.Keep)))
 		h.dropped = n
 	}
-	m.noteWords()
-	if m.settled() && !h.ended {
-		m.note(screen.Muted, display.Lit("the source has ended"))
+	m.noteStatus()
+	if m.hasSourceEnded() && !h.ended {
+		m.addJournalLine(screen.Muted, display.Lit("the source has ended"))
 	}
-	h.ended = m.settled()
+	h.ended = m.hasSourceEnded()
 }
 
-// noteWords notes what is new in the state of the source: that a word is gone goes without saying.
-func (m *Model) noteWords() {
+// noteStatus notes what is new in the state of the source: that a word is gone goes without saying.
+func (m *Model) noteStatus() {
 	if m.opt.Status == nil && m.failure == nil {
 		return
 	}
 	var words []string
-	var all []Word
+	var all []StatusNote
 	if m.opt.Status != nil {
 		all = m.opt.Status()
 	}
 	if m.failure != nil {
-		all = append(all, Word{Text: m.failure.Error(), Alarm: true})
+		all = append(all, StatusNote{Text: m.failure.Error(), Alarm: true})
 	}
 	for _, w := range all {
-		if words = append(words, w.Text); w.Alarm && !slices.Contains(m.heard.words, w.Text) {
-			m.note(screen.Bad, m.draw.Clean(screen.ShortName(w.Text)))
+		if words = append(words, w.Text); w.Alarm && !slices.Contains(m.journalSeen.words, w.Text) {
+			m.addJournalLine(screen.Bad, m.draw.Clean(screen.ShortName(w.Text)))
 		}
 	}
-	m.heard.words = words
+	m.journalSeen.words = words
 }

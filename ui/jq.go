@@ -10,16 +10,16 @@ import (
 // shown.
 func (m *Model) openJQ(expr string) {
 	if expr == "" {
-		m.say(display.Lit("jq wants an expression, as in :jq .path"))
+		m.showNotice(display.Lit("jq wants an expression, as in :jq .path"))
 		return
 	}
 	all := modes.Scope{Name: display.Lit("all calls"), Calls: func() []modes.JQCall {
-		return modes.JQCalls(m.view.Session().Turns, m.sieve.Shows)
+		return modes.JQCalls(m.view.Session().Turns, m.turnFilter.Shows)
 	}}
-	if m.sieve.Active() {
+	if m.turnFilter.Active() {
 		all.Name = display.Lit("all calls of the turns that are shown")
 	}
-	chosen := m.chosen
+	chosen := m.selected
 	one := modes.Scope{Name: display.Lit("this turn"), Calls: func() []modes.JQCall {
 		t, c := m.view.Find(chosen)
 		switch {
@@ -33,10 +33,10 @@ func (m *Model) openJQ(expr string) {
 	if chosen.Call != 0 {
 		one.Name = display.Lit("this call")
 	}
-	mode, why := modes.NewJQ(asHost{m}, expr, []modes.Scope{one, all}, m.draw)
+	mode, why := modes.NewJQ(modeHost{m}, expr, []modes.Scope{one, all}, m.draw)
 	if mode == nil {
-		m.say(why)
+		m.showNotice(why)
 		return
 	}
-	m.open(mode)
+	m.pushMode(mode)
 }

@@ -14,22 +14,22 @@ import (
 // What is kept of turns that can be read again: what one looks at, and some that were looked at or
 // came just before. And how many rows are kept of turns that were dropped.
 const (
-	keptAgain = 8 << 20
-	keptRows  = 100_000
+	maxReloadableBytes = 8 << 20
+	maxDroppedRows     = 100_000
 )
 
-// keeping is how much the program keeps in memory.
-func (m *Model) keeping() providers.Retention {
-	return providers.Retention{Bytes: m.opt.Keep, Rereadable: keptAgain, Rows: keptRows}
+// retention is how much the program keeps in memory.
+func (m *Model) retention() providers.Retention {
+	return providers.Retention{Bytes: m.opt.Keep, Rereadable: maxReloadableBytes, Rows: maxDroppedRows}
 }
 
-// inHand are the turns that are looked at: the chosen one, that whose request brought the result
+// turnsInUse are the turns that are looked at: the chosen one, that whose request brought the result
 // that is looked at, and those that are marked.
-func (m *Model) inHand(yield func(*stream.Turn) bool) {
-	if t := m.turn(); t != nil && !yield(t) {
+func (m *Model) turnsInUse(yield func(*stream.Turn) bool) {
+	if t := m.selectedTurn(); t != nil && !yield(t) {
 		return
 	}
-	if c := m.call(); c != nil && c.LatestResult() != nil && m.focus == m.result {
+	if c := m.selectedCall(); c != nil && c.LatestResult() != nil && m.focus == m.result {
 		if t := m.view.TurnAfter(c.LatestResult()); t != nil && !yield(t) {
 			return
 		}
@@ -44,8 +44,8 @@ func (m *Model) inHand(yield func(*stream.Turn) bool) {
 // makeRoom lets go of what is too much, but of nothing that is looked at, or on its way.
 func (m *Model) makeRoom() {
 	before := m.pinned
-	m.pinned = pinned{exchanges: slices.Collect(maps.Keys(m.post.flying))}
-	for t := range m.inHand {
+	m.pinned = pinSet{exchanges: slices.Collect(maps.Keys(m.outbox.flying))}
+	for t := range m.turnsInUse {
 		m.pinned.turns = append(m.pinned.turns, t.Number)
 	}
 	for _, exchange := range m.pinned.exchanges {
@@ -63,38 +63,38 @@ func (m *Model) makeRoom() {
 	m.in.MakeRoom()
 }
 
-// pinned is what was not to be let go of when room was made last.
-type pinned struct {
+// pinSet is what was not to be let go of when room was made last.
+type pinSet struct {
 	exchanges []int
 	turns     []int32
 }
 
-// wake has turns read again that are looked at and were let go of, one after another.
-func (m *Model) wake() {
-	if m.waking {
+// reloadShown has turns read again that are looked at and were let go of, one after another.
+func (m *Model) reloadShown() {
+	if m.reloading {
 		return
 	}
-	for t := range m.inHand {
+	for t := range m.turnsInUse {
 		if t.Retention != stream.Evicted {
 			continue
 		}
 		if read := m.in.Reload(t.Number); read != nil {
-			m.waking = true
-			m.do(func() tea.Msg {
+			m.reloading = true
+			m.queueCmd(func() tea.Msg {
 				put := read()
-				return done{then: func() { m.awake(put()) }}
+				return workDone{then: func() { m.onReloaded(put()) }}
 			})
 			return
 		}
 	}
 }
 
-// awake goes on when a turn is there again, or cannot be had.
-func (m *Model) awake(err error) {
-	if m.waking = false; err != nil {
-		m.say(m.draw.Clean(err.Error()))
+// onReloaded goes on when a turn is there again, or cannot be had.
+func (m *Model) onReloaded(err error) {
+	if m.reloading = false; err != nil {
+		m.showNotice(m.draw.Clean(err.Error()))
 	}
-	m.refresh()
+	m.refreshPanes()
 }
 
 // asFlag is a number of bytes as --keep takes it.
@@ -105,8 +105,8 @@ func asFlag(n int64) string {
 	return fmt.Sprintf("%dMB", n/1_000_000)
 }
 
-// turns is how many there were.
-func (m *Model) turns() int {
+// turnCount is how many there were.
+func (m *Model) turnCount() int {
 	s := m.view.Session()
 	return s.TrimmedTurns() + len(s.Turns)
 }

@@ -59,7 +59,7 @@ func TestKeep(t *testing.T) {
 			t.Error("the turn is looked at, and not read again")
 		}
 		s.press("j").finish()
-		if again && (s.call() == nil || !strings.HasSuffix(string(s.call().Args()), `x1"}`) || s.in.Session().Turn(0).Retention != stream.InMemory) {
+		if again && (s.selectedCall() == nil || !strings.HasSuffix(string(s.selectedCall().Args()), `x1"}`) || s.in.Session().Turn(0).Retention != stream.InMemory) {
 			t.Errorf("the call of the first turn is not there:\n%s", s.text())
 		}
 		s.press("/xx<enter>")

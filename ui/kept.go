@@ -5,35 +5,35 @@ import "toolscope/ui/display"
 // Layout is what the user made of the screen, as far as it is kept for the next time. The zero value
 // is the screen as it is built in.
 type Layout struct {
-	List, Side int     // cells of the first column and of the third, 0 for what they need
-	Above, Low int     // rows of a list above the others, and of the lower tab, 0 for what they need
-	Columns    Order   // whether panes stand beside each other
-	Tabs       TabsAre // whether a tab is open under the document
+	List, Side int            // cells of the first column and of the third, 0 for what they need
+	Above, Low int            // rows of a list above the others, and of the lower tab, 0 for what they need
+	Columns    SplitDirection // whether panes stand beside each other
+	Tabs       TabState       // whether a tab is open under the document
 }
 
-// Order says how panes stand.
-type Order string
+// SplitDirection says how panes stand.
+type SplitDirection string
 
 // Orders of panes. Without one, the width of the screen says.
 const (
-	ByWidth Order = ""
-	Beside  Order = "beside"
-	Above   Order = "above"
+	ByWidth SplitDirection = ""
+	Beside  SplitDirection = "beside"
+	Above   SplitDirection = "above"
 )
 
-// TabsAre says whether a tab is open under the document.
-type TabsAre string
+// TabState says whether a tab is open under the document.
+type TabState string
 
 // What tabs are. Without it, one is open where that leaves the document enough room.
 const (
-	TabsByWidth TabsAre = ""
-	TabsOpen    TabsAre = "open"
-	TabsShut    TabsAre = "shut"
+	TabsByWidth TabState = ""
+	TabsOpen    TabState = "open"
+	TabsShut    TabState = "shut"
 )
 
 // Layout is how the user leaves the screen. What the demo did to it is not the user's.
 func (m *Model) Layout() Layout {
-	if m.stage != nil || m.large {
+	if m.tour != nil || m.large {
 		return m.opt.Layout
 	}
 	l := m.opt.Layout
@@ -42,9 +42,9 @@ func (m *Model) Layout() Layout {
 	return l
 }
 
-// restore makes the screen as it was left.
-func (m *Model) restore(l Layout) {
-	m.sizes, m.order = extents{l.List, l.Side, l.Above, l.Low}, l.Columns
+// restoreLayout makes the screen as it was left.
+func (m *Model) restoreLayout(l Layout) {
+	m.sizes, m.order = paneSizes{l.List, l.Side, l.Above, l.Low}, l.Columns
 	if l.Tabs != TabsByWidth {
 		m.tabs = l.Tabs
 	}
@@ -53,30 +53,30 @@ func (m *Model) restore(l Layout) {
 // keepTabs takes down that the user opened a tab, or closed it: what leads somewhere opens tabs too.
 // Which one it is, is not kept: the next call may have nothing in it.
 func (m *Model) keepTabs() {
-	if m.stage == nil {
+	if m.tour == nil {
 		m.opt.Layout.Tabs = m.tabs
 	}
 }
 
-// turnPanes has panes stand beside each other that stood one above the other, or the other way round.
-func (m *Model) turnPanes() {
+// toggleSplit has panes stand beside each other that stood one above the other, or the other way round.
+func (m *Model) toggleSplit() {
 	m.zoom = false
 	switch {
 	case m.large:
-		m.say(display.Lit("there is only one pane here"))
+		m.showNotice(display.Lit("there is only one pane here"))
 		return
-	case m.piled(m.w) && m.w < leastBeside:
-		m.say(m.draw.Format("panes stand beside each other from %d columns on", leastBeside))
+	case m.isStacked(m.w) && m.w < minBesideWidth:
+		m.showNotice(m.draw.Format("panes stand beside each other from %d columns on", minBesideWidth))
 		return
-	case m.piled(m.w):
+	case m.isStacked(m.w):
 		m.order = Beside
-		m.say(display.Lit("panes beside each other"))
+		m.showNotice(display.Lit("panes beside each other"))
 	default:
 		m.order = Above
-		m.say(display.Lit("panes one above the other"))
+		m.showNotice(display.Lit("panes one above the other"))
 	}
 	if piled := m.order == Above; piled == (m.w < twoColumns) {
 		m.order = ByWidth
 	}
-	m.refresh()
+	m.refreshPanes()
 }

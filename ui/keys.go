@@ -33,69 +33,69 @@ type keyMap struct {
 	Help, Suspend, Quit, Interrupted key.Binding
 }
 
-func bind(help, does string, keys ...string) key.Binding {
+func newKeyBinding(help, does string, keys ...string) key.Binding {
 	return key.NewBinding(key.WithKeys(keys...), key.WithHelp(help, does))
 }
 
 func newKeyMap() keyMap {
 	return keyMap{
-		Up:          bind("↑ k", "up", "up", "k"),
-		Down:        bind("↓ j", "down", "down", "j"),
-		Left:        bind("← h", "token before; back to the list", "left", "h"),
-		Right:       bind("→ l", "token after; into the call", "right", "l"),
-		PageUp:      bind("PgUp ^u", "a page up", "pgup", "ctrl+u", "ctrl+b"),
-		PageDown:    bind("PgDn ^d", "a page down", "pgdown", "ctrl+d", "ctrl+f"),
-		Top:         bind("g Home", "to the start", "g", "home"),
-		Bottom:      bind("G End", "to the end, and follow", "G", "end"),
-		Next:        bind("tab", "next pane", "tab"),
-		Back:        bind("⇧tab", "pane before", "shift+tab"),
-		Enter:       bind("enter", "open what is selected", "enter"),
-		Escape:      bind("esc", "close, or step back", "esc"),
-		Pane:        bind("1 2", "the list, the document", "1", "2"),
-		Tab:         bind("3 4 5 6 7", "open a tab, or close it", "3", "4", "5", "6", "7"),
-		Zoom:        bind("z", "zoom the pane", "z"),
-		Fold:        bind("- + *", "fold; unfold; all of it", "-", "+", "*"),
-		Raw:         bind("r", "raw text, deltas marked", "r"),
-		Follow:      bind("F", "follow what arrives", "F"),
-		Pause:       bind("space", "hold the screen; play on", " "),
-		Step:        bind(", .", "a delta back, forward", ",", "."),
-		Stop:        bind("< >", "a mark back, forward", "<", ">"),
-		Change:      bind("{ }", "finding or change of state", "{", "}"),
-		Bookmark:    bind("B", "bookmark it; kept for this session", "B"),
-		Marks:       bind("'", "go to a bookmark", "'"),
-		Size:        bind("( )", "the pane smaller, larger", "(", ")"),
-		TurnPanes:   bind("\\", "panes beside, or above each other", "\\"),
-		Mouse:       bind("M", "the mouse, or no longer", "M"),
-		Restart:     bind("0", "where the turn begins; the start", "0"),
-		EndHere:     bind("x", "what if it ended here", "x"),
-		Speed:       bind("[ ]", "play slower, faster", "[", "]"),
-		Search:      bind("/", "find in the pane", "/"),
-		Again:       bind("n N", "next hit, hit before", "n", "N"),
-		Filter:      bind("f", "filter the turns", "f"),
-		Palette:     bind(":", "all keys and commands", ":"),
-		NextFinding: bind("!", "next finding", "!"),
-		Side:        bind("H", "hide side requests, or show them", "H"),
-		Clock:       bind("T", "clock, or time since the start", "T"),
-		Dialect:     bind("D", "read as another dialect", "D"),
-		Replay:      bind("p P", "replay; then clients", "p", "P"),
-		Scope:       bind("s", "call, turn or all of it", "s"),
-		Copy:        bind("y", "copy it, or a part", "y"),
-		Save:        bind("w", "save it in a new file", "w"),
-		Edit:        bind("e", "open it in $EDITOR", "e"),
-		Pipe:        bind("|", "give it to a command", "|"),
-		Onward:      bind("o", "what a request carried", "o"),
-		Mark:        bind("m", "mark a turn; in R, the model", "m"),
-		Compare:     bind("=", "marked turns side by side", "="),
-		Resend:      bind("R", "send the request again", "R"),
-		Result:      bind("a", "type a result, to go on", "a"),
-		Theme:       bind("t", "choose a theme", "t"),
-		Demo:        bind("d", "play the demo", "d"),
-		Streams:     bind("L", "open streams", "L"),
-		Break:       bind("b", "hold answers at a breakpoint", "b"),
-		Help:        bind("?", "this help", "?"),
-		Suspend:     bind("^Z", "suspend", "ctrl+z"),
-		Quit:        bind("q", "back, then quit", "q"),
-		Interrupted: bind("^C", "quit", "ctrl+c"),
+		Up:          newKeyBinding("↑ k", "up", "up", "k"),
+		Down:        newKeyBinding("↓ j", "down", "down", "j"),
+		Left:        newKeyBinding("← h", "token before; back to the list", "left", "h"),
+		Right:       newKeyBinding("→ l", "token after; into the call", "right", "l"),
+		PageUp:      newKeyBinding("PgUp ^u", "a page up", "pgup", "ctrl+u", "ctrl+b"),
+		PageDown:    newKeyBinding("PgDn ^d", "a page down", "pgdown", "ctrl+d", "ctrl+f"),
+		Top:         newKeyBinding("g Home", "to the start", "g", "home"),
+		Bottom:      newKeyBinding("G End", "to the end, and follow", "G", "end"),
+		Next:        newKeyBinding("tab", "next pane", "tab"),
+		Back:        newKeyBinding("⇧tab", "pane before", "shift+tab"),
+		Enter:       newKeyBinding("enter", "open what is selected", "enter"),
+		Escape:      newKeyBinding("esc", "close, or step back", "esc"),
+		Pane:        newKeyBinding("1 2", "the list, the document", "1", "2"),
+		Tab:         newKeyBinding("3 4 5 6 7", "open a tab, or close it", "3", "4", "5", "6", "7"),
+		Zoom:        newKeyBinding("z", "zoom the pane", "z"),
+		Fold:        newKeyBinding("- + *", "fold; unfold; all of it", "-", "+", "*"),
+		Raw:         newKeyBinding("r", "raw text, deltas marked", "r"),
+		Follow:      newKeyBinding("F", "follow what arrives", "F"),
+		Pause:       newKeyBinding("space", "hold the screen; play on", " "),
+		Step:        newKeyBinding(", .", "a delta back, forward", ",", "."),
+		Stop:        newKeyBinding("< >", "a mark back, forward", "<", ">"),
+		Change:      newKeyBinding("{ }", "finding or change of state", "{", "}"),
+		Bookmark:    newKeyBinding("B", "bookmark it; kept for this session", "B"),
+		Marks:       newKeyBinding("'", "go to a bookmark", "'"),
+		Size:        newKeyBinding("( )", "the pane smaller, larger", "(", ")"),
+		TurnPanes:   newKeyBinding("\\", "panes beside, or above each other", "\\"),
+		Mouse:       newKeyBinding("M", "the mouse, or no longer", "M"),
+		Restart:     newKeyBinding("0", "where the turn begins; the start", "0"),
+		EndHere:     newKeyBinding("x", "what if it ended here", "x"),
+		Speed:       newKeyBinding("[ ]", "play slower, faster", "[", "]"),
+		Search:      newKeyBinding("/", "find in the pane", "/"),
+		Again:       newKeyBinding("n N", "next hit, hit before", "n", "N"),
+		Filter:      newKeyBinding("f", "filter the turns", "f"),
+		Palette:     newKeyBinding(":", "all keys and commands", ":"),
+		NextFinding: newKeyBinding("!", "next finding", "!"),
+		Side:        newKeyBinding("H", "hide side requests, or show them", "H"),
+		Clock:       newKeyBinding("T", "clock, or time since the start", "T"),
+		Dialect:     newKeyBinding("D", "read as another dialect", "D"),
+		Replay:      newKeyBinding("p P", "replay; then clients", "p", "P"),
+		Scope:       newKeyBinding("s", "call, turn or all of it", "s"),
+		Copy:        newKeyBinding("y", "copy it, or a part", "y"),
+		Save:        newKeyBinding("w", "save it in a new file", "w"),
+		Edit:        newKeyBinding("e", "open it in $EDITOR", "e"),
+		Pipe:        newKeyBinding("|", "give it to a command", "|"),
+		Onward:      newKeyBinding("o", "what a request carried", "o"),
+		Mark:        newKeyBinding("m", "mark a turn; in R, the model", "m"),
+		Compare:     newKeyBinding("=", "marked turns side by side", "="),
+		Resend:      newKeyBinding("R", "send the request again", "R"),
+		Result:      newKeyBinding("a", "type a result, to go on", "a"),
+		Theme:       newKeyBinding("t", "choose a theme", "t"),
+		Demo:        newKeyBinding("d", "play the demo", "d"),
+		Streams:     newKeyBinding("L", "open streams", "L"),
+		Break:       newKeyBinding("b", "hold answers at a breakpoint", "b"),
+		Help:        newKeyBinding("?", "this help", "?"),
+		Suspend:     newKeyBinding("^Z", "suspend", "ctrl+z"),
+		Quit:        newKeyBinding("q", "back, then quit", "q"),
+		Interrupted: newKeyBinding("^C", "quit", "ctrl+c"),
 	}
 }
 
@@ -105,7 +105,7 @@ type keyGroup struct {
 	keys  []key.Binding
 }
 
-func (k keyMap) groups() []keyGroup {
+func (k keyMap) keyGroups() []keyGroup {
 	return []keyGroup{
 		{"Move", []key.Binding{k.Up, k.Down, k.Left, k.Right, k.PageUp, k.PageDown, k.Top, k.Bottom}},
 		{"Panes", []key.Binding{k.Next, k.Back, k.Pane, k.Tab, k.Zoom, k.Size, k.TurnPanes, k.Enter, k.Escape}},
@@ -118,14 +118,14 @@ func (k keyMap) groups() []keyGroup {
 	}
 }
 
-// grouped is what is bound, as the help lists it: in the order of the table of keys, and then what
+// groupBindings is what is bound, as the help lists it: in the order of the table of keys, and then what
 // is not in that; elsewhere is what is in the table and not bound.
-func (m *Model) grouped(bound []screen.Binding) (groups, elsewhere []modes.KeyGroup) {
+func (m *Model) groupBindings(bound []screen.Binding) (groups, elsewhere []modes.KeyGroup) {
 	listed := map[string]bool{}
-	for _, g := range newKeyMap().groups() {
+	for _, g := range newKeyMap().keyGroups() {
 		here, other := modes.KeyGroup{Title: display.Clean(g.title)}, modes.KeyGroup{Title: display.Clean(g.title)}
 		for _, b := range g.keys {
-			as := m.asUser([]screen.Binding{on(b, nil)}, false)[0]
+			as := m.asUser([]screen.Binding{bindAction(b, nil)}, false)[0]
 			if screen.FindBinding(bound, as.Keys[0]) != nil {
 				here.Keys = append(here.Keys, as)
 			} else {
@@ -153,9 +153,9 @@ type Key struct{ Group, Keys, Does string }
 // others, and then the words that are typed behind ":".
 func Keys(user UserKeys) (table []Key) {
 	listed := map[string]bool{}
-	for _, g := range newKeyMap().groups() {
+	for _, g := range newKeyMap().keyGroups() {
 		for _, b := range g.keys {
-			table = append(table, Key{g.title, user.label(b), b.Help().Desc})
+			table = append(table, Key{g.title, user.keyLabel(b), b.Help().Desc})
 			for _, key := range b.Keys() {
 				listed[key] = true
 			}
@@ -164,10 +164,10 @@ func Keys(user UserKeys) (table []Key) {
 	m := New(Options{})
 	for _, e := range m.newEntries() {
 		if !listed[e.Keys[0]] {
-			table = append(table, Key{"More", e.Remap(user.of, display.Drawer{}).Name(display.Drawer{}).String(), e.Does.String()})
+			table = append(table, Key{"More", e.Remap(user.replacementFor, display.Drawer{}).Name(display.Drawer{}).String(), e.Does.String()})
 		}
 	}
-	for _, c := range m.commands() {
+	for _, c := range m.typedCommands() {
 		table = append(table, Key{"Words", strings.TrimRight(":"+c.Word+" "+c.Arg.String(), " "), c.Does.String()})
 	}
 	return table

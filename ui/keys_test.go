@@ -24,11 +24,11 @@ func helpText(s *rig) (all string) {
 func TestHelp(t *testing.T) {
 	for _, look := range [][]func(*Options){nil, {ascii}} {
 		s := newScreen(t, 80, 24, look...).feed(new(anthropic).open("msg_1").call("toolu_1", "tool", `{"a":"b"}`).seal().records...).press("1gj2jl")
-		keys := s.top().Keys()
+		keys := s.activeMode().Keys()
 		s.press("?").shows("HELP  in the document", "A call; a turn", "not an object", "enter do it", "tab other places", "esc close")
 		for _, size := range [][2]int{{80, 24}, {140, 40}, {40, 12}} {
 			text := helpText(s.resize(size[0], size[1]))
-			for _, g := range s.keys.groups() {
+			for _, g := range s.keys.keyGroups() {
 				for _, k := range g.keys {
 					does := k.Help().Desc[:min(len(k.Help().Desc), 20)]
 					if bound := screen.FindBinding(keys, k.Keys()[0]) != nil; bound != strings.Contains(text, does) && size[0] > 40 {
@@ -62,7 +62,7 @@ func TestHelpDoes(t *testing.T) {
 		t.Error("a key of another place leads to", s.where())
 	}
 	s.press("?<s-tab><down><enter>").shows("one is not there")
-	for w := leastWidth; w < 150; w += 9 {
+	for w := minWidth; w < 150; w += 9 {
 		for _, h := range []int{5, 7, 12, 30} {
 			checkFrame(t, s.resize(w, h))
 		}
@@ -73,8 +73,8 @@ func TestHelpDoes(t *testing.T) {
 // its group is of.
 func TestKeysAreBound(t *testing.T) {
 	s := agent(t, 140, 40)
-	bound := slices.Concat(s.top().Keys(), s.press("2").top().Keys(), s.press("p").top().Keys())
-	for _, g := range s.keys.groups() {
+	bound := slices.Concat(s.activeMode().Keys(), s.press("2").activeMode().Keys(), s.press("p").activeMode().Keys())
+	for _, g := range s.keys.keyGroups() {
 		for _, b := range g.keys {
 			for _, key := range b.Keys() {
 				if screen.FindBinding(bound, key) == nil {
@@ -96,7 +96,7 @@ func TestHints(t *testing.T) {
 			if more, ok := strings.CutPrefix(last, " ? help"); ok {
 				for _, h := range strings.Split(strings.TrimSpace(more), "  ") {
 					known := func(b screen.Binding) bool { return h == "" || b.Hint.String() == h }
-					if !slices.ContainsFunc(s.top().Keys(), known) {
+					if !slices.ContainsFunc(s.activeMode().Keys(), known) {
 						t.Errorf("at width %d: %q", w, last)
 					}
 				}

@@ -76,8 +76,8 @@ func TestAgents(t *testing.T) {
 	s.press("G").shows("0 tokens read of 8,000").press("4").shows("CACHE_BROKEN").press("1")
 	s.press("g").press("4").press("1H").shows("side requests are hidden").hides("count_tokens", "title ")
 	s.press("H").shows("count POST")
-	if s.press("gH"); s.chosen.Turn != 2 {
-		t.Errorf("turn %d is chosen and not shown", s.chosen.Turn+1)
+	if s.press("gH"); s.selected.Turn != 2 {
+		t.Errorf("turn %d is chosen and not shown", s.selected.Turn+1)
 	}
 	s.press("H")
 	s.press("gj").shows("Claude Code", "purpose      title", "session      s1")

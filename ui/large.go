@@ -8,9 +8,9 @@ import (
 	"toolscope/ui/screen"
 )
 
-// margins are how many rows of the body are left free above the panes and below them, where much room
+// marginRows are how many rows of the body are left free above the panes and below them, where much room
 // is wanted: below, the last has what is worst.
-func (m *Model) margins() (above, below int) {
+func (m *Model) marginRows() (above, below int) {
 	switch h := m.bodyHeight(); {
 	case !m.large:
 		return 0, 0
@@ -23,8 +23,8 @@ func (m *Model) margins() (above, below int) {
 // drawBand writes the state of what is chosen across the first row, and reports whether that is what is
 // to be seen.
 func (m *Model) drawBand(p *screen.Pen) bool {
-	t, c := m.turn(), m.call()
-	if t == nil || m.opening() || m.awaits() || m.covered() || m.focus == m.list {
+	t, c := m.selectedTurn(), m.selectedCall()
+	if t == nil || m.isTourOpening() || m.isWaitingForClients() || m.isCovered() || m.focus == m.list {
 		return false
 	}
 	st, role, word := screen.TurnLook(t)
@@ -42,7 +42,7 @@ func (m *Model) drawBand(p *screen.Pen) bool {
 		why = m.whyOf(c)
 	}
 	if why.Empty() {
-		why = m.motion().Text
+		why = m.motionWord().Text
 	}
 	left = p.Truncate(left, p.Left)
 	if room := p.Left - left.Width() - 1; why.Width()+2 <= room {
@@ -57,7 +57,7 @@ const bandState = 13
 
 // whyOf is why a call is what its state says, in a few words.
 func (m *Model) whyOf(c *stream.Call) display.Text {
-	f := worst(c.Findings)
+	f := worstFinding(c.Findings)
 	if f == nil || f.Severity < stream.Error || c.Status() == stream.Complete {
 		return display.Text{}
 	}
@@ -70,7 +70,7 @@ func (m *Model) whyOf(c *stream.Call) display.Text {
 
 // drawMargin writes a row of the body that no pane has, and reports whether it is one.
 func (m *Model) drawMargin(p *screen.Pen, y int) bool {
-	above, below := m.margins()
+	above, below := m.marginRows()
 	switch h := m.bodyHeight(); {
 	case y == h-1:
 		m.drawWorst(p)
@@ -84,17 +84,17 @@ func (m *Model) drawMargin(p *screen.Pen, y int) bool {
 // drawWorst writes the worst that there is to say of what is chosen, beside what the band says: how it
 // would have been run, or what was found.
 func (m *Model) drawWorst(p *screen.Pen) {
-	t, c := m.turn(), m.call()
+	t, c := m.selectedTurn(), m.selectedCall()
 	if t == nil {
 		return
 	}
-	if text := m.ranAs(c, p.Left-3); !text.Empty() {
+	if text := m.runRuleText(c, p.Left-3); !text.Empty() {
 		p.Text(screen.Bad, display.Join(p.Glyph.Severity[stream.Error], display.Lit(" "), text))
 		return
 	}
-	f := worst(t.Findings)
+	f := worstFinding(t.Findings)
 	if c != nil {
-		if own := worst(c.Findings); f == nil || own != nil && own.Severity >= f.Severity {
+		if own := worstFinding(c.Findings); f == nil || own != nil && own.Severity >= f.Severity {
 			f = own
 		}
 	}
@@ -108,9 +108,9 @@ func (m *Model) drawWorst(p *screen.Pen) {
 	p.Text(screen.SeverityRoles[f.Severity], display.Join(p.Glyph.Severity[f.Severity], display.Lit(" "), text))
 }
 
-// ranAs is by which rule code would have run a call that is not whole, and with what, in so many
+// runRuleText is by which rule code would have run a call that is not whole, and with what, in so many
 // cells; "" for a call that nobody runs so.
-func (m *Model) ranAs(c *stream.Call, cells int) display.Text {
+func (m *Model) runRuleText(c *stream.Call, cells int) display.Text {
 	if c == nil || c.Status() != stream.CutShort && c.Status() != stream.Malformed {
 		return display.Text{}
 	}
@@ -130,8 +130,8 @@ func (m *Model) ranAs(c *stream.Call, cells int) display.Text {
 	return display.Text{}
 }
 
-// worst is the first of the worst findings, nil without any.
-func worst(of []stream.Finding) (f *stream.Finding) {
+// worstFinding is the first of the worst findings, nil without any.
+func worstFinding(of []stream.Finding) (f *stream.Finding) {
 	for i := range of {
 		if f == nil || of[i].Severity > f.Severity {
 			f = &of[i]
@@ -140,9 +140,9 @@ func worst(of []stream.Finding) (f *stream.Finding) {
 	return f
 }
 
-// nextCall goes to the call so many further, in the order of turns.
-func (m *Model) nextCall(step int) {
-	t, c := m.turn(), m.call()
+// goToNextCall goes to the call so many further, in the order of turns.
+func (m *Model) goToNextCall(step int) {
+	t, c := m.selectedTurn(), m.selectedCall()
 	if t == nil {
 		return
 	}
@@ -153,7 +153,7 @@ func (m *Model) nextCall(step int) {
 	for t != nil {
 		if n := at + step; n >= 1 && n <= len(t.Calls) {
 			m.setFollow(false)
-			m.choose(t.Calls[n-1].Ref())
+			m.selectRef(t.Calls[n-1].Ref())
 			return
 		}
 		if t = m.view.Session().Turn(t.Number + int32(step)); t != nil && step < 0 {
@@ -162,5 +162,5 @@ func (m *Model) nextCall(step int) {
 			at = 0
 		}
 	}
-	m.say(display.Lit("there is no call further on"))
+	m.showNotice(display.Lit("there is no call further on"))
 }

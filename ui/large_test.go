@@ -15,7 +15,7 @@ func TestLargeFilms(t *testing.T) {
 		s := staged(t, size[0], size[1], large)
 		var out strings.Builder
 		fmt.Fprintf(&out, "%s\n", strings.Join(s.rows(), "\n"))
-		for i := range claims {
+		for i := range tourScenes {
 			fmt.Fprintf(&out, "== claim %d\n%s\n", i+1, strings.Join(s.press("}").rows(), "\n"))
 		}
 		checkFile(t, filepath.Join("testdata", "films", fmt.Sprintf("large-%dx%d.txt", size[0], size[1])), out.String())

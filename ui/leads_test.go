@@ -13,21 +13,21 @@ import (
 func TestLeadsBack(t *testing.T) {
 	for _, from := range []string{"g", "gj2", "gj3"} {
 		s := newScreen(t, 140, 40).feed(failures(t)...).end().press(from)
-		place, chosen := s.index(s.focus), s.chosen
+		place, chosen := s.index(s.focus), s.selected
 		s.press("!!")
-		if s.chosen == chosen {
+		if s.selected == chosen {
 			t.Fatalf("%s: nothing was found", from)
 		}
-		at := s.chosen
+		at := s.selected
 		if s.press("<enter>"); s.focus == panes.Pane(s.findings) {
 			t.Fatalf("%s: the finding leads nowhere:\n%s", from, s.text())
 		}
-		if s.press("<esc>"); s.focus != panes.Pane(s.findings) || s.chosen != at {
-			t.Fatalf("%s: esc leads to %T, %v", from, s.focus, s.chosen)
+		if s.press("<esc>"); s.focus != panes.Pane(s.findings) || s.selected != at {
+			t.Fatalf("%s: esc leads to %T, %v", from, s.focus, s.selected)
 		}
 		s = newScreen(t, 140, 40).feed(failures(t)...).end().press(from + "!!<esc>")
-		if s.index(s.focus) != place || s.chosen != chosen {
-			t.Errorf("%s: esc leads to %T, %v; was at pane %d, %v", from, s.focus, s.chosen, place, chosen)
+		if s.index(s.focus) != place || s.selected != chosen {
+			t.Errorf("%s: esc leads to %T, %v; was at pane %d, %v", from, s.focus, s.selected, place, chosen)
 		}
 	}
 	s := newScreen(t, 140, 40).feed(demo(t, "schema")...).end().press("gj4")

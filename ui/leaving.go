@@ -13,52 +13,52 @@ import (
 	"toolscope/ui/screen"
 )
 
-// leave ends the program; where that cuts streams of clients, it asks before.
-func (m *Model) leave(last tea.Cmd) {
-	if m.opt.Await == nil || !m.busy() {
-		m.do(last)
+// quitOrAsk ends the program; where that cuts streams of clients, it asks before.
+func (m *Model) quitOrAsk(last tea.Cmd) {
+	if m.opt.Setup == nil || !m.hasLiveClients() {
+		m.queueCmd(last)
 		return
 	}
-	m.open(&leaving{browse{m}})
+	m.pushMode(&quitDialog{browse{m}})
 }
 
-// busy reports whether clients would notice that the program ends.
-func (m *Model) busy() bool {
-	return len(m.openExchanges()) > 0 || m.opt.Await.Runs != nil && m.opt.Await.Runs()
+// hasLiveClients reports whether clients would notice that the program ends.
+func (m *Model) hasLiveClients() bool {
+	return len(m.openExchanges()) > 0 || m.opt.Setup.Runs != nil && m.opt.Setup.Runs()
 }
 
-// leaving asks whether to end the program although streams are open. The panes stay on the screen.
-type leaving struct{ browse }
+// quitDialog asks whether to end the program although streams are open. The panes stay on the screen.
+type quitDialog struct{ browse }
 
 // Keys are the answers; ^C is the same as the one that cuts.
-func (l *leaving) Keys() []screen.Binding {
+func (l *quitDialog) Keys() []screen.Binding {
 	return []screen.Binding{
-		{Keys: []string{"q"}, Hint: display.Lit("q quit and cut"), Does: display.Lit("quit, and cut them"), Do: func() { l.m.do(tea.Quit) }},
-		{Keys: []string{"w"}, Hint: display.Lit("w quit when they end"), Does: display.Lit("quit when they have ended"), Do: l.wait},
-		{Keys: []string{"esc"}, Hint: display.Lit("esc stay"), Does: display.Lit("stay"), Do: l.stay},
-		{Keys: []string{"ctrl+c"}, Do: func() { l.m.do(tea.Interrupt) }},
+		{Keys: []string{"q"}, Hint: display.Lit("q quit and cut"), Does: display.Lit("quit, and cut them"), Do: func() { l.m.queueCmd(tea.Quit) }},
+		{Keys: []string{"w"}, Hint: display.Lit("w quit when they end"), Does: display.Lit("quit when they have ended"), Do: l.quitLater},
+		{Keys: []string{"esc"}, Hint: display.Lit("esc stay"), Does: display.Lit("stay"), Do: l.cancelQuit},
+		{Keys: []string{"ctrl+c"}, Do: func() { l.m.queueCmd(tea.Interrupt) }},
 	}
 }
 
-func (l *leaving) stay() {
-	l.m.parting = false
+func (l *quitDialog) cancelQuit() {
+	l.m.quitPending = false
 	l.m.closeTop()
 }
 
-func (l *leaving) wait() {
+func (l *quitDialog) quitLater() {
 	l.m.closeTop()
-	l.m.parting = true
-	l.m.part()
+	l.m.quitPending = true
+	l.m.quitWhenIdle()
 }
 
-// part ends the program once nothing is open, if that was wanted.
-func (m *Model) part() {
-	if m.parting && !m.busy() {
-		m.do(tea.Quit)
+// quitWhenIdle ends the program once nothing is open, if that was wanted.
+func (m *Model) quitWhenIdle() {
+	if m.quitPending && !m.hasLiveClients() {
+		m.queueCmd(tea.Quit)
 	}
 }
 
-func (l *leaving) Draw(p *screen.Pen, y int) {
+func (l *quitDialog) Draw(p *screen.Pen, y int) {
 	if y < l.m.bodyHeight()-1 {
 		l.m.drawPanes(p, y)
 		return
@@ -72,10 +72,10 @@ func (l *leaving) Draw(p *screen.Pen, y int) {
 	if len(open) == 1 {
 		verb = "stream is"
 	}
-	p.Text(screen.Caution, p.Format(" %d %s open (%s): q cuts %s", len(open), verb, p.Clean(byClient(open)), them(len(open))))
+	p.Text(screen.Caution, p.Format(" %d %s open (%s): q cuts %s", len(open), verb, p.Clean(byClient(open)), itOrThem(len(open))))
 }
 
-func them(n int) string {
+func itOrThem(n int) string {
 	if n == 1 {
 		return "it"
 	}

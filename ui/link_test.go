@@ -74,12 +74,12 @@ func TestLinkAllTokens(t *testing.T) {
 	for _, turn := range s.in.Session().Turns {
 		for _, c := range turn.Calls {
 			s.setFollow(false)
-			s.choose(c.Ref())
+			s.selectRef(c.Ref())
 			for n := range c.Lexer().Tokens().All() {
 				s.focusOn(s.doc)
-				token := panes.TokenSpan(s.call().Lexer().Tokens(), n)
+				token := panes.TokenSpan(s.selectedCall().Lexer().Tokens(), n)
 				s.doc.GoTo(token.Start)
-				s.link()
+				s.linkPanes()
 				if at := s.doc.Chosen(); at.Start != token.Start || at.End > token.End || !s.wire.IsLit(s.wire.At) {
 					t.Fatalf("%s: token %d is not linked to row %d", c.Name, n, s.wire.At)
 				}
@@ -144,8 +144,8 @@ func TestNextFinding(t *testing.T) {
 	}
 	s = newScreen(t, 80, 24).feed(a.stop("tool_use").records...)
 	for _, want := range []string{`tool{"a":x}`, `tool{"a":1}}`, `tool{"a":x}`} {
-		if s.press("!").shows("[FINDINGS"); s.focus != s.findings || s.call().Name != want {
-			t.Errorf("! leads to %s of %s, want %s", s.where(), s.call().Name, want)
+		if s.press("!").shows("[FINDINGS"); s.focus != s.findings || s.selectedCall().Name != want {
+			t.Errorf("! leads to %s of %s, want %s", s.where(), s.selectedCall().Name, want)
 		}
 	}
 	s.press("<esc>").shows("back to where you were before !").press("!")

@@ -9,8 +9,8 @@ import (
 	"toolscope/ui/screen"
 )
 
-// links are the panes that lead to each other.
-type links struct {
+// paneSet are the panes that lead to each other.
+type paneSet struct {
 	list     *panes.List
 	doc      *panes.Subject
 	wire     *panes.Wire
@@ -22,42 +22,42 @@ type links struct {
 
 // newPanes are all panes, in the order of tab: a line for each. The first has the key 1. Each place
 // has one at least.
-func (m *Model) newPanes() []placed {
+func (m *Model) newPanes() []placedPane {
 	h := paneHost{m}
-	m.links = links{
-		panes.NewList(h), panes.NewSubject(h), panes.NewWire(h), panes.NewFindings(h, m.goToFinding, m.goToReturn),
-		panes.NewRunRules(h, m.goToMoment), panes.NewRequest(h), panes.NewResult(h),
+	m.paneSet = paneSet{
+		panes.NewList(h), panes.NewSubject(h), panes.NewWire(h), panes.NewFindings(h, m.goToFinding, m.goToSentBack),
+		panes.NewRunRules(h, m.goToEvent), panes.NewRequest(h), panes.NewResult(h),
 	}
-	return []placed{
+	return []placedPane{
 		{m.list, panes.Left, "1"},
 		{m.doc, panes.Main, "2"},
-		tab(m.wire, panes.Side, "3"),
-		tab(m.findings, panes.Low, "4"),
-		tab(m.runs, panes.Low, "5"),
-		tab(m.request, panes.Side, "6"),
-		tab(m.result, panes.Low, "7"),
+		placedTab(m.wire, panes.Side, "3"),
+		placedTab(m.findings, panes.Low, "4"),
+		placedTab(m.runs, panes.Low, "5"),
+		placedTab(m.request, panes.Side, "6"),
+		placedTab(m.result, panes.Low, "7"),
 	}
 }
 
-func tab(t panes.Tab, at panes.Area, key string) placed { return placed{t, at, key} }
+func placedTab(t panes.Tab, at panes.Area, key string) placedPane { return placedPane{t, at, key} }
 
 // paneHost is the program as panes know it.
 type paneHost struct{ m *Model }
 
-func (h paneHost) Choose(r stream.Ref)   { h.m.choose(r) }
+func (h paneHost) Choose(r stream.Ref)   { h.m.selectRef(r) }
 func (h paneHost) Focus(at panes.Area)   { h.m.focusOn(h.m.last[at]) }
 func (h paneHost) Follow(on bool)        { h.m.setFollow(on) }
-func (h paneHost) Moving() bool          { return h.m.moving() }
-func (h paneHost) Say(text display.Text) { h.m.say(text) }
+func (h paneHost) Moving() bool          { return h.m.isLive() }
+func (h paneHost) Say(text display.Text) { h.m.showNotice(text) }
 func (h paneHost) Do(work func() func()) {
-	h.m.do(func() tea.Msg { then := work(); return done{then: func() { h.did(then) }} })
+	h.m.queueCmd(func() tea.Msg { then := work(); return workDone{then: func() { h.finishWork(then) }} })
 }
 
-// did does what is left to do of a pane's work, and has the panes look at it.
-func (h paneHost) did(then func()) {
+// finishWork does what is left to do of a pane's work, and has the panes look at it.
+func (h paneHost) finishWork(then func()) {
 	if then != nil {
 		then()
-		h.m.refresh()
+		h.m.refreshPanes()
 	}
 }
 
@@ -66,14 +66,14 @@ func (m *Model) paneKeys() []screen.Binding {
 	keys := m.focus.Keys()
 	for i := range keys {
 		if do := keys[i].Do; do != nil {
-			keys[i].Do = func() { do(); m.refresh() }
+			keys[i].Do = func() { do(); m.refreshPanes() }
 		}
 	}
 	return keys
 }
 
-// link points, in all other panes, at what the cursor of the focused one is at.
-func (m *Model) link() {
+// linkPanes points, in all other panes, at what the cursor of the focused one is at.
+func (m *Model) linkPanes() {
 	at := panes.Span{}
 	if from, ok := m.focus.(panes.LinkedPane); ok {
 		at = from.Chosen()
@@ -86,8 +86,8 @@ func (m *Model) link() {
 	}
 }
 
-// stick has the panes stay at the end of what arrives, or no longer.
-func (m *Model) stick(on bool) {
+// followEnd has the panes stay at the end of what arrives, or no longer.
+func (m *Model) followEnd(on bool) {
 	for _, p := range m.table {
 		if f, ok := p.Pane.(panes.Follower); ok {
 			f.Follow(on)
@@ -99,9 +99,9 @@ func (m *Model) stick(on bool) {
 // it.
 func (m *Model) goToFinding(f panes.Found) {
 	m.setFollow(false)
-	defer m.leaveFrom(m.focus, m.chosen)
+	defer m.leaveFrom(m.focus, m.selected)
 	if _, c := m.view.Find(f.Of); c != nil && f.Offset >= 0 {
-		m.chosen = f.Of
+		m.selected = f.Of
 		m.focusOn(m.doc)
 		m.doc.GoToByte(min(f.Offset, max(0, len(c.Args())-1)))
 		return
@@ -109,10 +109,10 @@ func (m *Model) goToFinding(f panes.Found) {
 	e := m.view.EventPrefix(f.Event, 0)
 	t := m.view.Session().Turn(e.Turn)
 	if t == nil {
-		m.say(display.Lit("this finding is about the source, not a frame"))
+		m.showNotice(display.Lit("this finding is about the source, not a frame"))
 		return
 	}
-	m.chosen = t.Ref()
+	m.selected = t.Ref()
 	m.focusOn(m.wire)
 	m.wire.OpenAt(func(n int) bool {
 		return n >= f.Event || !e.Kind.IsAfterTurn() && m.view.EventPrefix(n, 0).Frame >= e.Frame
@@ -121,56 +121,56 @@ func (m *Model) goToFinding(f panes.Found) {
 
 // leaveFrom remembers where the user was, who was led elsewhere.
 func (m *Model) leaveFrom(pane panes.Pane, chosen stream.Ref) {
-	if pane != m.focus || chosen != m.chosen {
-		m.from = &spot{pane, chosen, m.chosen}
+	if pane != m.focus || chosen != m.selected {
+		m.from = &backTarget{pane, chosen, m.selected}
 	}
 }
 
-// goToMoment leads to the frame of an event of a call.
-func (m *Model) goToMoment(of stream.Ref, event int) {
+// goToEvent leads to the frame of an event of a call.
+func (m *Model) goToEvent(of stream.Ref, event int) {
 	m.setFollow(false)
-	defer m.leaveFrom(m.focus, m.chosen)
-	m.chosen = of
+	defer m.leaveFrom(m.focus, m.selected)
+	m.selected = of
 	m.focusOn(m.wire)
 	m.wire.SelectFrom(func(n int) bool { return n >= event })
 }
 
-// goToReturn chooses the turn whose request has a call that was sent back.
-func (m *Model) goToReturn(r *stream.SentBackCall) { m.goToTurn(m.view.TurnAfter(r), r.Exchange) }
+// goToSentBack chooses the turn whose request has a call that was sent back.
+func (m *Model) goToSentBack(r *stream.SentBackCall) { m.goToTurn(m.view.TurnAfter(r), r.Exchange) }
 
 // goToTurn chooses a turn whose request, of that exchange, has a call that was sent back.
 func (m *Model) goToTurn(t *stream.Turn, exchange int) {
 	if t == nil {
-		m.say(m.draw.Clean(panes.RequestName(m.view, exchange)))
+		m.showNotice(m.draw.Clean(panes.RequestName(m.view, exchange)))
 		return
 	}
 	m.setFollow(false)
 	m.turnTo(m.list)
-	m.choose(t.Ref())
-	m.say(m.draw.Format("turn %d: its request has it", t.Number+1))
+	m.selectRef(t.Ref())
+	m.showNotice(m.draw.Format("turn %d: its request has it", t.Number+1))
 }
 
-// nextFinding goes to the next call or turn that has a finding above info.
-func (m *Model) nextFinding() {
+// goToNextFinding goes to the next call or turn that has a finding above info.
+func (m *Model) goToNextFinding() {
 	at := m.list.NextAlarm()
 	if at == stream.NoRef {
-		m.say(display.Lit("no findings above info"))
+		m.showNotice(display.Lit("no findings above info"))
 		return
 	}
 	m.setFollow(false)
-	here := spot{pane: m.focus, chosen: m.chosen}
-	if m.from != nil && m.from.to == m.chosen { // from one finding to the next
+	here := backTarget{pane: m.focus, chosen: m.selected}
+	if m.from != nil && m.from.to == m.selected { // from one finding to the next
 		here = *m.from
 	}
-	m.chosen = at
+	m.selected = at
 	m.list.Leave()
 	m.turnTo(m.findings)
-	m.refresh()
-	m.from = &spot{here.pane, here.chosen, at}
+	m.refreshPanes()
+	m.from = &backTarget{here.pane, here.chosen, at}
 }
 
-// typed is the size of the result that the user gave a call, if there is one.
-func (m *Model) typed(call stream.Ref) (size int, typed bool) {
+// typedResultSize is the size of the result that the user gave a call, if there is one.
+func (m *Model) typedResultSize(call stream.Ref) (size int, typed bool) {
 	r, typed := m.results[call]
 	return len(r.Text), typed
 }

@@ -28,15 +28,15 @@ func TestLog(t *testing.T) {
 // TestLogIsShort: it keeps the latest lines, says how many went, and says nothing twice in a row.
 func TestLogIsShort(t *testing.T) {
 	s := newScreen(t, 80, 24).feed(demo(t, "malformed")...)
-	for n := range 5*mostNoted + 7 {
-		s.say(s.draw.Format("note %d", n))
-		s.say(s.draw.Format("note %d", n))
+	for n := range 5*maxJournalLines + 7 {
+		s.showNotice(s.draw.Format("note %d", n))
+		s.showNotice(s.draw.Format("note %d", n))
 	}
 	all, gone := s.journal.lines()
-	if len(all) != mostNoted || len(all)+gone != 5*mostNoted+7 || all[len(all)-1].text != fmt.Sprintf("note %d", 5*mostNoted+6) {
+	if len(all) != maxJournalLines || len(all)+gone != 5*maxJournalLines+7 || all[len(all)-1].text != fmt.Sprintf("note %d", 5*maxJournalLines+6) {
 		t.Errorf("%d lines, %d gone", len(all), gone)
 	}
-	if cap(s.journal.all) > 4*mostNoted {
+	if cap(s.journal.all) > 4*maxJournalLines {
 		t.Errorf("room for %d", cap(s.journal.all))
 	}
 	s.press(":log<enter>").shows("1,000 lines", "4,007 before them are gone", "note 5006")
@@ -45,16 +45,16 @@ func TestLogIsShort(t *testing.T) {
 
 // TestLogTellsWords: what goes wrong with the source is told once, and again when it comes back.
 func TestLogTellsWords(t *testing.T) {
-	words := []Word{{Text: "connection lost", Alarm: true}, {Text: "rec a.tsc"}}
-	s := newScreen(t, 80, 24, func(o *Options) { o.Status = func() []Word { return words } }).feed(demo(t, "malformed")[:9]...)
+	words := []StatusNote{{Text: "connection lost", Alarm: true}, {Text: "rec a.tsc"}}
+	s := newScreen(t, 80, 24, func(o *Options) { o.Status = func() []StatusNote { return words } }).feed(demo(t, "malformed")[:9]...)
 	s.feed(demo(t, "malformed")[9:12]...)
 	words = nil
 	s.feed(demo(t, "malformed")[12:13]...)
-	words = []Word{{Text: "connection lost", Alarm: true}}
+	words = []StatusNote{{Text: "connection lost", Alarm: true}}
 	s.feed(demo(t, "malformed")[13:14]...)
-	s.say(s.draw.Format("between"))
+	s.showNotice(s.draw.Format("between"))
 	s.inbox.Close(errors.New("the pipe broke"))
-	s.send(arrived{})
+	s.send(inboxReady{})
 	s.press(":log<enter>").shows("connection lost", "between", "the pipe broke").hides("rec a.tsc  ")
 	if n := strings.Count(s.text(), "connection lost"); n > 3 {
 		t.Errorf("told %d times:\n%s", n, s.text())
@@ -67,24 +67,24 @@ func TestBookmarks(t *testing.T) {
 	s := newScreen(t, 140, 40).feed(demo(t, "parallel")...).end()
 	s.press("'").shows("no bookmarks")
 	s.press("gj2jj").press(":mark here<enter>").shows("bookmarked here")
-	at, off, path := s.chosen, s.doc.Offset(), s.doc.Path()
+	at, off, path := s.selected, s.doc.Offset(), s.doc.Path()
 	s.press("1G").press("B").shows("bookmarked")
-	from := s.chosen
+	from := s.selected
 	s.press("'").shows("go to here", "turn 1").press("here<enter>")
-	if s.chosen != at || s.doc.Offset() != off || s.doc.Path() != path || s.focus != s.table[1].Pane {
-		t.Fatalf("at %v byte %d %s, want %v byte %d %s", s.chosen, s.doc.Offset(), s.doc.Path(), at, off, path)
+	if s.selected != at || s.doc.Offset() != off || s.doc.Path() != path || s.focus != s.table[1].Pane {
+		t.Fatalf("at %v byte %d %s, want %v byte %d %s", s.selected, s.doc.Offset(), s.doc.Path(), at, off, path)
 	}
-	if s.press("<esc>"); s.chosen != from {
-		t.Errorf("esc leads to %v, was at %v", s.chosen, from)
+	if s.press("<esc>"); s.selected != from {
+		t.Errorf("esc leads to %v, was at %v", s.selected, from)
 	}
 	s.press(" ,,,").press(":go to here<enter>")
-	if s.chosen != at {
-		t.Errorf("at a moment it leads to %v", s.chosen)
+	if s.selected != at {
+		t.Errorf("at a moment it leads to %v", s.selected)
 	}
 	s.press("00").press("'here<enter>").shows("has not come at this moment")
 	s.press("G").press("'here<enter>")
-	if s.chosen != at || s.doc.Path() != path {
-		t.Errorf("now it leads to %v", s.chosen)
+	if s.selected != at || s.doc.Path() != path {
+		t.Errorf("now it leads to %v", s.selected)
 	}
 	s.press(":mark here<enter>").shows("no bookmark any more: here")
 	if len(s.places) != 1 {
@@ -96,10 +96,10 @@ func TestBookmarks(t *testing.T) {
 func TestBookmarkReread(t *testing.T) {
 	s := newScreen(t, 140, 40).feed(demo(t, "protocols")...).end()
 	s.press("G").press(":mark last<enter>")
-	want := s.turn().ID + s.call().Name
+	want := s.selectedTurn().ID + s.selectedCall().Name
 	s.press("gD").press("<enter>").finish()
 	s.press("'last<enter>")
-	if s.call() == nil || s.turn().ID+s.call().Name != want {
-		t.Errorf("at %v", s.chosen)
+	if s.selectedCall() == nil || s.selectedTurn().ID+s.selectedCall().Name != want {
+		t.Errorf("at %v", s.selected)
 	}
 }

@@ -21,7 +21,7 @@ type logPage struct {
 
 // logRow is a display row: the first of a line tells when.
 type logRow struct {
-	noted
+	journalLine
 	line  display.Text
 	first bool
 }
@@ -35,7 +35,7 @@ type logKey struct {
 
 func (m *Model) openLog() {
 	m.noteNews()
-	m.open(&logPage{m: m, Window: screen.Window{Stick: true}})
+	m.pushMode(&logPage{m: m, Window: screen.Window{Stick: true}})
 }
 
 // Typing is what is looked for, while it is typed.
@@ -67,16 +67,16 @@ func (l *logPage) Keys() []screen.Binding {
 			l.m.closeTop()
 		}},
 	}
-	keys = append(keys, l.m.outlet().Keys(asHost{l.m}, l.m.draw, l.body)...)
+	keys = append(keys, l.m.newExport().Keys(modeHost{l.m}, l.m.draw, l.shownBody)...)
 	keys = append(keys, l.CursorKeys(display.Lit("j k scroll"), l.MoveTo)...)
 	keys[len(keys)-1].Do = l.End
 	return keys
 }
 
-// body is what is shown, as text.
-func (l *logPage) body() modes.Body {
+// shownBody is what is shown, as text.
+func (l *logPage) shownBody() modes.Body {
 	var text strings.Builder
-	for _, n := range l.shown() {
+	for _, n := range l.matchingLines() {
 		text.WriteString(n.at.Format("2006-01-02 15:04:05  ") + n.text + "\n")
 	}
 	if text.Len() == 0 {
@@ -85,10 +85,10 @@ func (l *logPage) body() modes.Body {
 	return modes.Body{Data: []byte(text.String()), What: display.Lit("the log"), File: "log.txt"}
 }
 
-// shown are the lines that say what is looked for.
-func (l *logPage) shown() (some []noted) {
+// matchingLines are the lines that say what is looked for.
+func (l *logPage) matchingLines() (some []journalLine) {
 	all, _ := l.m.journal.lines()
-	query := l.query()
+	query := l.queryText()
 	for _, n := range all {
 		if strings.Contains(strings.ToLower(n.text), query) {
 			some = append(some, n)
@@ -97,7 +97,7 @@ func (l *logPage) shown() (some []noted) {
 	return some
 }
 
-func (l *logPage) query() string {
+func (l *logPage) queryText() string {
 	if l.line == nil {
 		return ""
 	}
@@ -110,9 +110,9 @@ const logTime = 11
 // Extend lays the lines out, when there are others or another width.
 func (l *logPage) Extend(_ *providers.View, w, h int) {
 	all, gone := l.m.journal.lines()
-	if key := (logKey{w, len(all) + gone, l.query(), true}); key != l.laid {
+	if key := (logKey{w, len(all) + gone, l.queryText(), true}); key != l.laid {
 		l.laid, l.rows = key, nil
-		for _, n := range l.shown() {
+		for _, n := range l.matchingLines() {
 			for i, line := range display.Wrap(l.m.draw.Clean(n.text), max(w-logTime-1, 8)) {
 				l.rows = append(l.rows, logRow{n, line, i == 0})
 			}
@@ -165,7 +165,7 @@ func (l *logPage) drawTitle(p *screen.Pen) {
 	if n := l.m.in.Others.Count; n > 0 {
 		p.Text(screen.Muted, p.Format("  %s of no exchange", screen.Plural(int(n), "line")))
 	}
-	if q := l.query(); q != "" {
+	if q := l.queryText(); q != "" {
 		p.Text(screen.Accent, p.Name(q).Between("  /", ""))
 	}
 	p.Right(screen.Muted, screen.Bare, note.Between("  ", " "))

@@ -24,7 +24,7 @@ func day(t testing.TB, n int) *rig {
 		}
 	}
 	for s.inbox.Waiting() > 0 {
-		s.send(arrived{})
+		s.send(inboxReady{})
 	}
 	return s
 }

@@ -102,9 +102,9 @@ const perFrame = 100_000 / 60
 
 // fleetScreen is a screen that shows a fleet, with the keys pressed when all machines have begun.
 func fleetScreen(t testing.TB, f *fleet, w, h int, keys string) *rig {
-	s := newScreen(t, w, h, func(o *Options) { o.Hosts, o.Now = f.states, time.Now })
+	s := newScreen(t, w, h, func(o *Options) { o.Machines, o.Now = f.states, time.Now })
 	s.feed(f.records(20 * len(f.of))...)
-	s.send(hostsTick{})
+	s.send(machinesTick{})
 	return s.press(keys)
 }
 
@@ -131,13 +131,13 @@ func TestMachinesLoad(t *testing.T) {
 					s.inbox.Put(r)
 				}
 				if n%60 == 0 {
-					s.send(hostsTick{})
+					s.send(machinesTick{})
 				}
 				began := time.Now()
 				pressed := n%6 != 0
 				for s.inbox.Waiting() > 0 || !pressed {
 					start := time.Now()
-					s.send(arrived{})
+					s.send(inboxReady{})
 					s.View()
 					frames = append(frames, time.Since(start))
 					if !pressed { // while that went on

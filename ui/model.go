@@ -19,54 +19,54 @@ import (
 // Model is the program. It is the only tea.Model; Update routes, and what changes is done by the
 // methods it routes to.
 type Model struct {
-	opt     Options
-	keys    keyMap
-	draw    display.Drawer
-	pen     screen.Pen
-	in      providers.Inspector
-	view    *providers.View
-	w, h    int
-	desk    // the panes
-	seats   seats
-	entries []modes.Entry
-	now     []screen.Binding // the keys of the mode on top
-	cols    []column         // of the frame that is drawn
+	opt        Options
+	keys       keyMap
+	draw       display.Drawer
+	pen        screen.Pen
+	in         providers.Inspector
+	view       *providers.View
+	w, h       int
+	paneLayout // the panes
+	modeStack  modeStack
+	entries    []modes.Entry
+	now        []screen.Binding // the keys of the mode on top
+	cols       []column         // of the frame that is drawn
 
-	links                 // between panes
-	scene   panes.Context // as the panes know it since the last refresh
-	news    panes.Changes
-	bill    panes.Costs
-	chosen  stream.Ref
-	search  search
-	sieve   panes.TurnFilter // which turns are shown
-	filters []string         // that were kept, the latest last
-	post    post             // what was sent from here
-	marks   compare.Marks
-	walk    walk
-	stage   *stage // nil but for the demo as it is shown to a room
-	results send.Results
+	paneSet                  // between panes
+	context    panes.Context // as the panes know it since the last refresh
+	news       panes.Changes
+	bill       panes.Costs
+	selected   stream.Ref
+	search     search
+	turnFilter panes.TurnFilter // which turns are shown
+	filters    []string         // that were kept, the latest last
+	outbox     outbox           // what was sent from here
+	marks      compare.Marks
+	moment     pausedMoment
+	tour       *tourPlayer // nil but for the demo as it is shown to a room
+	results    send.Results
 
-	pinned  pinned
-	mouse   mouse
-	stay    stay
-	journal *Journal
-	heard   heard
-	places  []bookmark
-	waking  bool // a turn is being read again
-	awaited int  // which line of the screen that waits is selected
-	served  served
-	pasted  bool // and whether all that belongs to it is shown
-	parting bool // the program ends when nothing is open any more
+	pinned        pinSet
+	mouse         mouse
+	redraw        redrawLimiter
+	journal       *Journal
+	journalSeen   journalSeen
+	places        []bookmark
+	reloading     bool // a turn is being read again
+	setupIndex    int  // which line of the screen that waits is selected
+	served        requestCursor
+	setupExpanded bool // and whether all that belongs to it is shown
+	quitPending   bool // the program ends when nothing is open any more
 
-	lastAt    time.Duration // of the latest record of the source
-	arrivedAt time.Time     // when that came
-	follow    bool
-	ended     bool // the source has ended
-	failure   error
-	notice    display.Text
-	rate      meter
-	crash     *Crash
-	did       []string // the latest keys, and what they do
+	lastAt     time.Duration // of the latest record of the source
+	arrivedAt  time.Time     // when that came
+	follow     bool
+	ended      bool // the source has ended
+	failure    error
+	notice     display.Text
+	rate       meter
+	crash      *Crash
+	recentKeys []string // the latest keys, and what they do
 }
 
 // New makes the program.
@@ -80,33 +80,33 @@ func New(o Options) *Model {
 	if o.Journal == nil {
 		o.Journal = new(Journal)
 	}
-	m := &Model{opt: o, journal: o.Journal, keys: newKeyMap(), follow: true, chosen: stream.NoRef, w: 80, h: 24, walk: walk{pace: pace{speed: 1}}}
+	m := &Model{opt: o, journal: o.Journal, keys: newKeyMap(), follow: true, selected: stream.NoRef, w: 80, h: 24, moment: pausedMoment{playState: playState{speed: 1}}}
 	m.view = m.in.View()
 	m.draw = display.Drawer{ASCII: o.ASCII}
-	m.post = post{flying: map[int]bool{}}
+	m.outbox = outbox{flying: map[int]bool{}}
 	m.results = send.Results{}
 	m.bill.Prices = o.Prices
 	m.entries = m.newEntries()
-	m.paint(o.Theme)
-	m.scene = panes.Context{View: m.view, News: &m.news, Bill: &m.bill, Alarms: panes.WorstSeverities{}, Sieve: &m.sieve, Clock: true, Pen: &m.pen, Typed: m.typed, Spaced: o.Large}
-	m.lay(m.newPanes())
-	m.restore(o.Layout)
+	m.setTheme(o.Theme)
+	m.context = panes.Context{View: m.view, News: &m.news, Bill: &m.bill, Alarms: panes.WorstSeverities{}, Sieve: &m.turnFilter, Clock: true, Pen: &m.pen, Typed: m.typedResultSize, Spaced: o.Large}
+	m.setPanes(m.newPanes())
+	m.restoreLayout(o.Layout)
 	if m.large = o.Large; m.large {
 		m.turnTo(m.doc)
 	}
 	if o.Prepare != nil {
 		o.Prepare(&m.in)
 	}
-	m.in.Keep(m.keeping())
-	m.refresh()
+	m.in.Keep(m.retention())
+	m.refreshPanes()
 	if len(o.Recent) > 0 {
-		m.open(&recents{m: m})
+		m.pushMode(&recentCaptures{m: m})
 	}
 	if o.Speed > 0 {
-		m.walk.speed = min(max(o.Speed, leastSpeed), mostSpeed)
+		m.moment.speed = min(max(o.Speed, minSpeed), maxSpeed)
 	}
-	if o.Stage {
-		m.curtain()
+	if o.Tour {
+		m.startTour()
 	}
 	return m
 }
@@ -118,13 +118,13 @@ func (m *Model) Err() error { return m.failure }
 func (m *Model) Init() tea.Cmd {
 	var cmds []tea.Cmd
 	if m.opt.Inbox != nil {
-		cmds = append(cmds, listen(m.opt.Inbox, 0))
+		cmds = append(cmds, waitForInbox(m.opt.Inbox, 0))
 	}
-	if m.opt.Hosts != nil {
-		cmds = append(cmds, func() tea.Msg { return hostsTick{} })
+	if m.opt.Machines != nil {
+		cmds = append(cmds, func() tea.Msg { return machinesTick{} })
 	}
 	if m.opt.Send != nil {
-		cmds = append(cmds, listen(m.opt.Answers, 0))
+		cmds = append(cmds, waitForInbox(m.opt.Answers, 0))
 	}
 	return tea.Batch(cmds...)
 }
@@ -132,104 +132,104 @@ func (m *Model) Init() tea.Cmd {
 // Update routes a message to what it is for.
 func (m *Model) Update(msg tea.Msg) (_ tea.Model, cmd tea.Cmd) {
 	switch msg := msg.(type) {
-	case arrived:
-		cmd = m.take(msg.in)
-	case hostsTick:
-		cmd = m.lookAtHosts()
+	case inboxReady:
+		cmd = m.handleInbox(msg.in)
+	case machinesTick:
+		cmd = m.updateMachines()
 	case tea.KeyMsg:
-		m.key(msg)
+		m.handleKey(msg)
 	case tea.MouseMsg:
-		m.point(msg)
+		m.handleMouse(msg)
 	case tea.ResumeMsg:
 		m.askMouse()
 	case tea.WindowSizeMsg:
 		m.w, m.h = max(msg.Width, 1), max(msg.Height, 1)
-		m.refresh()
-	case done:
-		m.finish(msg)
-	case quiet:
-		cmd = m.rate.settle(time.Time(msg))
+		m.refreshPanes()
+	case workDone:
+		m.finishWork(msg)
+	case rateTick:
+		cmd = m.rate.handleTick(time.Time(msg))
 	case Crash:
 		m.crash, cmd = &msg, tea.Quit
 	}
-	return m, guard(tea.Batch(cmd, m.extend(), m.restrain(msg)))
+	return m, recoverCmd(tea.Batch(cmd, m.extendModes(), m.scheduleDraw(msg)))
 }
 
-// key gives a key to the mode. Bubble Tea makes one message of keys that are typed faster than it
+// handleKey gives a key to the mode. Bubble Tea makes one message of keys that are typed faster than it
 // reads: each counts.
-func (m *Model) key(k tea.KeyMsg) {
+func (m *Model) handleKey(k tea.KeyMsg) {
 	if k.Type == tea.KeyRunes && len(k.Runes) > 1 && !k.Paste {
 		for _, r := range k.Runes {
-			m.key(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{r}, Alt: k.Alt})
+			m.handleKey(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{r}, Alt: k.Alt})
 		}
 		return
 	}
 	m.notice = display.Text{}
-	if m.atStage() && !k.Paste {
-		m.keyOnStage(k)
+	if m.hasTourKeys() && !k.Paste {
+		m.handleTourKey(k)
 		return
 	}
-	name, top := k.String(), m.top().Mode
-	in := typing(top)
+	name, top := k.String(), m.activeMode().Mode
+	in := activeInput(top)
 	switch b := screen.FindBinding(m.keysOf(top), name); {
 	case b != nil && !k.Paste:
-		m.act(b)
+		m.runBinding(b)
 	case in != nil && name != "ctrl+c" && name != "ctrl+z":
 		in.Key(k)
 	default:
-		if b := screen.FindBinding(m.everywhere(), name); b != nil {
-			m.act(b)
+		if b := screen.FindBinding(m.userGlobalKeys(), name); b != nil {
+			m.runBinding(b)
 		}
 	}
 }
 
-// refresh brings every pane up to date with the session and the window.
-func (m *Model) refresh() {
+// refreshPanes brings every pane up to date with the session and the window.
+func (m *Model) refreshPanes() {
 	m.news.Advance(m.view)
 	m.bill.Extend(m.view, &m.news)
 	if m.news.All { // of a list that is shorter now they knew too much
-		clear(m.scene.Alarms)
+		clear(m.context.Alarms)
 	}
-	m.extendSieve()
-	m.scene.Chosen, m.scene.Marks = m.chosen, m.marks
-	m.scene.Bare, m.scene.Follow = m.bodyHeight() < titled || m.large, m.follow && m.moving()
-	before := m.columns()
-	m.scene.Piled = len(before) == 1
+	m.updateFilter()
+	m.context.Chosen, m.context.Marks = m.selected, m.marks
+	m.context.Bare, m.context.Follow = m.bodyHeight() < minTitledRows || m.large, m.follow && m.isLive()
+	before := m.paneColumns()
+	m.context.Piled = len(before) == 1
 	for _, p := range m.table {
-		w, h, shown := place(before, p.Pane)
+		w, h, shown := paneSize(before, p.Pane)
 		if !shown {
 			w = m.w
 		}
-		p.Extend(&m.scene, w, h)
+		p.Extend(&m.context, w, h)
 	}
-	after := m.columns() // what came may have made a tab taller
+	after := m.paneColumns() // what came may have made a tab taller
 	for _, p := range m.table {
-		_, was, _ := place(before, p.Pane)
-		if w, h, shown := place(after, p.Pane); shown && h != was {
-			p.Extend(&m.scene, w, h)
+		_, was, _ := paneSize(before, p.Pane)
+		if w, h, shown := paneSize(after, p.Pane); shown && h != was {
+			p.Extend(&m.context, w, h)
 		}
 	}
-	m.link()
-	m.wake()
+	m.linkPanes()
+	m.reloadShown()
 }
 
-// turn is the chosen turn, or that of the chosen call; nil without one.
-func (m *Model) turn() *stream.Turn {
-	t, _ := m.view.Find(m.chosen)
+// selectedTurn is the chosen turn, or that of the chosen call; nil without one.
+func (m *Model) selectedTurn() *stream.Turn {
+	t, _ := m.view.Find(m.selected)
 	return t
 }
 
-// call is the chosen call, nil without one.
-func (m *Model) call() *stream.Call {
-	_, c := m.view.Find(m.chosen)
+// selectedCall is the chosen call, nil without one.
+func (m *Model) selectedCall() *stream.Call {
+	_, c := m.view.Find(m.selected)
 	return c
 }
 
-// choose makes a turn or call the chosen one.
-func (m *Model) choose(r stream.Ref) {
-	if t, _ := m.view.Find(r); t == nil || r == m.chosen {
+// selectRef makes a turn or call the chosen one.
+func (m *Model) selectRef(r stream.Ref) {
+	if t, _ := m.view.Find(r); t == nil || r == m.selected {
 		return
 	}
-	m.chosen = r
-	m.refresh()
+	m.selected = r
+	m.refreshPanes()
 }

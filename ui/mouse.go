@@ -16,124 +16,124 @@ type mouse struct {
 	drag func(x, y int) // what is held, nil for nothing
 }
 
-// rolled is how many rows a wheel moves at once.
-const rolled = 3
+// wheelRows is how many rows a wheel moves at once.
+const wheelRows = 3
 
 // useMouse asks for the mouse, or no longer.
 func (m *Model) useMouse() {
 	m.mouse = mouse{on: !m.mouse.on}
 	if !m.mouse.on {
-		m.do(func() tea.Msg { return tea.DisableMouse() })
-		m.say(display.Lit("mouse off"))
+		m.queueCmd(func() tea.Msg { return tea.DisableMouse() })
+		m.showNotice(display.Lit("mouse off"))
 		return
 	}
 	m.askMouse()
-	m.say(display.Lit("mouse on: shift selects text, M ends it"))
+	m.showNotice(display.Lit("mouse on: shift selects text, M ends it"))
 }
 
 // askMouse has the terminal tell of the mouse, if that is wanted: also when another program has had
 // the terminal.
 func (m *Model) askMouse() {
 	if m.mouse.drag = nil; m.mouse.on {
-		m.do(func() tea.Msg { return tea.EnableMouseCellMotion() })
+		m.queueCmd(func() tea.Msg { return tea.EnableMouseCellMotion() })
 	}
 }
 
-// point takes what the mouse did.
-func (m *Model) point(e tea.MouseMsg) {
+// handleMouse takes what the mouse did.
+func (m *Model) handleMouse(e tea.MouseMsg) {
 	left := e.Button == tea.MouseButtonLeft
 	switch {
-	case !m.mouse.on || m.w < leastWidth || m.h < leastHeight:
+	case !m.mouse.on || m.w < minWidth || m.h < minHeight:
 	case e.Action == tea.MouseActionRelease:
 		m.mouse.drag = nil
 	case e.Action == tea.MouseActionMotion && m.mouse.drag != nil:
 		m.mouse.drag(e.X, e.Y)
 	case e.Action != tea.MouseActionPress:
 	case e.Button == tea.MouseButtonWheelUp:
-		m.wheel(e.X, e.Y, -rolled)
+		m.handleWheel(e.X, e.Y, -wheelRows)
 	case e.Button == tea.MouseButtonWheelDown:
-		m.wheel(e.X, e.Y, rolled)
+		m.handleWheel(e.X, e.Y, wheelRows)
 	case left && e.Y == m.h-1:
 		m.clickHint(e.X)
-	case left && m.onStage():
-		m.leaveStage()
+	case left && m.isTourShown():
+		m.leaveTourWithNote()
 	case left:
 		m.notice = display.Text{}
-		m.click(e.X, e.Y)
+		m.handleClick(e.X, e.Y)
 	}
 }
 
-// under is what mode is drawn at a row of the screen, and which row of that it is. The rows of
+// modeAt is what mode is drawn at a row of the screen, and which row of that it is. The rows of
 // browsing are those of the body.
-func (m *Model) under(x, y int) (mode modes.Mode, row int) {
+func (m *Model) modeAt(x, y int) (mode modes.Mode, row int) {
 	h := m.bodyHeight()
 	if y--; y < 0 || y >= h {
 		return nil, 0
 	}
-	for n := len(m.seats.all); n > 0; n-- {
-		over, ok := m.seatAt(n).Mode.(modes.OverlayMode)
+	for n := len(m.modeStack.all); n > 0; n-- {
+		over, ok := m.openModeAt(n).Mode.(modes.OverlayMode)
 		if !ok {
-			return m.through(n), y
+			return m.clickableMode(n), y
 		}
-		if from := h - min(over.WantedRows(h), h); y >= from && x < m.overlaid(m.columns()[0].width) {
+		if from := h - min(over.WantedRows(h), h); y >= from && x < m.overlayWidth(m.paneColumns()[0].width) {
 			return over, y - from
 		}
 	}
 	return browse{m}, y
 }
 
-// through is the mode that so many are open up to, or browsing where the panes are seen through it.
-func (m *Model) through(n int) modes.Mode {
-	switch mode := m.seatAt(n).Mode.(type) {
-	case *searchBar, *leaving:
+// clickableMode is the mode that so many are open up to, or browsing where the panes are seen through it.
+func (m *Model) clickableMode(n int) modes.Mode {
+	switch mode := m.openModeAt(n).Mode.(type) {
+	case *searchBar, *quitDialog:
 		return browse{m}
 	default:
 		return mode
 	}
 }
 
-// wheel moves the view of what the mouse is over. Panes do not follow then.
-func (m *Model) wheel(x, y, rows int) {
-	if m.onStage() {
-		m.leaveStage()
+// handleWheel moves the view of what the mouse is over. Panes do not follow then.
+func (m *Model) handleWheel(x, y, rows int) {
+	if m.isTourShown() {
+		m.leaveTourWithNote()
 	}
-	mode, row := m.under(x, y)
+	mode, row := m.modeAt(x, y)
 	if _, browsing := mode.(browse); browsing {
 		if at, ok := m.slotAt(x, row); ok {
-			m.roll(at.pane, rows)
+			m.scrollUnderMouse(at.pane, rows)
 		}
 	} else if of, ok := mode.(panes.Clickable); ok {
 		of.Roll(rows)
 	}
 }
 
-func (m *Model) roll(pane panes.Pane, rows int) {
+func (m *Model) scrollUnderMouse(pane panes.Pane, rows int) {
 	if of, ok := pane.(panes.Clickable); ok {
 		m.setFollow(false)
 		of.Roll(rows)
-		m.refresh()
+		m.refreshPanes()
 	}
 }
 
-// click does what a key would at what is there: the cursor goes there, and what it is at is opened.
-func (m *Model) click(x, y int) {
+// handleClick does what a key would at what is there: the cursor goes there, and what it is at is opened.
+func (m *Model) handleClick(x, y int) {
 	if y >= m.h-1-m.stripRows() {
 		m.holdBar(x, y-(m.h-1-m.stripRows()))
 		return
 	}
-	mode, row := m.under(x, y)
+	mode, row := m.modeAt(x, y)
 	if of, ok := mode.(browse); ok {
 		of.m.clickPane(x, row)
 		return
 	}
-	if of, ok := mode.(panes.Clickable); ok && mode == m.top().Mode && of.Click(x, row) {
-		m.press("enter")
+	if of, ok := mode.(panes.Clickable); ok && mode == m.activeMode().Mode && of.Click(x, row) {
+		m.pressKey("enter")
 	}
 }
 
 // clickHint does what the key does that is hinted at there; what was said goes first.
 func (m *Model) clickHint(x int) {
-	if in := typing(m.top().Mode); in != nil && !in.Prompt.Empty() {
+	if in := activeInput(m.activeMode().Mode); in != nil && !in.Prompt.Empty() {
 		m.clickTail(x)
 		return
 	}
@@ -142,7 +142,7 @@ func (m *Model) clickHint(x int) {
 		return
 	}
 	if key := screen.HintAt(m.now, m.w, x); key != "" {
-		m.press(key)
+		m.pressKey(key)
 	}
 }
 
@@ -155,28 +155,28 @@ func (m *Model) clickTail(x int) {
 		}
 		at += typedGap
 		if x >= at && x < at+b.Hint.Width() {
-			m.press(b.Keys[0])
+			m.pressKey(b.Keys[0])
 			return
 		}
 		at += b.Hint.Width()
 	}
 }
 
-// aim is a place in a slot: a cell of its width, and a row.
-type aim struct {
-	slot
+// mouseTarget is a place in a slot: a cell of its width, and a row.
+type mouseTarget struct {
+	paneSlot
 	width, x, y int
 }
 
 // slotAt is the slot that is drawn at a place of the body, and the place in it.
-func (m *Model) slotAt(x, y int) (of aim, ok bool) {
-	above, _ := m.margins()
+func (m *Model) slotAt(x, y int) (of mouseTarget, ok bool) {
+	above, _ := m.marginRows()
 	y -= above
-	for _, c := range m.columns() {
+	for _, c := range m.paneColumns() {
 		if x < c.width {
 			for _, s := range c.panes {
 				if y < s.height {
-					return aim{s, c.width, x, y}, x >= 0 && y >= 0
+					return mouseTarget{s, c.width, x, y}, x >= 0 && y >= 0
 				}
 				y -= s.height
 			}
@@ -190,13 +190,13 @@ func (m *Model) slotAt(x, y int) (of aim, ok bool) {
 // clickPane has the pane that is there be the focused one, with its cursor there; where it was there
 // already, that is opened. A tab that is named there is opened, or closed. A border is held.
 func (m *Model) clickPane(x, y int) {
-	if len(m.seats.all) == 0 && m.awaits() {
-		if m.touchWay(y) {
-			m.press("enter")
+	if len(m.modeStack.all) == 0 && m.isWaitingForClients() {
+		if m.touchSetupRow(y) {
+			m.pressKey("enter")
 		}
 		return
 	}
-	if len(m.seats.all) > 0 || m.turns() == 0 {
+	if len(m.modeStack.all) > 0 || m.turnCount() == 0 {
 		return
 	}
 	m.mouse.drag = m.borderAt(x, y)
@@ -205,7 +205,7 @@ func (m *Model) clickPane(x, y int) {
 	case !ok:
 		return
 	case at.tabs != nil && at.y == 0:
-		if t := m.tabAt(at.slot, at.width, at.x); t != nil {
+		if t := m.tabAt(at.paneSlot, at.width, at.x); t != nil {
 			m.mouse.drag = nil
 			m.turnToKey(*t)
 		}
@@ -217,29 +217,29 @@ func (m *Model) clickPane(x, y int) {
 		m.focusOn(at.pane)
 	}
 	if of, ok := at.pane.(panes.Clickable); ok && of.Click(at.x, at.y) && was {
-		m.press("enter")
+		m.pressKey("enter")
 	}
-	m.refresh()
+	m.refreshPanes()
 }
 
 // holdBar goes to the moment that is drawn there in the line of time, and goes on with the mouse; or
 // to the call whose name is there.
 func (m *Model) holdBar(x, y int) {
-	if m.onStage() { // captions stand there
+	if m.isTourShown() { // captions stand there
 		return
 	}
-	if call, ok := m.walk.strip.CallAt(x, y, m.w); ok {
+	if call, ok := m.moment.strip.CallAt(x, y, m.w); ok {
 		m.setFollow(false)
-		m.choose(call)
+		m.selectRef(call)
 		return
 	}
-	if _, ok := m.walk.strip.MomentAt(x, y, m.w); !ok {
+	if _, ok := m.moment.strip.MomentAt(x, y, m.w); !ok {
 		return
 	}
 	m.mouse.drag = func(x, _ int) {
-		if n, ok := m.walk.strip.MomentAt(x, y, m.w); ok {
-			m.halt()
-			m.walkTo(n)
+		if n, ok := m.moment.strip.MomentAt(x, y, m.w); ok {
+			m.stopPlaying()
+			m.goToMoment(n)
 		}
 	}
 	m.mouse.drag(x, y)

@@ -74,8 +74,8 @@ func TestClick(t *testing.T) {
 	for _, size := range [][2]int{{80, 24}, {140, 40}, {250, 60}} {
 		s := newScreen(t, size[0], size[1]).feed(demo(t, "malformed")...).end().press("Mg")
 		s.clickOn("run_shell ")
-		if c := s.call(); c == nil || c.Name != "run_shell" || s.focus != s.list {
-			t.Fatalf("%v: chosen is %v, the focus at %T", size, s.chosen, s.focus)
+		if c := s.selectedCall(); c == nil || c.Name != "run_shell" || s.focus != s.list {
+			t.Fatalf("%v: chosen is %v, the focus at %T", size, s.selected, s.focus)
 		}
 		if s.clickOn("run_shell "); s.focus != panes.Pane(s.doc) {
 			t.Fatalf("%v: again is not enter: %T", size, s.focus)
@@ -91,7 +91,7 @@ func TestClick(t *testing.T) {
 		if s.press("<esc>").clickOn("FINDINGS"); s.focus != panes.Pane(s.findings) {
 			t.Fatalf("%v: at %T:\n%s", size, s.focus, s.text())
 		}
-		if s.clickOn("? help"); s.top().Mode == (browse{s.Model}) {
+		if s.clickOn("? help"); s.activeMode().Mode == (browse{s.Model}) {
 			t.Fatalf("%v: the hint does nothing", size)
 		}
 		s.shows("HELP")
@@ -119,16 +119,16 @@ func TestHelpIsHintedAt(t *testing.T) {
 // TestWheel: it moves the view of the pane below it, and no cursor.
 func TestWheel(t *testing.T) {
 	s := newScreen(t, 140, 20).feed(manyAnswers(t)...).end().press("Mg")
-	at, focus, top := s.chosen, s.focus, s.list.Top
+	at, focus, top := s.selected, s.focus, s.list.Top
 	for range 3 {
 		s.mouseAt(10, 9, tea.MouseButtonWheelDown, tea.MouseActionPress)
 	}
-	if s.list.Top != top+3*rolled || s.chosen != at || s.focus != focus {
-		t.Errorf("the list begins at %d, chosen is %v", s.list.Top, s.chosen)
+	if s.list.Top != top+3*wheelRows || s.selected != at || s.focus != focus {
+		t.Errorf("the list begins at %d, chosen is %v", s.list.Top, s.selected)
 	}
 	s.clickAt(10, 2)
-	if want := s.list.RefAt(s.view.Session(), top+3*rolled); s.chosen.Turn != want.Turn || s.chosen.Call != 0 { // whose row stays in view
-		t.Errorf("chose %v, want %v:\n%s", s.chosen, want, s.text())
+	if want := s.list.RefAt(s.view.Session(), top+3*wheelRows); s.selected.Turn != want.Turn || s.selected.Call != 0 { // whose row stays in view
+		t.Errorf("chose %v, want %v:\n%s", s.selected, want, s.text())
 	}
 	s.press("g").mouseAt(10, 9, tea.MouseButtonWheelDown, tea.MouseActionPress).press("j")
 	if s.list.Top != 0 || s.list.At != 1 {
@@ -145,7 +145,7 @@ func TestWheel(t *testing.T) {
 func TestBorders(t *testing.T) {
 	for _, size := range [][2]int{{40, 10}, {80, 24}, {140, 40}, {250, 60}} {
 		s := newScreen(t, size[0], size[1]).feed(demo(t, "malformed")...).end().press("M3")
-		list := func() (w, h int) { w, h, _ = place(s.columns(), s.list); return }
+		list := func() (w, h int) { w, h, _ = paneSize(s.paneColumns(), s.list); return }
 		w, h := list()
 		switch {
 		case size[0] >= twoColumns:
@@ -157,22 +157,22 @@ func TestBorders(t *testing.T) {
 			if got, _ := list(); got != w-4 {
 				t.Errorf("%v: the list has %d cells by key, want %d", size, got, w-4)
 			}
-		case size[1] > titled:
+		case size[1] > minTitledRows:
 			s.dragTo(30, 1+h, 30, 1+h+3)
 			if _, got := list(); got != h+3 {
 				t.Errorf("%v: the list has %d rows, want %d\n%s", size, got, h+3, s.text())
 			}
 		}
-		if size[1] < titled {
+		if size[1] < minTitledRows {
 			continue
 		}
-		_, low, _ := place(s.columns(), s.below)
+		_, low, _ := paneSize(s.paneColumns(), s.below)
 		if size[0] >= threeColumns {
-			low = s.columns()[2].panes[1].height
+			low = s.paneColumns()[2].panes[1].height
 		}
 		y := 1 + s.bodyHeight() - low
 		s.dragTo(size[0]-3, y, size[0]-3, y-2)
-		after := s.columns()
+		after := s.paneColumns()
 		if got := after[len(after)-1].panes; got[len(got)-1].height != low+2 {
 			t.Errorf("%v: the tab has %d rows, want %d\n%s", size, got[len(got)-1].height, low+2, s.text())
 		}
@@ -193,7 +193,7 @@ func (s *rig) checkFrame() {
 	if len(rows) != s.h {
 		s.t.Fatalf("%d rows of %d:\n%s", len(rows), s.h, s.text())
 	}
-	for _, c := range s.columns() {
+	for _, c := range s.paneColumns() {
 		for _, p := range c.panes {
 			if p.height < 1 || c.width < 1 {
 				s.t.Fatalf("a pane of %dx%d in %dx%d", c.width, p.height, s.w, s.h)
@@ -211,33 +211,33 @@ func TestDragTime(t *testing.T) {
 	s.mouseAt(0, y, tea.MouseButtonLeft, tea.MouseActionPress)
 	for x := range s.w {
 		s.mouseAt(x, y, tea.MouseButtonLeft, tea.MouseActionMotion)
-		if n := s.moment(); n < was {
+		if n := s.eventCount(); n < was {
 			t.Fatalf("cell %d is event %d, and the one before %d", x, n, was)
 		} else {
 			was = n
 		}
 	}
-	if turn, _ := s.walked(); s.view.Session().Turn(turn.Number).Events != turn.Events {
+	if turn, _ := s.steppedTurn(); s.view.Session().Turn(turn.Number).Events != turn.Events {
 		t.Errorf("the last cell is event %d", was)
 	}
 	s.mouseAt(0, y, tea.MouseButtonLeft, tea.MouseActionMotion)
-	if turn, _ := s.walked(); s.moment() > int(turn.OpenedBy)+3 {
-		t.Errorf("the first cell is event %d, the turn opens at %d", s.moment(), turn.OpenedBy)
+	if turn, _ := s.steppedTurn(); s.eventCount() > int(turn.OpenedBy)+3 {
+		t.Errorf("the first cell is event %d, the turn opens at %d", s.eventCount(), turn.OpenedBy)
 	}
 	s.mouseAt(0, y, tea.MouseButtonNone, tea.MouseActionRelease).mouseAt(50, y, tea.MouseButtonLeft, tea.MouseActionMotion)
-	if turn, _ := s.walked(); s.moment() > int(turn.OpenedBy)+3 {
+	if turn, _ := s.steppedTurn(); s.eventCount() > int(turn.OpenedBy)+3 {
 		t.Error("it goes on when nothing is held")
 	}
 	s.press("G").end()
-	if s.press(" ").clickAt(2, y+2); s.chosen.Call == 0 {
-		t.Errorf("the name of a call chose %v", s.chosen)
+	if s.press(" ").clickAt(2, y+2); s.selected.Call == 0 {
+		t.Errorf("the name of a call chose %v", s.selected)
 	}
 }
 
 // TestMouseOnStage: the captions of a tour are no line of time.
 func TestMouseOnStage(t *testing.T) {
 	s := staged(t, 80, 24).press("M")
-	before := s.moment()
+	before := s.eventCount()
 	for y := range s.h {
 		s.mouseAt(40, y, tea.MouseButtonWheelDown, tea.MouseActionPress)
 	}
@@ -245,8 +245,8 @@ func TestMouseOnStage(t *testing.T) {
 		t.Fatal("no captions")
 	}
 	for y := s.h - 1 - s.stripRows(); y < s.h-1; y++ {
-		if s.clickAt(2, y).clickAt(40, y); s.moment() != before {
-			t.Errorf("row %d leads to event %d, was at %d", y, s.moment(), before)
+		if s.clickAt(2, y).clickAt(40, y); s.eventCount() != before {
+			t.Errorf("row %d leads to event %d, was at %d", y, s.eventCount(), before)
 		}
 	}
 }
@@ -255,17 +255,17 @@ func TestMouseOnStage(t *testing.T) {
 // screen that waits.
 func TestMouseAtWhatIsTyped(t *testing.T) {
 	s := newScreen(t, 100, 30).feed(demo(t, "malformed")...).end().press("M/grep")
-	if s.clickOn("esc cancel"); typing(s.top().Mode) != nil || s.search.query != "" {
+	if s.clickOn("esc cancel"); activeInput(s.activeMode().Mode) != nil || s.search.query != "" {
 		t.Errorf("esc is not pressed:\n%s", s.text())
 	}
 	s.press("/grep")
-	if s.clickOn("enter keep"); typing(s.top().Mode) != nil || s.search.query != "grep" {
+	if s.clickOn("enter keep"); activeInput(s.activeMode().Mode) != nil || s.search.query != "grep" {
 		t.Errorf("enter is not pressed:\n%s", s.text())
 	}
-	s = newScreen(t, 80, 24, waiting(new([]Word))).press("M")
+	s = newScreen(t, 80, 24, waiting(new([]StatusNote))).press("M")
 	s.clickOn("Gemini CLI").hides("# and its settings").clickOn("Gemini CLI").shows("# and its settings")
 	s.clickOn("Claude Code").hides("# and its settings")
-	if s.clickOn("others"); s.awaited != 0 {
+	if s.clickOn("others"); s.setupIndex != 0 {
 		t.Error("what is no line was selected")
 	}
 }

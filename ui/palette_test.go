@@ -13,8 +13,8 @@ import (
 func TestPaletteHasAll(t *testing.T) {
 	for _, where := range []string{"", "2", "3", "4", "p", "?"} {
 		s := agent(t, 140, 60).press(where)
-		here := s.top().Keys()
-		keys := append(here, s.anywhere()...)
+		here := s.activeMode().Keys()
+		keys := append(here, s.globalKeys()...)
 		s.press(":")
 		for i, b := range keys {
 			taken := i >= len(here) && screen.FindBinding(here, b.Keys[0]) != nil // by what the place does with the key
@@ -37,7 +37,7 @@ func TestPaletteHasAll(t *testing.T) {
 			t.Errorf("after %q %d rows", where, len(seen))
 		}
 		s.press("<esc>:")
-		for _, c := range s.commands() {
+		for _, c := range s.typedCommands() {
 			s.press(c.Word).shows(c.Does.String(), ":"+c.Word).press("<esc>:")
 		}
 	}
@@ -95,7 +95,7 @@ func TestPaletteCommands(t *testing.T) {
 // TestOverlay covers so many rows and cells, whatever is below them, in every size.
 func TestOverlay(t *testing.T) {
 	s := agent(t, 140, 40)
-	for w := leastWidth; w < 150; w += 7 {
+	for w := minWidth; w < 150; w += 7 {
 		for _, h := range []int{5, 8, 12, 24, 40} {
 			s.resize(w, h)
 			below := s.rows()

@@ -5,34 +5,34 @@ import (
 	"toolscope/ui/send"
 )
 
-// Send sends a request as the exchange of a number, which its records have to carry. What is sent
+// SendRequest sends a request as the exchange of a number, which its records have to carry. What is sent
 // and what comes back arrives in the inbox of answers, the last record with End; that takes its
 // time, and Send does not wait for it. The error says why it cannot be sent at all.
-type Send func(r send.Request, exchange int) error
+type SendRequest func(r send.Request, exchange int) error
 
-// post is what was sent from here. Its exchanges are numbered -1, -2, …: sources count from 1, so
+// outbox is what was sent from here. Its exchanges are numbered -1, -2, …: sources count from 1, so
 // none is ever named twice.
-type post struct {
+type outbox struct {
 	sent    int
 	flying  map[int]bool // exchanges that have not ended
 	awaited int          // the exchange to look at once its turn opens, 0 for none
 }
 
-// sending is what the modes need from which something is sent.
-func (m *Model) sending() send.Dependencies {
+// sendDependencies is what the modes need from which something is sent.
+func (m *Model) sendDependencies() send.Dependencies {
 	means := send.Dependencies{
-		Places: m.opt.Places, Results: m.results, Outlet: m.outlet(), Draw: m.draw,
+		Places: m.opt.Places, Results: m.results, Outlet: m.newExport(), Draw: m.draw,
 	}
 	if m.opt.Send != nil {
-		means.Send = m.send
+		means.Send = m.sendRequest
 	}
 	return means
 }
 
-// send sends a request. Its turn is looked at as soon as it opens, unless the user goes elsewhere
+// sendRequest sends a request. Its turn is looked at as soon as it opens, unless the user goes elsewhere
 // meanwhile.
-func (m *Model) send(r send.Request) error {
-	p := &m.post
+func (m *Model) sendRequest(r send.Request) error {
+	p := &m.outbox
 	exchange := -(p.sent + 1)
 	if err := m.opt.Send(r, exchange); err != nil {
 		return err
@@ -45,12 +45,12 @@ func (m *Model) send(r send.Request) error {
 	return nil
 }
 
-// landed takes notice of what came in answer to what was sent from here.
-func (m *Model) landed() {
-	if m.post.awaited == 0 {
+// followSentTurn takes notice of what came in answer to what was sent from here.
+func (m *Model) followSentTurn() {
+	if m.outbox.awaited == 0 {
 		return
 	}
-	if t := m.view.TurnOf(m.post.awaited); t != nil {
+	if t := m.view.TurnOf(m.outbox.awaited); t != nil {
 		m.notice = display.Text{}
 		m.setFollow(true)
 	}
@@ -60,19 +60,19 @@ func (m *Model) landed() {
 // here goes on.
 func (m *Model) endSource(err error) {
 	m.ended, m.failure = true, err
-	if len(m.post.flying) == 0 {
+	if len(m.outbox.flying) == 0 {
 		m.in.Close()
 		return
 	}
 	for _, x := range m.in.Exchanges() {
-		if !m.post.flying[x.Number] {
+		if !m.outbox.flying[x.Number] {
 			m.in.End(x.Number)
 		}
 	}
 }
 
-// settled reports whether the source brings no more.
-func (m *Model) settled() bool { return m.ended || m.opt.Inbox == nil }
+// hasSourceEnded reports whether the source brings no more.
+func (m *Model) hasSourceEnded() bool { return m.ended || m.opt.Inbox == nil }
 
-// moving reports whether more may come, from the source or in answer to what was sent from here.
-func (m *Model) moving() bool { return !m.settled() || len(m.post.flying) > 0 }
+// isLive reports whether more may come, from the source or in answer to what was sent from here.
+func (m *Model) isLive() bool { return !m.hasSourceEnded() || len(m.outbox.flying) > 0 }

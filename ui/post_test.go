@@ -55,7 +55,7 @@ func (s *rig) arrive(records ...stream.Record) *rig {
 		s.opt.Answers.(*box).Put(r)
 	}
 	for s.opt.Answers.Waiting() > 0 {
-		s.send(arrived{s.opt.Answers})
+		s.send(inboxReady{s.opt.Answers})
 	}
 	return s
 }
@@ -104,12 +104,12 @@ func TestResend(t *testing.T) {
 	s.shows("sent to anthropic", " LIVE").arrive()
 	answer := (&anthropic{exchange: -1}).open("msg_2").call("toolu_9", "write_file", `{"pa`)
 	s.arrive(answer.records...).shows("TURNS 2", "FOLLOW", "streaming")
-	if c := s.call(); c == nil || c.ID != "toolu_9" || !s.follow {
-		t.Errorf("looks at %+v", s.chosen)
+	if c := s.selectedCall(); c == nil || c.ID != "toolu_9" || !s.follow {
+		t.Errorf("looks at %+v", s.selected)
 	}
 	answer.records = nil
 	s.arrive(answer.args(0, `th":"c.go"}`).seal().stop("tool_use").records...).shows(" END", "complete")
-	if turns := s.in.Session().Turns; len(turns) != 2 || turns[0].Exchange != 1 || turns[1].Exchange != -1 || len(s.post.flying) != 0 {
+	if turns := s.in.Session().Turns; len(turns) != 2 || turns[0].Exchange != 1 || turns[1].Exchange != -1 || len(s.outbox.flying) != 0 {
 		t.Errorf("%d turns", len(turns))
 	}
 	if s.press("Rjj<enter>"); len(s.sent) != 2 || s.lastSent().Exchange != -2 {
@@ -155,8 +155,8 @@ func TestResendRefused(t *testing.T) {
 	}
 	s.refuses = errors.New("no \x1b[31mroute")
 	s.press("R<enter>").shows("not sent: no ␛[31mroute")
-	if s.post.awaited != 0 || s.post.sent != 1 || len(s.post.flying) != 1 {
-		t.Errorf("waits for %+v", s.post)
+	if s.outbox.awaited != 0 || s.outbox.sent != 1 || len(s.outbox.flying) != 1 {
+		t.Errorf("waits for %+v", s.outbox)
 	}
 	newScreen(t, 100, 30).feed(brokenCall().records...).press("R").shows("what this turn was asked was not captured")
 	bare := newScreen(t, 100, 30, func(o *Options) { o.Send = nil }).feed(brokenCall().records...)
@@ -197,14 +197,14 @@ func TestResendRedacted(t *testing.T) {
 func TestResendIsAwaited(t *testing.T) {
 	answer := func() []stream.Record { return (&anthropic{exchange: -1}).open("msg_2").text("Hi").records }
 	s := newScreen(t, 100, 30).feed(twoCalls(1)...).end().press("gR<enter>").press("j").arrive(answer()...)
-	if s.turn().Exchange != 1 || s.follow {
+	if s.selectedTurn().Exchange != 1 || s.follow {
 		t.Error("it was taken from where it went:", s.where())
 	}
 	s = newScreen(t, 100, 30).feed(twoCalls(1)...).end().press("gR<enter> ").arrive(answer()...).shows("PAUSED")
-	if s.turn().Exchange != 1 || len(s.in.Session().Turns) != 2 {
+	if s.selectedTurn().Exchange != 1 || len(s.in.Session().Turns) != 2 {
 		t.Error("held, and it looks at", s.where())
 	}
-	if s.press("G"); s.turn().Exchange != -1 {
+	if s.press("G"); s.selectedTurn().Exchange != -1 {
 		t.Error("looks at", s.where())
 	}
 }

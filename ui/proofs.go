@@ -11,15 +11,15 @@ type entry = modes.Entry
 func inDocument(*Model) {}
 
 // withFindings opens what was found.
-func withFindings(m *Model) { m.prove(m.findings) }
+func withFindings(m *Model) { m.openEvidence(m.findings) }
 
 // withRuns opens when code would have run the call.
-func withRuns(m *Model) { m.prove(m.runs) }
+func withRuns(m *Model) { m.openEvidence(m.runs) }
 
-// prove opens a tab, where that leaves the document enough room.
-func (m *Model) prove(tab panes.Tab) {
+// openEvidence opens a tab, where that leaves the document enough room.
+func (m *Model) openEvidence(tab panes.Tab) {
 	if m.bodyHeight() >= tabFrom && !m.large {
-		m.show(tab)
+		m.openTab(tab)
 	}
 }
 
@@ -34,5 +34,5 @@ func inList(m *Model) {
 
 // inMode opens a mode for the call.
 func inMode(of func(*Model) entry) func(*Model) {
-	return func(m *Model) { m.enter(of(m)) }
+	return func(m *Model) { m.openEntry(of(m)) }
 }

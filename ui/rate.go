@@ -14,15 +14,15 @@ type meter struct {
 	watching bool
 }
 
-// quiet comes a moment after a batch, so that the rate falls to nothing.
-type quiet time.Time
+// rateTick comes a moment after a batch, so that the rate falls to nothing.
+type rateTick time.Time
 
 func (r *meter) add(n int, now time.Time) {
-	r.advance(now)
+	r.advanceTo(now)
 	r.count += n
 }
 
-func (r *meter) advance(now time.Time) {
+func (r *meter) advanceTo(now time.Time) {
 	switch s := now.Unix(); {
 	case s == r.second+1:
 		r.second, r.last, r.count = s, r.count, 0
@@ -31,20 +31,20 @@ func (r *meter) advance(now time.Time) {
 	}
 }
 
-// watch asks for one look at the clock, so that nothing ticks when nothing comes.
-func (r *meter) watch() tea.Cmd {
+// scheduleTick asks for one look at the clock, so that nothing ticks when nothing comes.
+func (r *meter) scheduleTick() tea.Cmd {
 	if r.watching {
 		return nil
 	}
 	r.watching = true
-	return tea.Tick(time.Second, func(t time.Time) tea.Msg { return quiet(t) })
+	return tea.Tick(time.Second, func(t time.Time) tea.Msg { return rateTick(t) })
 }
 
-// settle looks at the clock, and again later unless the rate has fallen.
-func (r *meter) settle(now time.Time) tea.Cmd {
+// handleTick looks at the clock, and again later unless the rate has fallen.
+func (r *meter) handleTick(now time.Time) tea.Cmd {
 	r.watching = false
-	if r.advance(now); r.last == 0 && r.count == 0 {
+	if r.advanceTo(now); r.last == 0 && r.count == 0 {
 		return nil
 	}
-	return r.watch()
+	return r.scheduleTick()
 }

@@ -78,13 +78,13 @@ func TestOpenShrinks(t *testing.T) {
 	s := newScreen(t, 80, 24).feed(a.records...).press("1k2gjl<enter>").shows("    3 three", "13 B")
 	for n := s.in.Timeline.Len(); n > 0; n-- {
 		s.view = s.in.View().At(n)
-		s.scene.View = s.view
-		s.refresh()
+		s.context.View = s.view
+		s.refreshPanes()
 		checkFrame(t, s)
 	}
 	s.view = s.in.View()
-	s.scene.View = s.view
-	s.refresh()
+	s.context.View = s.view
+	s.refreshPanes()
 	s.shows(`"s": "one`).press("2gjl<enter>").shows("    3 three").press("1j").shows("other").hides("    3 three")
 }
 
@@ -102,7 +102,7 @@ func (s *rig) finishJobs() *rig {
 			batch = tea.BatchMsg{func() tea.Msg { return msg }}
 		}
 		for _, one := range batch {
-			if d, ok := one().(done); ok {
+			if d, ok := one().(workDone); ok {
 				s.send(d)
 			}
 		}
@@ -184,8 +184,8 @@ func TestSuspend(t *testing.T) {
 // TestCrashInCommand: a bug in a command ends the program with its name.
 func TestCrashInCommand(t *testing.T) {
 	s := newScreen(t, 80, 24)
-	msg := guard(func() tea.Msg { panic("a bug") })()
-	if batch := guard(tea.Batch(func() tea.Msg { panic("in a batch") }, func() tea.Msg { return nil }))().(tea.BatchMsg); true {
+	msg := recoverCmd(func() tea.Msg { panic("a bug") })()
+	if batch := recoverCmd(tea.Batch(func() tea.Msg { panic("in a batch") }, func() tea.Msg { return nil }))().(tea.BatchMsg); true {
 		if c, ok := batch[0]().(Crash); !ok || c.What != "in a batch" {
 			t.Error("a panic in a batch is not a crash")
 		}
@@ -194,7 +194,7 @@ func TestCrashInCommand(t *testing.T) {
 	if s.cmd == nil || s.cmd() != tea.Quit() || s.Crashed() == nil || s.Crashed().Error() != "a bug in toolscope: a bug" {
 		t.Errorf("%v", s.Crashed())
 	}
-	if guard(nil) != nil || Recovered(nil) != nil {
+	if recoverCmd(nil) != nil || CrashOf(nil) != nil {
 		t.Error("nothing is a crash")
 	}
 }

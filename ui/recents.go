@@ -10,8 +10,8 @@ import (
 	"toolscope/ui/screen"
 )
 
-// A Recent is a recording that can be looked at, where there is nothing else to see.
-type Recent struct {
+// A RecentCapture is a recording that can be looked at, where there is nothing else to see.
+type RecentCapture struct {
 	Name    string
 	Bytes   int64
 	Written time.Time // the last byte of it
@@ -19,38 +19,38 @@ type Recent struct {
 	Read    func() Inbox
 }
 
-// recents is the mode that lists them, beside the demo.
-type recents struct {
+// recentCaptures is the mode that lists them, beside the demo.
+type recentCaptures struct {
 	screen.Window
 	m *Model
 }
 
 // Keys are those of the list. While it is there nothing else is to be seen.
-func (r *recents) Keys() []screen.Binding {
+func (r *recentCaptures) Keys() []screen.Binding {
 	return append([]screen.Binding{
-		{Keys: []string{"enter"}, Hint: display.Lit("enter open"), Does: display.Lit("open the recording"), Do: r.read},
+		{Keys: []string{"enter"}, Hint: display.Lit("enter open"), Does: display.Lit("open the recording"), Do: r.openSelected},
 		{Keys: []string{"d"}, Hint: display.Lit("d demo"), Does: display.Lit("play the demo"), Do: func() {
 			r.m.closeTop()
 			r.m.playDemo()
 		}},
-		{Keys: []string{"q", "esc"}, Hint: display.Lit("q quit"), Does: display.Lit("quit"), Do: func() { r.m.do(tea.Quit) }},
+		{Keys: []string{"q", "esc"}, Hint: display.Lit("q quit"), Does: display.Lit("quit"), Do: func() { r.m.queueCmd(tea.Quit) }},
 	}, r.CursorKeys(display.Text{}, r.MoveTo)...)
 }
 
-// read opens the selected recording, and follows one that is being written.
-func (r *recents) read() {
+// openSelected opens the selected recording, and follows one that is being written.
+func (r *recentCaptures) openSelected() {
 	m, chosen := r.m, r.m.opt.Recent[r.At]
 	m.opt.Inbox, m.opt.Source, m.opt.Demo = chosen.Read(), chosen.Name, nil
 	m.closeTop()
-	m.do(listen(m.opt.Inbox, 0))
+	m.queueCmd(waitForInbox(m.opt.Inbox, 0))
 	m.setFollow(true)
 }
 
-func (r *recents) Extend(_ *providers.View, _, h int) {
+func (r *recentCaptures) Extend(_ *providers.View, _, h int) {
 	r.Fit(len(r.m.opt.Recent), 1, h-1)
 }
 
-func (r *recents) Draw(p *screen.Pen, y int) {
+func (r *recentCaptures) Draw(p *screen.Pen, y int) {
 	defer p.Fill(screen.Bare)
 	if y == 0 {
 		p.Text(screen.Accent, display.Lit(" RECORDINGS "))

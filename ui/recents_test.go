@@ -12,7 +12,7 @@ func TestRecents(t *testing.T) {
 		o.Inbox, o.Source = nil, ""
 		o.Demo = func(bool) Inbox { return newBox() }
 		for i, name := range []string{"b.tsc", "a\x1b[2J.tsc"} {
-			o.Recent = append(o.Recent, Recent{
+			o.Recent = append(o.Recent, RecentCapture{
 				Name: name, Bytes: 1234, Written: time.Date(2026, 11, 22, 12, i, 0, 0, time.Local), Open: i == 0,
 				Read: func() Inbox {
 					opened = append(opened, name)

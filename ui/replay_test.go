@@ -49,7 +49,7 @@ func TestReplayNothing(t *testing.T) {
 	thrown := *s.in.Session().Turns[1].Calls[0]
 	thrown.Turn, thrown.Discarded = 0, true
 	s.in.Session().Turns[0].Calls = []*stream.Call{&thrown}
-	s.chosen = thrown.Ref()
+	s.selected = thrown.Ref()
 	s.press("p").shows("threw this call away").hides("REPLAY")
 }
 

@@ -22,8 +22,8 @@ func (s *rig) paste(text string) *rig {
 func TestResults(t *testing.T) {
 	s := newScreen(t, 100, 40).feed(twoCalls(1)...).end().press("gja").shows("RESULT of write_file", "0 of 2 results there", "the tool gave this back")
 	s.paste("line one\r\nline\ttwo \"quoted\"").shows("line one", "line␉two").press("<enter>")
-	if c := s.call(); c == nil || c.ID != "toolu_2" {
-		t.Fatalf("goes on to %+v", s.chosen)
+	if c := s.selectedCall(); c == nil || c.ID != "toolu_2" {
+		t.Fatalf("goes on to %+v", s.selected)
 	}
 	s.shows("1 of 2 results").press("a<tab>").shows("failed with this").press("no disk<enter>")
 	s.shows("SEND turn 1 and 2 results of it", "to anthropic", "policy preserve")

@@ -64,8 +64,8 @@ func TestCallTimes(t *testing.T) {
 	if rows := strings.Join(s.rows(), "\n"); !timesRow("run_tests ", "2.94 s").MatchString(rows) || !timesRow("write_file ", "-2.44 s").MatchString(rows) {
 		t.Errorf("the first bytes are not compared:\n%s", rows)
 	}
-	if s.press("<enter>"); s.call().Name != "write_file" {
-		t.Error("the last row leads to", s.call().Name)
+	if s.press("<enter>"); s.selectedCall().Name != "write_file" {
+		t.Error("the last row leads to", s.selectedCall().Name)
 	}
 	s = newScreen(t, 160, 60).feed(demo(t, "protocols")...)
 	s.end().press("G5z").shows("the same tool in other turns", "by model, the median", "by how arguments arrive", "eager, 5 calls", "turn 2, gpt-5.2", "at once")

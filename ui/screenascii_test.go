@@ -17,11 +17,11 @@ func TestASCIIScreens(t *testing.T) {
 			f.play(newScreen(t, size[0], size[1], ascii))
 		}
 		s := staged(t, size[0], size[1], ascii)
-		for range claims {
+		for range tourScenes {
 			s.press("}")
 		}
 		for _, name := range []string{"malformed", "history"} {
-			s := newScreen(t, size[0], size[1], ascii, func(o *Options) { o.Await = new(Await) }).feed(demo(t, name)...)
+			s := newScreen(t, size[0], size[1], ascii, func(o *Options) { o.Setup = new(SetupGuide) }).feed(demo(t, name)...)
 			for _, b := range bindings(newKeyMap()) {
 				for _, key := range b.Keys() {
 					if len(key) == 1 && !strings.Contains("q", key) {
@@ -29,7 +29,7 @@ func TestASCIIScreens(t *testing.T) {
 					}
 				}
 			}
-			for _, command := range s.commands() {
+			for _, command := range s.typedCommands() {
 				s.press(":" + command.Word + " 1<enter>").press("j<esc><esc><esc>")
 			}
 		}

@@ -24,50 +24,50 @@ type search struct {
 	there  bool       // one went to a hit
 	cursor int        // of the pane: the first hit is that from there on
 	next   int        // how far the pane was looked through, or whole
-	piece  int        // how often one went on to look, so far
+	round  int        // how often one went on to look, so far
 	of     stream.Ref // what was shown then
 	events int        // how many there were then
 }
 
-// whole is how far a pane was looked through that has no more.
-const whole = -1
+// searchDone is how far a pane was looked through that has no more.
+const searchDone = -1
 
 // seekTime is how long is looked before the next frame.
 const seekTime = 6 * time.Millisecond
 
-// find looks for query, in the focused pane first, and goes to the first hit from the cursor on.
-func (m *Model) find(query string) {
+// findText looks for query, in the focused pane first, and goes to the first hit from the cursor on.
+func (m *Model) findText(query string) {
 	m.setFollow(false)
 	m.clearSearch()
 	m.search.query, m.search.pane = query, m.focus
-	m.look()
-	m.arrive()
+	m.findHits()
+	m.selectFirstHit()
 }
 
 func (m *Model) clearSearch() {
 	if m.search.pane != nil {
 		m.search.pane.Find("")
 	}
-	m.search = search{next: whole, piece: m.search.piece + 1}
+	m.search = search{next: searchDone, round: m.search.round + 1}
 }
 
-// look looks for the query in what its pane shows now, or else in the first of the other panes that
+// findHits looks for the query in what its pane shows now, or else in the first of the other panes that
 // shows it.
-func (m *Model) look() {
+func (m *Model) findHits() {
 	s := &m.search
 	if s.query == "" {
 		return
 	}
-	s.hits, s.next, s.at, s.there, s.of, s.events = nil, 0, 0, false, m.chosen, m.view.Events()
-	m.seek()
-	if len(s.hits) > 0 || s.next != whole {
+	s.hits, s.next, s.at, s.there, s.of, s.events = nil, 0, 0, false, m.selected, m.view.Events()
+	m.searchPart()
+	if len(s.hits) > 0 || s.next != searchDone {
 		m.seekLater()
 		return
 	}
 	if other := m.afterPane(s.pane); other != nil {
 		s.pane.Find("")
 		s.pane = other
-		m.look()
+		m.findHits()
 	}
 }
 
@@ -86,13 +86,13 @@ func (m *Model) afterPane(asked panes.Pane) panes.Pane {
 	return nil
 }
 
-// seek looks through a piece of the pane, or all of it where that takes no time.
-func (m *Model) seek() {
+// searchPart looks through a piece of the pane, or all of it where that takes no time.
+func (m *Model) searchPart() {
 	s := &m.search
 	of, slow := s.pane.(panes.SlowSearcher)
 	if !slow {
 		s.hits, s.cursor = s.pane.Find(s.query)
-		s.next = whole
+		s.next = searchDone
 		return
 	}
 	if s.next == 0 {
@@ -113,44 +113,44 @@ func (m *Model) seek() {
 // seekLater goes on behind the next frame, if there is more to look through.
 func (m *Model) seekLater() {
 	s := &m.search
-	if s.next == whole {
+	if s.next == searchDone {
 		return
 	}
-	s.piece++
-	piece := s.piece
-	m.do(func() tea.Msg { return done{then: func() { m.seekOn(piece) }} })
+	s.round++
+	piece := s.round
+	m.queueCmd(func() tea.Msg { return workDone{then: func() { m.seekOn(piece) }} })
 }
 
 // seekOn looks through another piece, unless something else is looked for by now.
 func (m *Model) seekOn(piece int) {
 	s := &m.search
-	if s.piece != piece || s.next == whole {
+	if s.round != piece || s.next == searchDone {
 		return
 	}
-	m.seek()
-	if s.next != whole {
+	m.searchPart()
+	if s.next != searchDone {
 		m.seekLater()
 	} else if other := m.afterPane(s.pane); len(s.hits) == 0 && other != nil {
 		s.pane = other
-		m.look()
+		m.findHits()
 	}
-	m.arrive()
+	m.selectFirstHit()
 }
 
-// arrive goes to the first hit from the cursor on, or to the first of all, once it is known. To another
+// selectFirstHit goes to the first hit from the cursor on, or to the first of all, once it is known. To another
 // pane one goes only when nothing more is typed: each letter may be found elsewhere.
-func (m *Model) arrive() {
+func (m *Model) selectFirstHit() {
 	s := &m.search
 	from := sort.SearchInts(s.hits, s.cursor)
 	switch {
-	case s.query == "" || s.there || from == len(s.hits) && s.next != whole:
+	case s.query == "" || s.there || from == len(s.hits) && s.next != searchDone:
 		return
 	case from == len(s.hits):
 		from = 0
 	}
 	s.at = from
-	if _, typed := m.top().Mode.(*searchBar); s.pane == m.focus || !typed {
-		m.hit(0)
+	if _, typed := m.activeMode().Mode.(*searchBar); s.pane == m.focus || !typed {
+		m.goToHit(0)
 	}
 }
 
@@ -158,15 +158,15 @@ func (m *Model) arrive() {
 func (m *Model) lookAgain(step int) {
 	before := m.search
 	inList := before.pane == m.last[panes.Left] // which is about all, whatever is chosen
-	if before.events == m.view.Events() && (inList || before.of == m.chosen) {
+	if before.events == m.view.Events() && (inList || before.of == m.selected) {
 		return
 	}
 	if len(before.hits) == 0 {
 		m.search.pane = m.focus
 	}
-	m.look()
+	m.findHits()
 	s := &m.search
-	if s.at = before.at; len(before.hits) == 0 || before.of != m.chosen && !inList || s.pane != before.pane {
+	if s.at = before.at; len(before.hits) == 0 || before.of != m.selected && !inList || s.pane != before.pane {
 		if s.at = sort.SearchInts(s.hits, s.cursor); s.at == len(s.hits) {
 			s.at = 0
 		}
@@ -174,8 +174,8 @@ func (m *Model) lookAgain(step int) {
 	}
 }
 
-// hit goes to the hit so many further on.
-func (m *Model) hit(step int) {
+// goToHit goes to the hit so many further on.
+func (m *Model) goToHit(step int) {
 	s := &m.search
 	if step != 0 && s.query != "" {
 		m.lookAgain(step)
@@ -183,40 +183,40 @@ func (m *Model) hit(step int) {
 	n := len(s.hits)
 	if n == 0 {
 		if s.query != "" {
-			m.notice = display.Join(m.draw.Clean(s.query).Between("no hits for ", ""), m.unsearched())
+			m.notice = display.Join(m.draw.Clean(s.query).Between("no hits for ", ""), m.unsearchedNote())
 		}
 		return
 	}
 	s.at, s.there = ((s.at+step)%n+n)%n, true
 	m.setFollow(false)
 	if tab, ok := s.pane.(panes.Tab); ok && s.pane != m.focus {
-		m.show(tab)
+		m.openTab(tab)
 	} else if s.pane != m.focus {
-		m.bring(s.pane)
+		m.showPane(s.pane)
 	}
 	s.pane.GoTo(s.hits[s.at])
 	if s.pane == m.focus {
-		m.link()
+		m.linkPanes()
 	} else {
-		m.refresh()
+		m.refreshPanes()
 	}
-	m.notice = display.Join(m.draw.Clean(s.query), display.Lit("  "), m.hits(), m.unsearched())
+	m.notice = display.Join(m.draw.Clean(s.query), display.Lit("  "), m.hitsText(), m.unsearchedNote())
 }
 
-// hits is which hit one is at, of how many, and where they are.
-func (m *Model) hits() display.Text {
+// hitsText is which hit one is at, of how many, and where they are.
+func (m *Model) hitsText() display.Text {
 	s := &m.search
 	n := len(s.hits)
 	switch {
 	case s.query == "":
 		return display.Text{}
-	case n == 0 && s.next != whole:
+	case n == 0 && s.next != searchDone:
 		return display.Lit("looking")
 	case n == 0:
 		return display.Lit("no hits")
 	}
 	text := m.draw.Format("%s of %s", screen.Count(s.at+1), screen.Count(n))
-	if s.next != whole {
+	if s.next != searchDone {
 		text = text.Between("", " so far")
 	}
 	if s.pane == m.focus {
@@ -225,8 +225,8 @@ func (m *Model) hits() display.Text {
 	return display.Join(text, display.Lit(" "), placeName(s.pane))
 }
 
-// unsearched says of how many turns the arguments were not looked through, if there are some.
-func (m *Model) unsearched() display.Text {
+// unsearchedNote says of how many turns the arguments were not looked through, if there are some.
+func (m *Model) unsearchedNote() display.Text {
 	if l, ok := m.search.pane.(*panes.List); ok && l.Unsearched > 0 {
 		return screen.Plural(l.Unsearched, "turn").Between("  arguments of ", " not searched")
 	}

@@ -26,15 +26,15 @@ func (s *searchBar) Keys() []screen.Binding {
 	return []screen.Binding{
 		{Keys: []string{"enter"}, Hint: display.Lit("enter keep"), Does: display.Lit("keep the hits"), Do: func() {
 			s.m.closeTop()
-			s.m.hit(0) // says how many there are
+			s.m.goToHit(0) // says how many there are
 		}},
 		{Keys: []string{"esc"}, Hint: display.Lit("esc cancel"), Does: display.Lit("as it was before"), Do: func() {
 			s.m.clearSearch()
 			before := s.before
-			before.piece = s.m.search.piece
+			before.round = s.m.search.round
 			s.m.search = before
 			if before.query != "" {
-				s.m.look()
+				s.m.findHits()
 				s.m.search.at, s.m.search.there = before.at, len(s.m.search.hits) > before.at
 			}
 			s.m.closeTop()
@@ -46,7 +46,7 @@ func (s *searchBar) Keys() []screen.Binding {
 func (s *searchBar) Extend(*providers.View, int, int) {
 	if query := s.input.Value(); query != s.query {
 		s.query = query
-		s.m.find(query)
+		s.m.findText(query)
 	}
-	s.input.Note = s.m.hits()
+	s.input.Note = s.m.hitsText()
 }

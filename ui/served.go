@@ -7,37 +7,37 @@ import (
 	"toolscope/ui/screen"
 )
 
-// isServed reports whether there is a session with servers of MCP alone, where no model answered.
-func (m *Model) isServed() bool {
-	return !m.opening() && !m.awaits() && len(m.in.Session().Turns) == 0 && len(m.in.Executed().Requests) > 0
+// hasOnlyMCP reports whether there is a session with servers of MCP alone, where no model answered.
+func (m *Model) hasOnlyMCP() bool {
+	return !m.isTourOpening() && !m.isWaitingForClients() && len(m.in.Session().Turns) == 0 && len(m.in.Executed().Requests) > 0
 }
 
-// servedKeys move in its requests.
-func (m *Model) servedKeys() []screen.Binding {
+// mcpKeys move in its requests.
+func (m *Model) mcpKeys() []screen.Binding {
 	w := &m.served.rows
-	keys := w.CursorKeys(display.Text{}, func(row int) { m.served.held = true; w.MoveTo(row) })
+	keys := w.CursorKeys(display.Text{}, func(row int) { m.served.fixed = true; w.MoveTo(row) })
 	last := &keys[len(keys)-1]
-	last.Does, last.Do = display.Lit("to the end, and follow"), func() { m.served.held = false }
+	last.Does, last.Do = display.Lit("to the end, and follow"), func() { m.served.fixed = false }
 	return keys
 }
 
-// served is where in the requests the screen is.
-type served struct {
-	rows screen.Window
-	held bool // it does not go to the latest by itself
+// requestCursor is where in the requests the screen is.
+type requestCursor struct {
+	rows  screen.Window
+	fixed bool // it does not go to the latest by itself
 }
 
-// drawServed writes row y of a session with servers alone: requests, each with what came of it in the
+// drawMCP writes row y of a session with servers alone: requests, each with what came of it in the
 // row below, the latest unless the user went elsewhere.
-func (m *Model) drawServed(p *screen.Pen, y, height int) {
+func (m *Model) drawMCP(p *screen.Pen, y, height int) {
 	v := m.in.View()
 	all := v.Executed()
 	rows := max(1, (height-1)/2)
 	if y == 0 {
-		m.served.rows.Stick = !m.served.held
+		m.served.rows.Stick = !m.served.fixed
 		m.served.rows.Resize(len(all), rows)
 		p.Text(screen.Accent, display.Lit(" MCP "))
-		p.Text(screen.Plain, m.servedTitle(v, all, p))
+		p.Text(screen.Plain, m.mcpTitle(v, all, p))
 		return
 	}
 	n := m.served.rows.Top + (y-1)/2
@@ -45,14 +45,14 @@ func (m *Model) drawServed(p *screen.Pen, y, height int) {
 		return
 	}
 	if r := all[n]; (y-1)%2 == 0 {
-		m.drawAsked(p, r, n == m.served.rows.At && m.served.held)
+		m.drawMCPRequest(p, r, n == m.served.rows.At && m.served.fixed)
 	} else {
-		m.drawGiven(p, r)
+		m.drawMCPResult(p, r)
 	}
 }
 
-// servedTitle says how much there is, and where the rest is to be had.
-func (m *Model) servedTitle(v *providers.View, all []*mcp.Request, p *screen.Pen) display.Text {
+// mcpTitle says how much there is, and where the rest is to be had.
+func (m *Model) mcpTitle(v *providers.View, all []*mcp.Request, p *screen.Pen) display.Text {
 	calls := 0
 	for _, s := range v.Servers() {
 		calls += s.Calls
@@ -60,8 +60,8 @@ func (m *Model) servedTitle(v *providers.View, all []*mcp.Request, p *screen.Pen
 	return m.draw.Truncate(p.Format("%s, %s; no turns of a model", screen.Plural(len(all), "request"), screen.Plural(calls, "tool call")), m.w-6)
 }
 
-// drawAsked writes what was asked, of whom, and what became of it.
-func (m *Model) drawAsked(p *screen.Pen, r *mcp.Request, here bool) {
+// drawMCPRequest writes what was asked, of whom, and what became of it.
+func (m *Model) drawMCPRequest(p *screen.Pen, r *mcp.Request, here bool) {
 	role, mark := screen.Good, display.Lit("   ")
 	if here {
 		mark = p.Glyph.Mark.Between(" ", " ")
@@ -90,8 +90,8 @@ func (m *Model) drawAsked(p *screen.Pen, r *mcp.Request, here bool) {
 	p.Text(screen.Plain, m.draw.Truncate(p.Format("%s  %s%s %s%s  %s", r.Server.Name, asks, r.Method, r.Tool, took, string(r.Args[:min(len(r.Args), 4*m.w)])), room))
 }
 
-// drawGiven writes what came back.
-func (m *Model) drawGiven(p *screen.Pen, r *mcp.Request) {
+// drawMCPResult writes what came back.
+func (m *Model) drawMCPResult(p *screen.Pen, r *mcp.Request) {
 	text := r.Text
 	if r.Error != "" {
 		text = r.Error

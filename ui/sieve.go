@@ -25,10 +25,10 @@ type filterBar struct {
 // openFilter writes a filter, or changes the one there is.
 func (m *Model) openFilter() {
 	text := ""
-	if m.sieve.Active() {
-		text = m.sieve.Text()
+	if m.turnFilter.Active() {
+		text = m.turnFilter.Text()
 	}
-	m.open(&filterBar{m: m, line: newFilterLine(text), read: text})
+	m.pushMode(&filterBar{m: m, line: newFilterLine(text), read: text})
 }
 
 func newFilterLine(text string) *screen.Input { return screen.NewInput(display.Text{}, text, 400) }
@@ -40,21 +40,21 @@ func (f *filterBar) Typing() *screen.Input { return f.line }
 func (f *filterBar) Keys() []screen.Binding {
 	up := screen.Binding{Keys: []string{"up"}}.Name(f.m.draw)
 	return []screen.Binding{
-		{Keys: []string{"enter"}, Hint: display.Lit("enter keep"), Does: display.Lit("keep the filter"), Do: f.keep},
-		{Keys: []string{"tab"}, Hint: display.Lit("tab complete"), Does: display.Lit("complete a field or what it is"), Do: f.complete},
-		{Keys: []string{"up"}, Hint: up.Between("", " last"), Does: display.Lit("the filter before"), Do: func() { f.recall(1) }},
-		{Keys: []string{"down"}, Does: display.Lit("the filter behind"), Do: func() { f.recall(-1) }},
+		{Keys: []string{"enter"}, Hint: display.Lit("enter keep"), Does: display.Lit("keep the filter"), Do: f.acceptFilter},
+		{Keys: []string{"tab"}, Hint: display.Lit("tab complete"), Does: display.Lit("complete a field or what it is"), Do: f.completeWord},
+		{Keys: []string{"up"}, Hint: up.Between("", " last"), Does: display.Lit("the filter before"), Do: func() { f.recallFilter(1) }},
+		{Keys: []string{"down"}, Does: display.Lit("the filter behind"), Do: func() { f.recallFilter(-1) }},
 		{Keys: []string{"esc"}, Hint: display.Lit("esc drop"), Does: display.Lit("show all turns"), Do: func() {
 			f.m.closeTop()
-			f.m.sift("")
+			f.m.applyFilter("")
 		}},
 	}
 }
 
-// keep closes it, unless something in it is not understood: that is what it shows.
-func (f *filterBar) keep() {
+// acceptFilter closes it, unless something in it is not understood: that is what it shows.
+func (f *filterBar) acceptFilter() {
 	text := strings.TrimSpace(f.line.Value())
-	if f.sift(); len(f.faults) > 0 {
+	if f.applyText(); len(f.faults) > 0 {
 		return
 	}
 	if text != "" && !slices.Contains(f.m.filters, text) {
@@ -63,9 +63,9 @@ func (f *filterBar) keep() {
 	f.m.closeTop()
 }
 
-func (f *filterBar) complete() {
+func (f *filterBar) completeWord() {
 	text := f.line.Value()
-	longer, may := filter.Complete(text, f.m.seenAs)
+	longer, may := filter.Complete(text, f.m.fieldWords)
 	if f.may = nil; longer != text {
 		f.line = newFilterLine(longer)
 	} else {
@@ -73,8 +73,8 @@ func (f *filterBar) complete() {
 	}
 }
 
-// recall writes a filter that was kept before.
-func (f *filterBar) recall(step int) {
+// recallFilter writes a filter that was kept before.
+func (f *filterBar) recallFilter(step int) {
 	n := len(f.m.filters)
 	if back := f.past + step; n > 0 && back >= 0 && back <= n {
 		if f.past = back; back == 0 {
@@ -86,59 +86,59 @@ func (f *filterBar) recall(step int) {
 }
 
 // Extend has the list show what is written.
-func (f *filterBar) Extend(*providers.View, int, int) { f.sift() }
+func (f *filterBar) Extend(*providers.View, int, int) { f.applyText() }
 
-func (f *filterBar) sift() {
+func (f *filterBar) applyText() {
 	if text := f.line.Value(); text != f.read {
 		f.read, f.may = text, nil
-		f.faults = f.m.sift(text)
+		f.faults = f.m.applyFilter(text)
 	}
 }
 
-// sift has the list show the turns that a filter means, and returns what of it is not understood.
-func (m *Model) sift(text string) []filter.Error {
+// applyFilter has the list show the turns that a filter means, and returns what of it is not understood.
+func (m *Model) applyFilter(text string) []filter.Error {
 	of, faults := filter.Parse(text)
-	m.sieve.Set(of)
-	m.refresh()
-	if t := m.turn(); t != nil && !m.sieve.Shows(t) && m.list.Rows > 0 {
-		m.choose(m.list.RefAt(m.view.Session(), m.list.At))
+	m.turnFilter.Set(of)
+	m.refreshPanes()
+	if t := m.selectedTurn(); t != nil && !m.turnFilter.Shows(t) && m.list.Rows > 0 {
+		m.selectRef(m.list.RefAt(m.view.Session(), m.list.At))
 	}
 	return faults
 }
 
-// extendSieve judges what has come. What is followed is among what is meant.
-func (m *Model) extendSieve() {
-	m.sieve.Extend(m.view, &m.news, m.bill.CostOf, m.lastAt, m.chosen)
-	if m.sieve.Active() && m.follow && !m.covered() {
-		m.chosen = m.newest()
+// updateFilter judges what has come. What is followed is among what is meant.
+func (m *Model) updateFilter() {
+	m.turnFilter.Extend(m.view, &m.news, m.bill.CostOf, m.lastAt, m.selected)
+	if m.turnFilter.Active() && m.follow && !m.isCovered() {
+		m.selected = m.newestShown()
 	}
 }
 
-// newest is what to follow. Where no turn is meant, one stays where one is.
-func (m *Model) newest() stream.Ref {
-	if r := m.list.Newest(m.view, &m.sieve, m.chosen); r != stream.NoRef || !m.sieve.Active() {
+// newestShown is what to follow. Where no turn is meant, one stays where one is.
+func (m *Model) newestShown() stream.Ref {
+	if r := m.list.Newest(m.view, &m.turnFilter, m.selected); r != stream.NoRef || !m.turnFilter.Active() {
 		return r
 	}
-	return m.chosen
+	return m.selected
 }
 
-// mostSeen is how many of the latest turns are gone through for words that complete a filter.
-const mostSeen = 2000
+// maxTurnsScanned is how many of the latest turns are gone through for words that complete a filter.
+const maxTurnsScanned = 2000
 
-// seenAs are the words that the latest turns have in a field.
-func (m *Model) seenAs(field string) (words []string) {
+// fieldWords are the words that the latest turns have in a field.
+func (m *Model) fieldWords(field string) (words []string) {
 	add := func(word string) {
 		if word != "" && len(word) < 80 && !slices.Contains(words, word) {
 			words = append(words, word)
 		}
 	}
-	for _, t := range slices.Backward(lastOf(m.view.Session().Turns, mostSeen)) {
+	for _, t := range slices.Backward(lastOf(m.view.Session().Turns, maxTurnsScanned)) {
 		x := m.view.Exchange(t.Exchange)
 		switch {
 		case field == "model":
 			add(t.Model)
 		case field == "tool":
-			for _, c := range lastOf(t.Calls, mostSeen) {
+			for _, c := range lastOf(t.Calls, maxTurnsScanned) {
 				add(c.Name)
 			}
 		case field == "agent" && t.Request != nil:
@@ -178,7 +178,7 @@ func (f *filterBar) Draw(p *screen.Pen, y int) {
 	short := f.WantedRows(f.m.bodyHeight()) < filterRows
 	switch {
 	case y == 0:
-		modes.DrawInputRow(p, display.Lit("filter"), f.line, f.count(p))
+		modes.DrawInputRow(p, display.Lit("filter"), f.line, f.matchCount(p))
 	case y == 3 || short && len(f.faults) > 0:
 		if len(f.faults) > 0 {
 			p.Text(screen.Caution, display.Lit("!  "))
@@ -196,14 +196,14 @@ func (f *filterBar) Draw(p *screen.Pen, y int) {
 // filterMore is the last field, and what is none.
 const filterMore = "sent:changed, or words: names, ids, text, arguments"
 
-// count is how many turns are meant of how many.
-func (f *filterBar) count(p *screen.Pen) display.Text {
-	all := screen.Plural(f.m.turns(), "turn")
-	if !f.m.sieve.Active() {
+// matchCount is how many turns are meant of how many.
+func (f *filterBar) matchCount(p *screen.Pen) display.Text {
+	all := screen.Plural(f.m.turnCount(), "turn")
+	if !f.m.turnFilter.Active() {
 		return all
 	}
-	text := p.Format("%s of %s", screen.Count(f.m.sieve.Count()), all)
-	if n := f.m.sieve.Undecided; n > 0 {
+	text := p.Format("%s of %s", screen.Count(f.m.turnFilter.Count()), all)
+	if n := f.m.turnFilter.Undecided; n > 0 {
 		text = p.Format("%s, %s not in memory", text, screen.Count(n))
 	}
 	return text
@@ -211,11 +211,11 @@ func (f *filterBar) count(p *screen.Pen) display.Text {
 
 // drawWords writes the row of that number of words that are written in rows.
 func drawWords(p *screen.Pen, words []string, row int) {
-	lines := display.Wrap(p.Clean(strings.Join(words[:min(len(words), mostWords)], " ")), p.Left-3)
+	lines := display.Wrap(p.Clean(strings.Join(words[:min(len(words), maxWords)], " ")), p.Left-3)
 	if row < len(lines) {
 		p.Text(screen.Muted, lines[row].Between("  ", ""))
 	}
 }
 
-// mostWords are more than fit.
-const mostWords = 64
+// maxWords are more than fit.
+const maxWords = 64

@@ -54,8 +54,8 @@ func TestFilterFollows(t *testing.T) {
 	if s.feed(mixed(3, 2)...); s.chosenName() != "broken" || !s.follow {
 		t.Error("follows", s.chosenName())
 	}
-	first := s.chosen
-	if s.feed(mixed(5, 1)...); s.chosen == first || s.chosenName() != "broken" {
+	first := s.selected
+	if s.feed(mixed(5, 1)...); s.selected == first || s.chosenName() != "broken" {
 		t.Error("stays behind at", s.chosenName())
 	}
 	s.press("fstate:open").feed()
@@ -78,7 +78,7 @@ func TestFilterAges(t *testing.T) {
 func TestFilterOfDropped(t *testing.T) {
 	small := func(o *Options) { o.Keep = 1 }
 	s := newScreen(t, 80, 24, small).feed(mixed(0, 5)...).press("ftool:broken<enter>").shows("of 5")
-	if s.sieve.Undecided == 0 {
+	if s.turnFilter.Undecided == 0 {
 		t.Skip("nothing was dropped")
 	}
 	s.press("f").shows(" dropped")
@@ -94,7 +94,7 @@ func TestFilterCompletes(t *testing.T) {
 // TestFilterOnScreens of all sizes.
 func TestFilterOnScreens(t *testing.T) {
 	s := newScreen(t, 80, 24).feed(mixed(0, 4)...).press("fstate:bad x:y")
-	for w := leastWidth; w < 160; w += 9 {
+	for w := minWidth; w < 160; w += 9 {
 		for _, h := range []int{5, 6, 9, 12, 30} {
 			checkFrame(t, s.resize(w, h))
 		}

@@ -11,23 +11,23 @@ import (
 	"toolscope/ui/screen"
 )
 
-// sorted is the mode that lists the turns that are shown in another order, as they were when it was
+// sortedTurns is the mode that lists the turns that are shown in another order, as they were when it was
 // opened.
-type sorted struct {
+type sortedTurns struct {
 	screen.Window
 	m     *Model
-	by    order
+	by    sortKey
 	turns []stream.Ref
 	since int // how many turns there were
 }
 
-// order is by what turns are sorted: the greatest first.
-type order struct {
+// sortKey is by what turns are sorted: the greatest first.
+type sortKey struct {
 	word string
 	of   func(*Model, *stream.Turn) float64
 }
 
-var orders = []order{
+var orders = []sortKey{
 	{"cost", func(m *Model, t *stream.Turn) float64 { return m.bill.CostOf(t).USD }},
 	{"took", func(_ *Model, t *stream.Turn) float64 { return float64(screen.Elapsed(t.OpenedAt, t.ClosedAt)) }},
 	{"bytes", func(_ *Model, t *stream.Turn) (size float64) {
@@ -41,21 +41,21 @@ var orders = []order{
 
 // openSorted sorts by what is said, or says what could be.
 func (m *Model) openSorted(arg string) {
-	i := slices.IndexFunc(orders, func(o order) bool { return arg != "" && strings.HasPrefix(o.word, arg) })
+	i := slices.IndexFunc(orders, func(o sortKey) bool { return arg != "" && strings.HasPrefix(o.word, arg) })
 	if arg == "" {
-		m.say(display.Lit("sort by what? cost, took, bytes or start"))
+		m.showNotice(display.Lit("sort by what? cost, took, bytes or start"))
 		return
 	}
 	if i < 0 {
-		m.say(m.draw.Format("sort by %q? cost, took, bytes or start", arg))
+		m.showNotice(m.draw.Format("sort by %q? cost, took, bytes or start", arg))
 		return
 	}
-	s := &sorted{m: m, by: orders[i]}
+	s := &sortedTurns{m: m, by: orders[i]}
 	s.sort()
-	m.open(s)
+	m.pushMode(s)
 }
 
-func (s *sorted) sort() {
+func (s *sortedTurns) sort() {
 	type valued struct {
 		of stream.Ref
 		is float64
@@ -63,40 +63,40 @@ func (s *sorted) sort() {
 	var all []valued
 	turns := s.m.view.Session().Turns
 	for _, t := range turns {
-		if s.m.sieve.Shows(t) {
+		if s.m.turnFilter.Shows(t) {
 			all = append(all, valued{t.Ref(), s.by.of(s.m, t)})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b valued) int { return cmp.Compare(b.is, a.is) })
-	s.turns, s.since = s.turns[:0], s.m.turns()
+	s.turns, s.since = s.turns[:0], s.m.turnCount()
 	for _, v := range all {
 		s.turns = append(s.turns, v.of)
 	}
 }
 
-func (s *sorted) Keys() []screen.Binding {
+func (s *sortedTurns) Keys() []screen.Binding {
 	return append([]screen.Binding{
-		{Keys: []string{"enter"}, Hint: display.Lit("enter go there"), Does: display.Lit("go to the turn"), Do: s.goThere},
+		{Keys: []string{"enter"}, Hint: display.Lit("enter go there"), Does: display.Lit("go to the turn"), Do: s.goToSelected},
 		{Keys: []string{"s"}, Hint: display.Lit("s sort again"), Does: display.Lit("sort again, with what came since"), Do: s.sort},
 		{Keys: []string{"esc", "q"}, Hint: display.Lit("esc back"), Does: display.Lit("close"), Do: s.m.closeTop},
 	}, s.CursorKeys(display.Lit("j k row"), s.MoveTo)...)
 }
 
-func (s *sorted) goThere() {
+func (s *sortedTurns) goToSelected() {
 	if s.At < len(s.turns) {
 		s.m.closeTop()
-		asHost{s.m}.Choose(s.turns[s.At])
+		modeHost{s.m}.Choose(s.turns[s.At])
 	}
 }
 
-func (s *sorted) Extend(_ *providers.View, _, h int) { s.Fit(len(s.turns), 1, h) }
+func (s *sortedTurns) Extend(_ *providers.View, _, h int) { s.Fit(len(s.turns), 1, h) }
 
-func (s *sorted) Draw(p *screen.Pen, y int) {
+func (s *sortedTurns) Draw(p *screen.Pen, y int) {
 	defer p.Fill(screen.Bare)
 	if y == 0 {
 		p.Text(screen.Accent, p.Format(" TURNS %s", screen.Count(len(s.turns))))
 		p.Text(screen.Plain, p.Format("  by %s", s.by.word))
-		if n := s.m.turns() - s.since; n > 0 {
+		if n := s.m.turnCount() - s.since; n > 0 {
 			p.Text(screen.Muted, p.Format("  %s came since: s", screen.Count(n)))
 		}
 		p.Right(screen.Muted, screen.Bare, display.Lit("a page of its own: the list stays in order of time "))

@@ -75,7 +75,7 @@ func TestFrameCostIsFlat(t *testing.T) {
 		for _, s := range []*rig{small, big} {
 			s.press("2")
 			s.doc.GoTo(len(s.doc.Call.Args()) / 2)
-			s.link()
+			s.linkPanes()
 		}
 		flat(t, c.what+", in the middle", func() { small.View() }, func() { big.View() })
 		for _, s := range []*rig{small, big} {
@@ -136,7 +136,7 @@ func TestLiveFrames(t *testing.T) {
 				n++
 			}
 			start := time.Now()
-			s.send(arrived{})
+			s.send(inboxReady{})
 			updated := time.Now()
 			s.View()
 			views, updates = append(views, time.Since(updated)), append(updates, updated.Sub(start))

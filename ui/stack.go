@@ -13,36 +13,36 @@ import (
 	"toolscope/ui/send"
 )
 
-// seats are the modes that are open, each on top of the one that opened it. Below them is browsing.
-type seats struct {
-	all    []seat
+// modeStack are the modes that are open, each on top of the one that opened it. Below them is browsing.
+type modeStack struct {
+	all    []openMode
 	seen   int       // events there were when the first of them was opened
 	opened int       // modes so far
 	called int       // up to which mode they are open that is brought up to date now; 0 at other times
 	asked  []tea.Cmd // for since the last Update
 }
 
-// seat is a mode that is open.
-type seat struct {
+// openMode is a mode that is open.
+type openMode struct {
 	modes.Mode
 	id int
 }
 
-// top is the mode that has the keyboard.
-func (m *Model) top() seat { return m.seatAt(len(m.seats.all)) }
+// activeMode is the mode that has the keyboard.
+func (m *Model) activeMode() openMode { return m.openModeAt(len(m.modeStack.all)) }
 
-// seatAt is the mode that so many are open up to: of none it is browsing.
-func (m *Model) seatAt(n int) seat {
+// openModeAt is the mode that so many are open up to: of none it is browsing.
+func (m *Model) openModeAt(n int) openMode {
 	if n > 0 {
-		return m.seats.all[n-1]
+		return m.modeStack.all[n-1]
 	}
-	return seat{Mode: browse{m}}
+	return openMode{Mode: browse{m}}
 }
 
-// drawSeat writes row y of a body of h rows, as the mode that so many are open up to has it: an
+// drawMode writes row y of a body of h rows, as the mode that so many are open up to has it: an
 // overlay over what is below it.
-func (m *Model) drawSeat(p *screen.Pen, n, y, h int) {
-	mode := m.seatAt(n).Mode
+func (m *Model) drawMode(p *screen.Pen, n, y, h int) {
+	mode := m.openModeAt(n).Mode
 	over, ok := mode.(modes.OverlayMode)
 	if !ok {
 		mode.Draw(p, y)
@@ -50,75 +50,75 @@ func (m *Model) drawSeat(p *screen.Pen, n, y, h int) {
 	}
 	from := h - min(over.WantedRows(h), h)
 	if y < from {
-		m.drawSeat(p, n-1, y, h)
+		m.drawMode(p, n-1, y, h)
 		return
 	}
-	p.Overlay(m.overlaid(m.cols[0].width), func() {
+	p.Overlay(m.overlayWidth(m.cols[0].width), func() {
 		rest := max(0, p.Left-modes.OverlayWidth)
 		p.Left -= rest
 		over.Draw(p, y-from)
 		p.Fill(screen.Bare)
 		p.Left = rest
-	}, func() { m.drawSeat(p, n-1, y, h) })
+	}, func() { m.drawMode(p, n-1, y, h) })
 }
 
-// overlaid is how many cells an overlay covers: the first column, where it has room for it, or all.
-func (m *Model) overlaid(first int) int {
-	if !m.covered() && first >= modes.OverlayWidth {
+// overlayWidth is how many cells an overlay covers: the first column, where it has room for it, or all.
+func (m *Model) overlayWidth(first int) int {
+	if !m.isCovered() && first >= modes.OverlayWidth {
 		return first
 	}
 	return m.w
 }
 
-// working is the mode that what is asked for is for.
-func (m *Model) working() seat {
-	if n := m.seats.called; n > 0 {
-		return m.seatAt(n)
+// callingMode is the mode that what is asked for is for.
+func (m *Model) callingMode() openMode {
+	if n := m.modeStack.called; n > 0 {
+		return m.openModeAt(n)
 	}
-	return m.top()
+	return m.activeMode()
 }
 
-// open puts a mode on top.
-func (m *Model) open(mode modes.Mode) {
-	if len(m.seats.all) == 0 {
-		m.seats.seen = m.in.Timeline.Len()
+// pushMode puts a mode on top.
+func (m *Model) pushMode(mode modes.Mode) {
+	if len(m.modeStack.all) == 0 {
+		m.modeStack.seen = m.in.Timeline.Len()
 	}
-	m.seats.opened++
-	m.seats.all = append(m.seats.all, seat{mode, m.seats.opened})
+	m.modeStack.opened++
+	m.modeStack.all = append(m.modeStack.all, openMode{mode, m.modeStack.opened})
 }
 
 // closeTop closes the mode on top. Where the panes are to follow, they catch up with what has come
 // meanwhile.
 func (m *Model) closeTop() {
-	if n := len(m.seats.all); n > 0 {
-		m.seats.all = m.seats.all[:n-1]
+	if n := len(m.modeStack.all); n > 0 {
+		m.modeStack.all = m.modeStack.all[:n-1]
 	}
-	if m.follow && !m.covered() && m.in.Timeline.Len() > m.seats.seen {
+	if m.follow && !m.isCovered() && m.in.Timeline.Len() > m.modeStack.seen {
 		m.setFollow(true)
 	}
 }
 
 // closeAll goes back to the panes.
 func (m *Model) closeAll() {
-	for len(m.seats.all) > 0 {
+	for len(m.modeStack.all) > 0 {
 		m.closeTop()
 	}
 }
 
-// covered reports whether a mode stands where the panes are.
-func (m *Model) covered() bool {
-	switch m.seatAt(m.bottom()).Mode.(type) {
-	case browse, *searchBar, *leaving:
+// isCovered reports whether a mode stands where the panes are.
+func (m *Model) isCovered() bool {
+	switch m.openModeAt(m.firstVisible()).Mode.(type) {
+	case browse, *searchBar, *quitDialog:
 		return false
 	}
 	return true
 }
 
-// bottom is up to which mode they are covered by those above: the first, from the top, that is no
+// firstVisible is up to which mode they are covered by those above: the first, from the top, that is no
 // overlay.
-func (m *Model) bottom() int {
-	for n := len(m.seats.all); n > 0; n-- {
-		if _, ok := m.seatAt(n).Mode.(modes.OverlayMode); !ok {
+func (m *Model) firstVisible() int {
+	for n := len(m.modeStack.all); n > 0; n-- {
+		if _, ok := m.openModeAt(n).Mode.(modes.OverlayMode); !ok {
 			return n
 		}
 	}
@@ -130,7 +130,7 @@ func (m *Model) isOpen(id int) bool {
 	if id == 0 {
 		return true
 	}
-	for _, s := range m.seats.all {
+	for _, s := range m.modeStack.all {
 		if s.id == id {
 			return true
 		}
@@ -138,73 +138,73 @@ func (m *Model) isOpen(id int) bool {
 	return false
 }
 
-// do has Bubble Tea run a command.
-func (m *Model) do(cmd tea.Cmd) {
+// queueCmd has Bubble Tea run a command.
+func (m *Model) queueCmd(cmd tea.Cmd) {
 	if cmd != nil {
-		m.seats.asked = append(m.seats.asked, cmd)
+		m.modeStack.asked = append(m.modeStack.asked, cmd)
 	}
 }
 
-// extend brings the modes that are seen up to date, and returns what was asked for meanwhile.
-func (m *Model) extend() tea.Cmd {
-	for n := m.bottom(); n <= len(m.seats.all); n++ {
-		m.seats.called = n
-		m.seatAt(n).Extend(m.view, m.w, m.bodyHeight())
+// extendModes brings the modes that are seen up to date, and returns what was asked for meanwhile.
+func (m *Model) extendModes() tea.Cmd {
+	for n := m.firstVisible(); n <= len(m.modeStack.all); n++ {
+		m.modeStack.called = n
+		m.openModeAt(n).Extend(m.view, m.w, m.bodyHeight())
 	}
-	m.seats.called = 0
+	m.modeStack.called = 0
 	m.extendStrip()
-	if m.now = m.keysOf(m.top().Mode); m.atStage() {
-		m.now = m.stageKeys()
+	if m.now = m.keysOf(m.activeMode().Mode); m.hasTourKeys() {
+		m.now = m.tourKeys()
 	}
-	asked := m.seats.asked
-	m.seats.asked = nil
+	asked := m.modeStack.asked
+	m.modeStack.asked = nil
 	return tea.Batch(asked...)
 }
 
-// done is what a mode's work brings.
-type done struct {
+// workDone is what a mode's work brings.
+type workDone struct {
 	seat int
 	then func()
 }
 
-// finish does what is left to do, if the mode is still there.
-func (m *Model) finish(d done) {
+// finishWork does what is left to do, if the mode is still there.
+func (m *Model) finishWork(d workDone) {
 	if d.then != nil && m.isOpen(d.seat) {
 		d.then()
 	}
 }
 
-// asHost is the program as modes know it.
-type asHost struct{ m *Model }
+// modeHost is the program as modes know it.
+type modeHost struct{ m *Model }
 
-func (h asHost) View() *providers.View { return h.m.view }
-func (h asHost) Chosen() stream.Ref    { return h.m.chosen }
-func (h asHost) Open(mode modes.Mode)  { h.m.open(mode) }
-func (h asHost) Close()                { h.m.closeTop() }
-func (h asHost) Say(text display.Text) { h.m.say(text) }
-func (h asHost) Do(work func() func()) {
-	id := h.m.working().id
-	h.m.do(func() tea.Msg { return done{id, work()} })
+func (h modeHost) View() *providers.View { return h.m.view }
+func (h modeHost) Chosen() stream.Ref    { return h.m.selected }
+func (h modeHost) Open(mode modes.Mode)  { h.m.pushMode(mode) }
+func (h modeHost) Close()                { h.m.closeTop() }
+func (h modeHost) Say(text display.Text) { h.m.showNotice(text) }
+func (h modeHost) Do(work func() func()) {
+	id := h.m.callingMode().id
+	h.m.queueCmd(func() tea.Msg { return workDone{id, work()} })
 }
 
 // Choose has the panes be about r. A turn is shown in the list.
-func (h asHost) Choose(r stream.Ref) {
+func (h modeHost) Choose(r stream.Ref) {
 	h.m.setFollow(false)
 	if r.Call == 0 {
 		h.m.turnTo(h.m.list)
 	}
-	h.m.choose(r)
+	h.m.selectRef(r)
 }
 
 // newEntries are the modes that can be opened while browsing: a line for each.
 func (m *Model) newEntries() []modes.Entry {
-	return append(m.takes(),
-		modes.Protocols(m.reread),
+	return append(m.exportEntries(),
+		modes.Protocols(m.rereadExchange),
 		compare.Entry(&m.marks, &m.bill, m.draw, m.opt.Large),
-		replay.Entry(m.outlet(), m.draw, m.opt.Large),
-		replay.SentBack(m.outlet(), m.draw),
-		send.ResendEntry(m.sending()),
-		send.TypeResult(m.sending()),
+		replay.Entry(m.newExport(), m.draw, m.opt.Large),
+		replay.SentBack(m.newExport(), m.draw),
+		send.ResendEntry(m.sendDependencies()),
+		send.TypeResult(m.sendDependencies()),
 		modes.Breakpoints(m.opt.Break),
 	)
 }
@@ -212,25 +212,25 @@ func (m *Model) newEntries() []modes.Entry {
 // breakKey is the key that opens the breakpoint, also before anything has come.
 func (m *Model) breakKey() screen.Binding {
 	e := modes.Breakpoints(m.opt.Break)
-	e.Do = func() { m.enter(e) }
+	e.Do = func() { m.openEntry(e) }
 	return e.Binding
 }
 
-// enter opens a mode, or says why not.
-func (m *Model) enter(e modes.Entry) {
-	mode, why := e.New(asHost{m})
+// openEntry opens a mode, or says why not.
+func (m *Model) openEntry(e modes.Entry) {
+	mode, why := e.New(modeHost{m})
 	if mode == nil {
-		m.say(why)
+		m.showNotice(why)
 		return
 	}
-	m.post.awaited = 0 // the user went elsewhere
-	m.open(mode)
+	m.outbox.awaited = 0 // the user went elsewhere
+	m.pushMode(mode)
 }
 
 // drawFooter writes the keys worth knowing, as many as fit, or what is typed, or what was said.
 func (m *Model) drawFooter(p *screen.Pen) {
-	top := m.top().Mode
-	if in := typing(top); in != nil && !in.Prompt.Empty() {
+	top := m.activeMode().Mode
+	if in := activeInput(top); in != nil && !in.Prompt.Empty() {
 		p.Text(screen.Accent, in.Prompt)
 		in.Draw(p)
 		p.Text(screen.Muted, in.Note.Between("  ", ""))
@@ -256,8 +256,8 @@ func typedTail(keys []screen.Binding) (tail display.Text) {
 
 const typedGap = 3 // cells before each of them
 
-// typing is the line in which something is typed, nil if nothing is.
-func typing(mode modes.Mode) *screen.Input {
+// activeInput is the line in which something is typed, nil if nothing is.
+func activeInput(mode modes.Mode) *screen.Input {
 	if t, ok := mode.(modes.InputMode); ok {
 		return t.Typing()
 	}

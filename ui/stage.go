@@ -10,7 +10,7 @@ import (
 	"toolscope/ui/display"
 )
 
-// stage is the demo as it is shown to a room: it plays up to a claim, opens what proves it, says it,
+// tourPlayer is the demo as it is shown to a room: it plays up to a claim, opens what proves it, says it,
 // and goes on after a while, unless somebody takes over. Invariants:
 //
 //   - What is played is what has been read, as from any moment that is held. So the way back to a claim
@@ -18,7 +18,7 @@ import (
 //   - A claim has a moment: the first at which it can be seen. Its caption is made of the call that it
 //     is about, as that is then, and is gone once the user goes elsewhere.
 //   - The caption has rows of its own, below those of the panes.
-type stage struct {
+type tourPlayer struct {
 	looked  *providers.View // as far as claims were looked for
 	moments []int           // of those that were found, in their order
 	about   []stream.Ref    // which call each of them is about
@@ -32,46 +32,46 @@ type stage struct {
 
 // How long a claim is shown, and how long the stage waits for what is being read.
 const (
-	claimTime = 4 * time.Second
+	sceneTime = 4 * time.Second
 	readTime  = 50 * time.Millisecond
 )
 
-// curtain begins the demo from its start.
-func (m *Model) curtain() {
-	if m.stage == nil {
-		m.stage = new(stage)
+// startTour begins the demo from its start.
+func (m *Model) startTour() {
+	if m.tour == nil {
+		m.tour = new(tourPlayer)
 	}
-	m.clearDesk()
-	m.stage.at, m.stage.shown, m.stage.off, m.stage.waits = -1, false, false, false
+	m.resetPanes()
+	m.tour.at, m.tour.shown, m.tour.off, m.tour.waits = -1, false, false, false
 	m.setFollow(true)
-	m.walkTo(0)
-	m.halt()
-	m.countDown(claimTime)
+	m.goToMoment(0)
+	m.stopPlaying()
+	m.countDown(sceneTime)
 }
 
-// onStage reports whether the demo is being shown.
-func (m *Model) onStage() bool { return m.stage != nil && !m.stage.off && m.held() }
+// isTourShown reports whether the demo is being shown.
+func (m *Model) isTourShown() bool { return m.tour != nil && !m.tour.off && m.isPaused() }
 
-// atStage reports whether its keys are those of the demo. The help, for one, may be on top of it.
-func (m *Model) atStage() bool { return m.onStage() && len(m.seats.all) <= m.stage.seats }
+// hasTourKeys reports whether its keys are those of the demo. The help, for one, may be on top of it.
+func (m *Model) hasTourKeys() bool { return m.isTourShown() && len(m.modeStack.all) <= m.tour.seats }
 
-// opening reports whether nothing has been played yet.
-func (m *Model) opening() bool {
-	return m.onStage() && m.stage.at < 0 && m.moment() == 0 && !m.walk.playing
+// isTourOpening reports whether nothing has been played yet.
+func (m *Model) isTourOpening() bool {
+	return m.isTourShown() && m.tour.at < 0 && m.eventCount() == 0 && !m.moment.playing
 }
 
-// rehearse looks for claims in what has come since.
-func (m *Model) rehearse() {
-	s, live := m.stage, m.in.View()
+// findScenes looks for claims in what has come since.
+func (m *Model) findScenes() {
+	s, live := m.tour, m.in.View()
 	if s == nil {
 		return
 	}
 	if s.looked == nil {
 		s.looked = live.At(0)
 	}
-	for n := s.looked.ArrivedEvents(); len(s.moments) < len(claims); {
-		c := &claims[len(s.moments)]
-		if a, ok := c.of.in(s.looked); ok && c.seen(a) {
+	for n := s.looked.ArrivedEvents(); len(s.moments) < len(tourScenes); {
+		c := &tourScenes[len(s.moments)]
+		if a, ok := c.of.subjectIn(s.looked); ok && c.seen(a) {
 			s.moments, s.about = append(s.moments, n), append(s.about, a.call.Ref())
 			continue
 		}
@@ -83,8 +83,8 @@ func (m *Model) rehearse() {
 	}
 }
 
-// clearDesk has only the panes be there, as they are at the start.
-func (m *Model) clearDesk() {
+// resetPanes has only the panes be there, as they are at the start.
+func (m *Model) resetPanes() {
 	m.closeAll()
 	m.clearSearch()
 	m.zoom = false
@@ -93,127 +93,127 @@ func (m *Model) clearDesk() {
 		m.turnTo(m.doc)
 	}
 	m.tabs = TabsByWidth
-	m.stage.seats = 0
+	m.tour.seats = 0
 }
 
-// showClaim goes to a claim, and opens what proves it.
-func (m *Model) showClaim(n int) {
-	s := m.stage
+// showScene goes to a claim, and opens what proves it.
+func (m *Model) showScene(n int) {
+	s := m.tour
 	if n = min(n, len(s.moments)-1); n < 0 {
-		m.curtain()
+		m.startTour()
 		return
 	}
-	m.clearDesk()
+	m.resetPanes()
 	m.follow = true // up to there, as if it had played
-	m.walkTo(s.moments[n])
-	m.halt()
+	m.goToMoment(s.moments[n])
+	m.stopPlaying()
 	s.at, s.shown, s.off = n, true, false
 	m.setFollow(false)
-	m.chosen = s.about[n]
-	m.walk.wanted, m.walk.shown = m.chosen, m.chosen
-	m.refresh() // the document is of that call, before it is led to its end
+	m.selected = s.about[n]
+	m.moment.wanted, m.moment.shown = m.selected, m.selected
+	m.refreshPanes() // the document is of that call, before it is led to its end
 	m.doc.Follow(true)
-	claims[n].proof(m)
-	s.seats = len(m.seats.all)
-	s.off = m.summing() // there is nothing to go on to
-	m.refresh()
-	m.countDown(claimTime)
+	tourScenes[n].evidence(m)
+	s.seats = len(m.modeStack.all)
+	s.off = m.isSummaryOpen() // there is nothing to go on to
+	m.refreshPanes()
+	m.countDown(sceneTime)
 }
 
 // countDown has the stage go on after a while, at the speed at which it plays, unless it waits for the
 // user.
 func (m *Model) countDown(wait time.Duration) {
-	s := m.stage
+	s := m.tour
 	s.timer++
 	timer := s.timer
-	s.waits = s.waits || m.opt.Calm && wait == claimTime
+	s.waits = s.waits || m.opt.Calm && wait == sceneTime
 	if s.waits || s.off {
 		return
 	}
-	m.do(tea.Tick(time.Duration(float64(wait)/m.walk.speed), func(time.Time) tea.Msg {
-		return done{then: func() {
-			if m.stage == s && s.timer == timer {
-				m.goOn()
+	m.queueCmd(tea.Tick(time.Duration(float64(wait)/m.moment.speed), func(time.Time) tea.Msg {
+		return workDone{then: func() {
+			if m.tour == s && s.timer == timer {
+				m.playToNextScene()
 			}
 		}}
 	}))
 }
 
-// goOn plays from where one is to the next claim.
-func (m *Model) goOn() {
-	s, n := m.stage, m.moment()
+// playToNextScene plays from where one is to the next claim.
+func (m *Model) playToNextScene() {
+	s, n := m.tour, m.eventCount()
 	if !s.shown || n != s.moments[s.at] { // the user walked away, and comes back
 		for s.at = -1; s.at+1 < len(s.moments) && s.moments[s.at+1] <= n && n > 0; s.at++ {
 		}
 	}
 	s.off, s.waits = false, false
 	if s.at+1 >= len(s.moments) {
-		if s.at+1 < len(claims) { // it is still being read
+		if s.at+1 < len(tourScenes) { // it is still being read
 			m.countDown(readTime)
 		}
 		return
 	}
 	s.timer++
 	s.shown = false
-	m.clearDesk()
+	m.resetPanes()
 	m.setFollow(true)
-	m.walk.playing = true
+	m.moment.playing = true
 	m.setClock()
-	m.tick(0)
+	m.scheduleAdvance(0)
 }
 
 // playsTo is how many events there are when playing on from a moment comes to its end.
 func (m *Model) playsTo() int {
-	if s := m.stage; m.onStage() && s.at+1 < len(s.moments) {
-		return max(m.moment(), s.moments[s.at+1])
+	if s := m.tour; m.isTourShown() && s.at+1 < len(s.moments) {
+		return max(m.eventCount(), s.moments[s.at+1])
 	}
 	return m.in.Timeline.Len()
 }
 
-// stepOff leaves the stage: the user is at the place where it was.
-func (m *Model) stepOff() {
-	m.stage.off, m.stage.waits = true, true
-	m.stage.timer++
-	m.halt()
-	m.refresh()
+// leaveTour leaves the stage: the user is at the place where it was.
+func (m *Model) leaveTour() {
+	m.tour.off, m.tour.waits = true, true
+	m.tour.timer++
+	m.stopPlaying()
+	m.refreshPanes()
 }
 
-// leaveStage does so and says how to go on.
-func (m *Model) leaveStage() {
-	m.stepOff()
-	m.say(display.Lit("yours now: space goes on, } next claim, d restart"))
+// leaveTourWithNote does so and says how to go on.
+func (m *Model) leaveTourWithNote() {
+	m.leaveTour()
+	m.showNotice(display.Lit("yours now: space goes on, } next claim, d restart"))
 }
 
-// spaceOnStage holds what is shown, or goes on.
-func (m *Model) spaceOnStage() {
-	s := m.stage
+// toggleTour holds what is shown, or goes on.
+func (m *Model) toggleTour() {
+	s := m.tour
 	if s.waits {
-		m.goOn()
+		m.playToNextScene()
 		return
 	}
-	m.holdStage()
+	m.pauseTour()
 }
 
-// holdStage has it stay where it is.
-func (m *Model) holdStage() {
-	m.stage.waits = true
-	m.stage.timer++
-	m.halt()
+// pauseTour has it stay where it is.
+func (m *Model) pauseTour() {
+	m.tour.waits = true
+	m.tour.timer++
+	m.stopPlaying()
 }
 
-// nextClaim goes to the claim so many further. One that the stage was on the way from is the one
+// nextScene goes to the claim so many further. One that the stage was on the way from is the one
 // before.
-func (m *Model) nextClaim(by int) {
-	s := m.stage
+func (m *Model) nextScene(by int) {
+	s := m.tour
 	if by < 0 && !s.shown {
 		by++
 	}
 	s.waits = s.waits || s.off
-	m.showClaim(s.at + by)
+	m.showScene(s.at + by)
 }
 
-// summing reports whether the summary is open.
-func (m *Model) summing() bool {
-	_, is := m.top().Mode.(*summary)
-	return is && m.stage != nil
+// isSummaryOpen reports whether the summary is open.
+func (m *Model) isSummaryOpen() bool {
+	_, is := m.activeMode().Mode.(*summary)
+	return is && m.tour != nil
 }

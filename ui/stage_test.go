@@ -36,7 +36,7 @@ func tourRecords(t testing.TB, names ...string) (all []stream.Record) {
 
 // staged is a screen on which the demo is to be shown, all of it there.
 func staged(t testing.TB, w, h int, change ...func(*Options)) *rig {
-	change = append(change, func(o *Options) { o.Source, o.Stage = "demo tour", true })
+	change = append(change, func(o *Options) { o.Source, o.Tour = "demo tour", true })
 	return newScreen(t, w, h, change...).feed(tourRecords(t, scenarios...)...).end()
 }
 
@@ -68,13 +68,13 @@ func TestClaims(t *testing.T) {
 	for _, size := range stageSizes {
 		t.Run(fmt.Sprintf("%dx%d", size[0], size[1]), func(t *testing.T) {
 			s := staged(t, size[0], size[1])
-			if len(s.stage.moments) != len(claims) || len(proofs) != len(claims) || !slices.IsSorted(s.stage.moments) {
-				t.Fatalf("moments %v", s.stage.moments)
+			if len(s.tour.moments) != len(tourScenes) || len(proofs) != len(tourScenes) || !slices.IsSorted(s.tour.moments) {
+				t.Fatalf("moments %v", s.tour.moments)
 			}
 			for i, want := range proofs {
 				s.press("}")
-				if s.stage.at != i || !s.stage.shown {
-					t.Fatalf("claim %d: at %d", i+1, s.stage.at)
+				if s.tour.at != i || !s.tour.shown {
+					t.Fatalf("claim %d: at %d", i+1, s.tour.at)
 				}
 				checkClaim(t, s, i)
 				if i == 8 && size[1] < 24 {
@@ -92,23 +92,23 @@ func TestClaims(t *testing.T) {
 // checkClaim holds a claim that is shown to what is known of its call, and to the row it is said in.
 func checkClaim(t *testing.T, s *rig, i int) {
 	t.Helper()
-	a, ok := s.showing()
-	if !ok || !claims[i].seen(a) {
+	a, ok := s.shownSubject()
+	if !ok || !tourScenes[i].seen(a) {
 		t.Fatalf("claim %d can not be seen", i+1)
 	}
-	if code := proofs[i].found; code != "" && !a.found(code) {
+	if code := proofs[i].found; code != "" && !a.hasFinding(code) {
 		t.Errorf("claim %d: no %s among %v", i+1, code, a.call.Findings)
 	}
-	before := s.in.View().At(max(0, s.moment()-1))
-	if a, ok := claims[i].of.in(before); ok && claims[i].seen(a) && (i == 0 || s.stage.moments[i-1] < s.moment()) {
+	before := s.in.View().At(max(0, s.eventCount()-1))
+	if a, ok := tourScenes[i].of.subjectIn(before); ok && tourScenes[i].seen(a) && (i == 0 || s.tour.moments[i-1] < s.eventCount()) {
 		t.Errorf("claim %d could be seen before", i+1)
 	}
-	if s.summing() {
+	if s.isSummaryOpen() {
 		return
 	}
 	rows := s.rows()
 	said := strings.Join(strings.Fields(strings.Join(rows[s.h-1-s.captionRows():s.h-1], " ")), " ")
-	c := claims[i].says(a)
+	c := tourScenes[i].caption(a)
 	if !strings.Contains(said, c.what.String()) && !strings.Contains(said, c.short.String()) {
 		t.Errorf("claim %d is not said: %q", i+1, said)
 	}
@@ -118,7 +118,7 @@ func checkClaim(t *testing.T, s *rig, i int) {
 	if s.w >= 60 && !strings.Contains(said, c.why.String()) || s.w >= 80 && !strings.Contains(said, c.what.String()) {
 		t.Errorf("claim %d is not said in full: %q", i+1, said)
 	}
-	if !strings.HasPrefix(strings.TrimLeft(said, "─ "), fmt.Sprintf("%d/%d", i+1, len(claims))) {
+	if !strings.HasPrefix(strings.TrimLeft(said, "─ "), fmt.Sprintf("%d/%d", i+1, len(tourScenes))) {
 		t.Errorf("claim %d has no number: %q", i+1, said)
 	}
 }
@@ -132,33 +132,33 @@ func TestStagePlays(t *testing.T) {
 	}{{40, 10, nil}, {60, 18, nil}, {80, 24, nil}, {60, 8, []func(*Options){large}}, {80, 24, []func(*Options){large}}} {
 		s := staged(t, look.w, look.h, look.change...)
 		s.shows("LLM tool calls", "coming: a call breaks")
-		s.send(done{then: s.goOn})
-		for i := range claims {
+		s.send(workDone{then: s.playToNextScene})
+		for i := range tourScenes {
 			growing := 0
-			for steps := 0; s.stage.at < i; steps++ {
-				if !s.walk.playing || steps > 1000 {
-					t.Fatalf("on the way to claim %d it stands at %d", i+1, s.moment())
+			for steps := 0; s.tour.at < i; steps++ {
+				if !s.moment.playing || steps > 1000 {
+					t.Fatalf("on the way to claim %d it stands at %d", i+1, s.eventCount())
 				}
-				if c := s.call(); c != nil && c.Status() == stream.Streaming && c.Lexer().Open() {
+				if c := s.selectedCall(); c != nil && c.Status() == stream.Streaming && c.Lexer().Open() {
 					s.shows("█")
 					growing++
 				}
-				if s.shows(fmt.Sprintf("%d/%d", i+1, len(claims)), claims[i].coming.String()); s.stage.at >= 0 && look.change == nil {
+				if s.shows(fmt.Sprintf("%d/%d", i+1, len(tourScenes)), tourScenes[i].coming.String()); s.tour.at >= 0 && look.change == nil {
 					s.shows("FOLLOW")
 				}
 				s.now = s.now.Add(80 * time.Millisecond)
-				s.send(done{then: s.advance})
+				s.send(workDone{then: s.advanceToClock})
 			}
-			if s.stage.at != i || s.moment() != s.stage.moments[i] || s.walk.playing {
-				t.Fatalf("claim %d is shown at %d, not %d", i+1, s.moment(), s.stage.moments[i])
+			if s.tour.at != i || s.eventCount() != s.tour.moments[i] || s.moment.playing {
+				t.Fatalf("claim %d is shown at %d, not %d", i+1, s.eventCount(), s.tour.moments[i])
 			}
 			checkClaim(t, s, i)
 			if growing == 0 && (i == 0 || i == 1 || i == 4) {
 				t.Errorf("nothing grew on the way to claim %d", i+1)
 			}
-			s.send(done{then: s.goOn})
+			s.send(workDone{then: s.playToNextScene})
 		}
-		if s.shows("DEMO what you saw"); !s.summing() {
+		if s.shows("DEMO what you saw"); !s.isSummaryOpen() {
 			t.Error("it does not end with what was seen")
 		}
 	}
@@ -169,15 +169,15 @@ func TestStagePlays(t *testing.T) {
 func TestTakeOver(t *testing.T) {
 	for _, key := range []string{"j", "<esc>", ",", "<tab>", "4", "<enter>", "!"} {
 		s := staged(t, 80, 24).press("}}}")
-		n := s.moment()
-		if s.press(key); s.onStage() || key != "," && s.moment() != n {
-			t.Fatalf("%s: still on stage, or gone to %d from %d", key, s.moment(), n)
+		n := s.eventCount()
+		if s.press(key); s.isTourShown() || key != "," && s.eventCount() != n {
+			t.Fatalf("%s: still on stage, or gone to %d from %d", key, s.eventCount(), n)
 		}
 		s.shows("PAUSED").hides("3/12", "Two calls share", "before the first turn")
 		if key == "<esc>" {
 			s.shows("yours now: space goes on, } next claim, d restart")
 		}
-		if s.press("1").shows("{ } claim", "d restart").press("}").shows("4/12", "After 25 bytes"); !s.stage.waits {
+		if s.press("1").shows("{ } claim", "d restart").press("}").shows("4/12", "After 25 bytes"); !s.tour.waits {
 			t.Errorf("%s: it goes on by itself after what the user asked for", key)
 		}
 		s.press("?").shows("HELP", "esc close").press("<esc>").shows("4/12", "space go on")
@@ -185,16 +185,16 @@ func TestTakeOver(t *testing.T) {
 		s.press("d").shows("while they stream", "1/12").press("x").shows("coming: a call breaks", "FOLLOW")
 	}
 	s := staged(t, 80, 24).press("}").press(" ").shows("space go on", "PAUSED")
-	s.send(done{then: func() {}})
-	if s.press(" ").shows("space hold", "2/12"); s.walk.playing == false {
+	s.send(workDone{then: func() {}})
+	if s.press(" ").shows("space hold", "2/12"); s.moment.playing == false {
 		t.Error("it does not go on")
 	}
-	if s.press(" ").shows("PAUSED", "coming:"); s.walk.playing {
+	if s.press(" ").shows("PAUSED", "coming:"); s.moment.playing {
 		t.Error("it does not hold on its way")
 	}
-	s = staged(t, 80, 24).press(strings.Repeat("}", len(claims))).press("jj").press("<enter>").shows("4/12", "search_orders")
+	s = staged(t, 80, 24).press(strings.Repeat("}", len(tourScenes))).press("jj").press("<enter>").shows("4/12", "search_orders")
 	s.press(strings.Repeat("}", 8)).press("<esc>").shows("PAUSED").press("G").shows("END").press("{")
-	if s.shows("11/12"); !s.onStage() {
+	if s.shows("11/12"); !s.isTourShown() {
 		t.Error("no way back from the end")
 	}
 }
@@ -204,7 +204,7 @@ func TestStageFilms(t *testing.T) {
 	play := func(s *rig) string {
 		var out strings.Builder
 		fmt.Fprintf(&out, "%s\n", strings.Join(s.rows(), "\n"))
-		for i := range claims {
+		for i := range tourScenes {
 			fmt.Fprintf(&out, "== claim %d\n%s\n", i+1, strings.Join(s.press("}").rows(), "\n"))
 		}
 		return out.String()

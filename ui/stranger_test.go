@@ -71,7 +71,7 @@ func TestNewPane(t *testing.T) {
 	for _, size := range [][2]int{{60, 20}, {80, 24}, {120, 40}, {220, 40}} {
 		s := newScreen(t, size[0], size[1])
 		toy := &timings{host: paneHost{s.Model}}
-		s.table = append(s.table, tab(toy, panes.Low, "9"))
+		s.table = append(s.table, placedTab(toy, panes.Low, "9"))
 		s.feed(append(one.records, two.records...)...)
 
 		if s.hides("took of").press("9").shows("[TIMINGS 2]", "took of turn 2"); s.focus != toy {

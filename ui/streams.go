@@ -31,8 +31,8 @@ func (m *Model) openExchanges() (open []*providers.Exchange) {
 	return open
 }
 
-// refusals are the exchanges that were refused, the latest last.
-func (m *Model) refusals() (refused []*providers.Exchange) {
+// refusedExchanges are the exchanges that were refused, the latest last.
+func (m *Model) refusedExchanges() (refused []*providers.Exchange) {
 	for _, x := range m.in.Exchanges() {
 		if x.Refused() != "" {
 			refused = append(refused, x)
@@ -43,95 +43,95 @@ func (m *Model) refusals() (refused []*providers.Exchange) {
 
 // openStreams opens the mode, where clients have streams.
 func (m *Model) openStreams() {
-	if m.opt.Await == nil {
-		m.say(display.Lit("only a proxy has streams that are open"))
+	if m.opt.Setup == nil {
+		m.showNotice(display.Lit("only a proxy has streams that are open"))
 		return
 	}
-	m.open(&streams{m: m})
+	m.pushMode(&openStreamsPage{m: m})
 }
 
-// streams is the mode that shows what is open, and what has just been closed.
-type streams struct {
+// openStreamsPage is the mode that shows what is open, and what has just been closed.
+type openStreamsPage struct {
 	screen.Window
-	m       *Model
-	rows    []*providers.Exchange
-	open    int
-	sifted  int // of those that are open: the filter leaves them out
-	refused []*providers.Exchange
-	ticking bool
+	m           *Model
+	rows        []*providers.Exchange
+	open        int
+	filteredOut int // of those that are open: the filter leaves them out
+	refused     []*providers.Exchange
+	ticking     bool
 }
 
 const (
-	lingers  = 3 * time.Second // of a stream that has been closed
-	silence  = 3 * time.Second // of one that is open, before it is remarkable
-	mostTold = 5               // refusals
+	lingers        = 3 * time.Second // of a stream that has been closed
+	silence        = 3 * time.Second // of one that is open, before it is remarkable
+	maxRefusalRows = 5               // refusals
 
 	streamsAt   = time.Second      // between two looks at the clock
 	streamsCalm = 10 * time.Second // where little is to move
 )
 
-func (s *streams) Keys() []screen.Binding {
+func (s *openStreamsPage) Keys() []screen.Binding {
 	return append([]screen.Binding{
-		{Keys: []string{"enter"}, Hint: display.Lit("enter go there"), Does: display.Lit("go there"), Do: s.goThere},
+		{Keys: []string{"enter"}, Hint: display.Lit("enter go there"), Does: display.Lit("go there"), Do: s.goToSelected},
 		{Keys: []string{"f"}, Hint: display.Lit("f filter"), Does: display.Lit("show only some"), Do: s.m.openFilter},
 		{Keys: []string{"esc", "q", "L"}, Hint: display.Lit("esc back"), Does: display.Lit("close"), Do: s.m.closeTop},
 	}, s.CursorKeys(display.Text{}, s.MoveTo)...)
 }
 
-// goThere leaves for the turn of the selected stream.
-func (s *streams) goThere() {
+// goToSelected leaves for the turn of the selected stream.
+func (s *openStreamsPage) goToSelected() {
 	if s.At >= len(s.rows) {
 		return
 	}
 	t := s.m.in.View().LatestOf(s.rows[s.At].Number)
 	if t == nil {
-		s.m.say(display.Lit("nothing came of it yet"))
+		s.m.showNotice(display.Lit("nothing came of it yet"))
 		return
 	}
 	s.m.closeTop()
-	asHost{s.m}.Choose(t.Ref())
+	modeHost{s.m}.Choose(t.Ref())
 }
 
 // Extend looks what is open. While the mode is there it looks at the clock now and then.
-func (s *streams) Extend(_ *providers.View, _, h int) {
-	s.rows, s.open, s.sifted = s.rows[:0], 0, 0
+func (s *openStreamsPage) Extend(_ *providers.View, _, h int) {
+	s.rows, s.open, s.filteredOut = s.rows[:0], 0, 0
 	now := s.m.sourceNow()
 	for _, x := range s.m.in.Exchanges() {
 		switch {
-		case !x.Ended && s.sifts(x):
+		case !x.Ended && s.isFilteredOut(x):
 			s.open++
-			s.sifted++
+			s.filteredOut++
 		case !x.Ended:
 			s.open++
 			s.rows = append(s.rows, x)
-		case x.Refused() == "" && now-x.LastRecordAt() < lingers && !s.sifts(x):
+		case x.Refused() == "" && now-x.LastRecordAt() < lingers && !s.isFilteredOut(x):
 			s.rows = append(s.rows, x)
 		}
 	}
 	for i, j := 0, len(s.rows)-1; i < j; i, j = i+1, j-1 {
 		s.rows[i], s.rows[j] = s.rows[j], s.rows[i]
 	}
-	s.refused = s.m.refusals()
-	s.Fit(len(s.rows), 1, h-min(len(s.refused), mostTold))
-	if !s.ticking && s.m.moving() {
+	s.refused = s.m.refusedExchanges()
+	s.Fit(len(s.rows), 1, h-min(len(s.refused), maxRefusalRows))
+	if !s.ticking && s.m.isLive() {
 		s.ticking = true
-		id := s.m.working().id
+		id := s.m.callingMode().id
 		wait := streamsAt
 		if s.m.opt.Calm {
 			wait = streamsCalm
 		}
-		s.m.do(tea.Tick(wait, func(time.Time) tea.Msg { return done{id, func() { s.ticking = false }} }))
+		s.m.queueCmd(tea.Tick(wait, func(time.Time) tea.Msg { return workDone{id, func() { s.ticking = false }} }))
 	}
 }
 
-// sifts reports whether the filter leaves a stream out. Of one that nothing has come of yet it cannot
+// isFilteredOut reports whether the filter leaves a stream out. Of one that nothing has come of yet it cannot
 // be told.
-func (s *streams) sifts(x *providers.Exchange) bool {
+func (s *openStreamsPage) isFilteredOut(x *providers.Exchange) bool {
 	t := s.m.view.LatestOf(x.Number)
-	return s.m.sieve.Active() && (t == nil || !s.m.sieve.Shows(t))
+	return s.m.turnFilter.Active() && (t == nil || !s.m.turnFilter.Shows(t))
 }
 
-func (s *streams) Draw(p *screen.Pen, y int) {
+func (s *openStreamsPage) Draw(p *screen.Pen, y int) {
 	defer p.Fill(screen.Bare)
 	if y == 0 {
 		s.drawTitle(p)
@@ -143,13 +143,13 @@ func (s *streams) Draw(p *screen.Pen, y int) {
 	case y <= s.Height && len(s.rows) == 0 && y == 1:
 		p.Text(screen.Muted, display.Lit(" nothing is open"))
 	case y > s.Height:
-		if n := len(s.refused) - mostTold + y - s.Height - 1 + max(0, mostTold-len(s.refused)); n < len(s.refused) {
+		if n := len(s.refused) - maxRefusalRows + y - s.Height - 1 + max(0, maxRefusalRows-len(s.refused)); n < len(s.refused) {
 			s.m.drawRefusal(p, s.refused[n])
 		}
 	}
 }
 
-func (s *streams) drawTitle(p *screen.Pen) {
+func (s *openStreamsPage) drawTitle(p *screen.Pen) {
 	p.Text(screen.Accent, display.Lit(" STREAMS "))
 	p.Text(screen.Plain, p.Format("%s open of %s", screen.Count(s.open), screen.Count(len(s.m.in.Exchanges()))))
 	if s.m.rate.last > 0 {
@@ -158,9 +158,9 @@ func (s *streams) drawTitle(p *screen.Pen) {
 	if n := len(s.refused); n > 0 {
 		p.Text(screen.Caution, p.Format("  REFUSED %s", screen.Count(n)))
 	}
-	if s.m.sieve.Active() {
-		p.Text(screen.Caution, p.Format("  %s left out", screen.Count(s.sifted)))
-		p.Text(screen.Muted, p.Name(s.m.sieve.Text()).Between("  f ", ""))
+	if s.m.turnFilter.Active() {
+		p.Text(screen.Caution, p.Format("  %s left out", screen.Count(s.filteredOut)))
+		p.Text(screen.Muted, p.Name(s.m.turnFilter.Text()).Between("  f ", ""))
 	}
 	if s.Rows > 0 {
 		p.Right(screen.Muted, screen.Bare, p.ScrollInfo(s.Visible()).Between("", " "))
@@ -169,7 +169,7 @@ func (s *streams) drawTitle(p *screen.Pen) {
 
 // drawRow writes a stream: since when, whose it is, what comes, how much, and since when nothing
 // does.
-func (s *streams) drawRow(p *screen.Pen, row int) {
+func (s *openStreamsPage) drawRow(p *screen.Pen, row int) {
 	x, g, mark := s.rows[row], screen.Bare, display.Lit("  ")
 	if row == s.At {
 		g, mark = screen.Selected, p.Glyph.Mark.Between("", " ")
@@ -249,13 +249,13 @@ func doingOf(p *screen.Pen, x *providers.Exchange, t *stream.Turn) (r screen.Rol
 // openedAt is when a stream began.
 func (m *Model) openedAt(x *providers.Exchange, t *stream.Turn) display.Text {
 	if t == nil {
-		return m.when(x, x.LastRecordAt())
+		return m.timeText(x, x.LastRecordAt())
 	}
-	return m.when(x, t.OpenedAt)
+	return m.timeText(x, t.OpenedAt)
 }
 
-// when is a time of an exchange: by the clock, where that is known.
-func (m *Model) when(x *providers.Exchange, at time.Duration) display.Text {
+// timeText is a time of an exchange: by the clock, where that is known.
+func (m *Model) timeText(x *providers.Exchange, at time.Duration) display.Text {
 	if clock, ok := m.view.WallClock(x.Number, at); ok {
 		return m.draw.Clean(clock.Format(time.TimeOnly))
 	}
@@ -291,7 +291,7 @@ func clientOf(x *providers.Exchange) string {
 // drawRefusal writes a request that was refused, and why.
 func (m *Model) drawRefusal(p *screen.Pen, x *providers.Exchange) {
 	p.Text(screen.Caution, display.Lit("!  "))
-	p.Text(screen.Muted, m.when(x, x.LastRecordAt()).Between("", "  "))
+	p.Text(screen.Muted, m.timeText(x, x.LastRecordAt()).Between("", "  "))
 	p.Text(screen.Plain, p.Format("%s %s  ", p.Name(x.Head.Method), p.Name(pathOnly(x.Head.URL))))
 	p.Text(screen.Caution, p.Format("%d  ", x.Head.Status))
 	p.Untrusted(screen.Plain, screen.Bare, x.Refused())

@@ -15,14 +15,14 @@ import (
 type summary struct {
 	screen.Window
 	m    *Model
-	rows []summed
+	rows []summaryRow
 	gap  int // rows from one to the next
 }
 
-// summed is a claim that is told of.
-type summed struct {
+// summaryRow is a claim that is told of.
+type summaryRow struct {
 	claim int
-	told
+	summaryText
 	severity stream.Severity
 	call     *stream.Call
 }
@@ -32,25 +32,25 @@ func newSummary(m *Model) *summary { return &summary{m: m} }
 // Extend looks again at what the claims are about.
 func (s *summary) Extend(v *providers.View, _, h int) {
 	s.rows = s.rows[:0]
-	for i, c := range claims {
-		if a, ok := c.of.in(v); ok && c.told != nil {
-			row := summed{claim: i, told: c.told(a), call: a.call}
-			if f := a.finding(row.found); f != nil {
+	for i, c := range tourScenes {
+		if a, ok := c.of.subjectIn(v); ok && c.summary != nil {
+			row := summaryRow{claim: i, summaryText: c.summary(a), call: a.call}
+			if f := a.findingWithCode(row.found); f != nil {
 				row.severity = f.Severity
 			}
 			s.rows = append(s.rows, row)
 		}
 	}
-	slices.SortStableFunc(s.rows, func(a, b summed) int { return int(b.severity) - int(a.severity) })
+	slices.SortStableFunc(s.rows, func(a, b summaryRow) int { return int(b.severity) - int(a.severity) })
 	s.gap = 1
 	if s.m.large && 2*len(s.rows) < h {
 		s.gap = 2
 	}
-	s.Resize(len(s.rows), max(1, (h-s.foot(h))/s.gap))
+	s.Resize(len(s.rows), max(1, (h-s.footRows(h))/s.gap))
 }
 
-// foot is how many rows are below the list.
-func (s *summary) foot(h int) int {
+// footRows is how many rows are below the list.
+func (s *summary) footRows(h int) int {
 	if h > len(s.rows)+1 {
 		return 2
 	}
@@ -62,20 +62,20 @@ func (s *summary) Keys() []screen.Binding {
 	m := s.m
 	keys := append([]screen.Binding{
 		{Keys: []string{"?"}, Hint: display.Lit("? help")},
-		{Keys: []string{"enter"}, Hint: display.Lit("enter see it again"), Does: display.Lit("see it again"), Do: s.again},
+		{Keys: []string{"enter"}, Hint: display.Lit("enter see it again"), Does: display.Lit("see it again"), Do: s.showSelected},
 		m.restartKey(),
 		{Keys: []string{":"}, Hint: display.Lit(": commands")},
-		{Keys: []string{"q"}, Hint: display.Lit("q quit"), Does: display.Lit("quit"), Do: func() { m.leave(tea.Quit) }},
+		{Keys: []string{"q"}, Hint: display.Lit("q quit"), Does: display.Lit("quit"), Do: func() { m.quitOrAsk(tea.Quit) }},
 		{Keys: []string{"esc"}, Hint: display.Lit("esc look around"), Does: display.Lit("look around in it"), Do: m.closeTop},
-	}, m.claimKeys()...)
+	}, m.sceneKeys()...)
 	return append(keys, s.CursorKeys(display.Text{}, s.MoveTo)...)
 }
 
-// again shows the claim that is selected, until the user wants to go on.
-func (s *summary) again() {
+// showSelected shows the claim that is selected, until the user wants to go on.
+func (s *summary) showSelected() {
 	if s.At < len(s.rows) {
-		s.m.stage.waits = true
-		s.m.showClaim(s.rows[s.At].claim)
+		s.m.tour.waits = true
+		s.m.showScene(s.rows[s.At].claim)
 	}
 }
 
@@ -96,7 +96,7 @@ func (s *summary) Draw(p *screen.Pen, y int) {
 }
 
 // drawRow writes a claim: how grave it is, its number, the state of its call, its name, and what there is to say.
-func (s *summary) drawRow(p *screen.Pen, r summed, chosen bool) {
+func (s *summary) drawRow(p *screen.Pen, r summaryRow, chosen bool) {
 	g, narrow := screen.Bare, p.Left < summaryWide
 	if chosen {
 		g = screen.Selected

@@ -12,14 +12,14 @@ import (
 // TestArrange: whatever the size, columns and rules fill the width, the panes of a column its
 // height, and the focused pane is among them.
 func TestArrange(t *testing.T) {
-	var desks []*desk
+	var desks []*paneLayout
 	for i := range 16 {
 		desks = append(desks, arranged(i%4, 2+i/4%2, i > 7))
 	}
 	for w := range 301 {
 		for h := range 101 {
 			for _, d := range desks {
-				checkArrangement(t, d.arrange(w, h), w, h, d.focus)
+				checkArrangement(t, d.arrangeBody(w, h), w, h, d.focus)
 			}
 		}
 	}
@@ -27,9 +27,9 @@ func TestArrange(t *testing.T) {
 
 // arranged is the desk with the focus on a pane, after one of those at the side had it. In the wire
 // are a hundred rows, in the others none.
-func arranged(focus, side int, zoom bool) *desk {
-	d, m := new(desk), new(Model)
-	d.lay(m.newPanes())
+func arranged(focus, side int, zoom bool) *paneLayout {
+	d, m := new(paneLayout), new(Model)
+	d.setPanes(m.newPanes())
 	m.wire.Events = make([]int32, 100)
 	d.turnTo(d.table[side].Pane)
 	d.turnTo(d.table[focus].Pane)
@@ -51,7 +51,7 @@ func checkArrangement(t *testing.T, columns []column, w, h int, focus panes.Pane
 				continue
 			}
 			seen[s.pane] = true
-			if pw, ph, shown := place(columns, s.pane); !shown || pw != c.width || ph != s.height {
+			if pw, ph, shown := paneSize(columns, s.pane); !shown || pw != c.width || ph != s.height {
 				t.Fatalf("%dx%d: pane %T is said to be %dx%d", w, h, s.pane, pw, ph)
 			}
 		}
@@ -85,7 +85,7 @@ func TestArrangements(t *testing.T) {
 	} {
 		var got []string
 		d := arranged(c.focus, c.side, c.zoom)
-		for _, col := range d.arrange(c.w, c.h) {
+		for _, col := range d.arrangeBody(c.w, c.h) {
 			text := fmt.Sprintf("%d:", col.width)
 			for _, s := range col.panes {
 				text += fmt.Sprintf(" %dx%d", d.index(s.pane)+1, s.height)
@@ -102,7 +102,7 @@ func TestArrangements(t *testing.T) {
 func TestKeys(t *testing.T) {
 	km := newKeyMap()
 	listed, bound := map[string]int{}, map[string]string{}
-	for _, g := range km.groups() {
+	for _, g := range km.keyGroups() {
 		for _, b := range g.keys {
 			if listed[b.Help().Desc]++; b.Help().Key == "" || b.Help().Desc == "" || len(b.Keys()) == 0 {
 				t.Errorf("%+v has no help or keys", b)
@@ -120,7 +120,7 @@ func TestKeys(t *testing.T) {
 			t.Errorf("%q is %d times in the help", b.Help().Desc, listed[b.Help().Desc])
 		}
 	}
-	words := newScreen(t, 80, 24).commands()
+	words := newScreen(t, 80, 24).typedCommands()
 	if table := Keys(nil); len(table) != len(bindings(km))+len(words) || !slices.Contains(table, Key{"Words", ":log", "what toolscope noted and said"}) || !slices.Contains(table, Key{"Look", "/", "find in the pane"}) {
 		t.Errorf("%d keys in the table, %d are bound: %v", len(table), len(bindings(km)), table)
 	}

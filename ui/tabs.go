@@ -7,11 +7,11 @@ import (
 )
 
 // turnToKey is what the key of a pane does: it leads there. That of a tab opens it, and closes it again.
-func (m *Model) turnToKey(p placed) {
-	if t, ok := p.Pane.(panes.Tab); ok && m.focus == t && (m.zoom || len(m.columns()) < 3) {
-		m.shut()
+func (m *Model) turnToKey(p placedPane) {
+	if t, ok := p.Pane.(panes.Tab); ok && m.focus == t && (m.zoom || len(m.paneColumns()) < 3) {
+		m.closeTab()
 		m.keepTabs()
-		m.refresh()
+		m.refreshPanes()
 		return
 	}
 	m.focusOn(p.Pane)
@@ -48,7 +48,7 @@ func (n tabName) width(short bool) int {
 
 // namesOf are the tabs of a slot that are named in so many cells, and whether in short. The last go
 // first, the open one never.
-func namesOf(s slot, cells int) (names []tabName, short bool) {
+func namesOf(s paneSlot, cells int) (names []tabName, short bool) {
 	long, brief := 0, 0
 	for _, t := range s.tabs {
 		n := tabName{t.Pane.(panes.Tab).Label(), t.Pane, t.Pane == s.pane}
@@ -72,7 +72,7 @@ func namesOf(s slot, cells int) (names []tabName, short bool) {
 
 // drawTabs writes the row that names the tabs, the open one in brackets, and flush right what there is
 // to say besides.
-func (m *Model) drawTabs(p *screen.Pen, s slot) {
+func (m *Model) drawTabs(p *screen.Pen, s paneSlot) {
 	right := m.besideTabs(p, s, p.Left)
 	names, short := namesOf(s, p.Left-screen.Width(right))
 	for i, n := range names {
@@ -102,7 +102,7 @@ func (m *Model) drawTabs(p *screen.Pen, s slot) {
 }
 
 // tabAt is the tab that is named in cell x of a row of tabs of so many, nil for none.
-func (m *Model) tabAt(s slot, cells, x int) *placed {
+func (m *Model) tabAt(s paneSlot, cells, x int) *placedPane {
 	names, short := namesOf(s, cells-screen.Width(m.besideTabs(&m.pen, s, cells)))
 	at := -1 // the first name has a blank less before it
 	for _, n := range names {
@@ -117,7 +117,7 @@ func (m *Model) tabAt(s slot, cells, x int) *placed {
 // besideTabs is what stands flush right of the tabs. Where there are no titles it is first what they
 // would say and nothing else does: what went wrong out of sight, and that there is a filter. Only how far
 // the open tab is scrolled drives out tabs that count something.
-func (m *Model) besideTabs(p *screen.Pen, s slot, room int) (beside []screen.StyledText) {
+func (m *Model) besideTabs(p *screen.Pen, s paneSlot, room int) (beside []screen.StyledText) {
 	names, _ := namesOf(s, room)
 	for _, n := range names {
 		if !n.Count.Empty() || n.open {
@@ -138,10 +138,10 @@ func (m *Model) besideTabs(p *screen.Pen, s slot, room int) (beside []screen.Sty
 			return []screen.StyledText{{Role: screen.Muted, Text: seen.Between(" ", "")}}
 		}
 	}
-	if m.scene.Bare {
+	if m.context.Bare {
 		say(screen.Bad, m.list.HiddenTrouble(p)...)
-		if m.sieve.Active() {
-			count, of := screen.Count(m.sieve.Count()), screen.Count(m.turns())
+		if m.turnFilter.Active() {
+			count, of := screen.Count(m.turnFilter.Count()), screen.Count(m.turnCount())
 			say(screen.Accent, p.Format("f %s of %s", count, of), p.Format("f %s/%s", count, of))
 		}
 	}
@@ -151,7 +151,7 @@ func (m *Model) besideTabs(p *screen.Pen, s slot, room int) (beside []screen.Sty
 
 // seenOf is how far what is pointed at goes in the open tab, and which part of it is seen; where all is,
 // or none is open, that of the document if it has no title, or the delta that the call grows with.
-func (m *Model) seenOf(p *screen.Pen, s slot) (longest []display.Text) {
+func (m *Model) seenOf(p *screen.Pen, s paneSlot) (longest []display.Text) {
 	var spans display.Text
 	if w, ok := s.pane.(panes.SpanPane); ok {
 		spans = w.Spans(p)
@@ -164,9 +164,9 @@ func (m *Model) seenOf(p *screen.Pen, s slot) (longest []display.Text) {
 			return []display.Text{seen}
 		}
 	}
-	c := m.call()
+	c := m.selectedCall()
 	grows := c != nil && c.MayGrow()
-	if m.scene.Bare && !m.follow && s.pane == nil {
+	if m.context.Bare && !m.follow && s.pane == nil {
 		if _, last, of := m.doc.Visible(); !grows || last < of {
 			return []display.Text{p.ScrollInfo(m.doc.Visible()), p.ScrollRows(m.doc.Visible())}
 		}

@@ -6,9 +6,9 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 )
 
-// thrift keeps what is written to the terminal small, which may be far away: while more was written
+// writeBudget keeps what is written to the terminal small, which may be far away: while more was written
 // than there is room for, the frame that is there stays. What the user does is shown at once.
-type thrift struct {
+type writeBudget struct {
 	room    int64 // bytes; less than none while frames are held back
 	written int64 // as it was last asked
 	at      time.Time
@@ -20,38 +20,38 @@ type thrift struct {
 // a stream begin or end. However much the user had drawn at once, a frame is not held back for longer
 // than what most is owed takes.
 const (
-	thriftRate  = 64 << 10 // bytes a second
-	thriftSaved = 8 << 10
-	thriftDebt  = 16 << 10
-	thriftMost  = 32 << 10
+	budgetPerSecond = 64 << 10 // bytes a second
+	maxBudgetSaved  = 8 << 10
+	beginEndDebt    = 16 << 10
+	maxBudgetDebt   = 32 << 10
 )
 
-// thriftWait is how long the frame that is there stays.
-func (m *Model) thriftWait(msg tea.Msg) time.Duration {
-	t := &m.stay.thrift
-	t.account(m.opt.Now(), m.opt.Written())
-	least, urgent := int64(0), !m.moving() && !m.walk.playing
-	if seen := m.turns() + t.ends; seen != t.seen {
-		t.seen, least = seen, -thriftDebt
+// budgetDelay is how long the frame that is there stays.
+func (m *Model) budgetDelay(msg tea.Msg) time.Duration {
+	t := &m.redraw.budget
+	t.updateRoom(m.opt.Now(), m.opt.Written())
+	least, urgent := int64(0), !m.isLive() && !m.moment.playing
+	if seen := m.turnCount() + t.ends; seen != t.seen {
+		t.seen, least = seen, -beginEndDebt
 	}
 	switch msg.(type) {
-	case arrived, quiet, woken:
-	case done: // the next step of what plays, or else what somebody asked for
-		urgent = urgent || !m.walk.playing
+	case inboxReady, rateTick, redrawTick:
+	case workDone: // the next step of what plays, or else what somebody asked for
+		urgent = urgent || !m.moment.playing
 	default:
 		urgent = true
 	}
 	if urgent || t.room >= least {
 		return 0
 	}
-	return max(frameTime, time.Duration(-t.room)*time.Second/thriftRate)
+	return max(frameTime, time.Duration(-t.room)*time.Second/budgetPerSecond)
 }
 
-// account takes off what was written, and adds what time brought.
-func (t *thrift) account(now time.Time, written int64) {
+// updateRoom takes off what was written, and adds what time brought.
+func (t *writeBudget) updateRoom(now time.Time, written int64) {
 	if !t.at.IsZero() {
-		t.room += int64(min(now.Sub(t.at), time.Second)) * thriftRate / int64(time.Second)
+		t.room += int64(min(now.Sub(t.at), time.Second)) * budgetPerSecond / int64(time.Second)
 	}
-	t.room = max(min(t.room, thriftSaved)-(written-t.written), -thriftMost)
+	t.room = max(min(t.room, maxBudgetSaved)-(written-t.written), -maxBudgetDebt)
 	t.at, t.written = now, written
 }

@@ -51,13 +51,13 @@ func TestThrift(t *testing.T) {
 			frames++
 		}
 	}
-	most := int64(10*thriftRate + thriftSaved + len(f.shown))
+	most := int64(10*budgetPerSecond + maxBudgetSaved + len(f.shown))
 	if got := f.given - before; got > most || frames < 20 {
 		t.Errorf("%d bytes in ten seconds, at most %d; %d frames", got, most, frames)
 	}
 	hold := func() {
 		t.Helper()
-		for n := 0; !f.stay.on; n++ {
+		for n := 0; !f.redraw.on; n++ {
 			if n > 1000 {
 				t.Fatal("no frame is held back")
 			}
@@ -76,13 +76,13 @@ func TestThrift(t *testing.T) {
 	}
 	f.resize(140, 40)
 	hold()
-	f.stay.thrift.room = -1
+	f.redraw.budget.room = -1
 	if f.feed(exchangeOf(7)[:3]...); !f.flush() {
 		t.Error("a stream that opens is not shown at once")
 	}
 	hold()
 	f.now = f.now.Add(time.Second)
-	if f.send(woken{}); !f.flush() {
+	if f.send(redrawTick{}); !f.flush() {
 		t.Error("what was held back is not shown once there is room")
 	}
 	hold()
@@ -90,7 +90,7 @@ func TestThrift(t *testing.T) {
 		t.Error("the end is not shown at once")
 	}
 	fresh := newScreen(t, 140, 40)
-	if fresh.stay.on || fresh.restrain(tea.KeyMsg{}) != nil || fresh.stay.thrift != (thrift{}) {
+	if fresh.redraw.on || fresh.scheduleDraw(tea.KeyMsg{}) != nil || fresh.redraw.budget != (writeBudget{}) {
 		t.Error("frames are held back where nobody counts")
 	}
 }
@@ -100,17 +100,17 @@ func TestThriftWakes(t *testing.T) {
 	f := newFar(t)
 	f.given = 1 << 20
 	for n := range 3 {
-		cmd := f.restrain(arrived{})
-		if !f.stay.on || (cmd != nil) != (n == 0) {
-			t.Fatalf("frame %d: held %t, woken %t", n, f.stay.on, cmd != nil)
+		cmd := f.scheduleDraw(inboxReady{})
+		if !f.redraw.on || (cmd != nil) != (n == 0) {
+			t.Fatalf("frame %d: held %t, woken %t", n, f.redraw.on, cmd != nil)
 		}
 	}
 	f.now = f.now.Add(100 * time.Millisecond)
-	if cmd := f.restrain(woken{}); !f.stay.on || cmd == nil {
+	if cmd := f.scheduleDraw(redrawTick{}); !f.redraw.on || cmd == nil {
 		t.Error("a screen that is woken too early does not go to sleep again")
 	}
 	f.now = f.now.Add(500 * 24 * time.Hour) // however much was owed
-	if cmd := f.restrain(woken{}); f.stay.on || cmd != nil {
+	if cmd := f.scheduleDraw(redrawTick{}); f.redraw.on || cmd != nil {
 		t.Error("a screen that is woken holds back")
 	}
 }

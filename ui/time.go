@@ -17,36 +17,36 @@ import (
 //     lost by waiting. On from a moment plays the timeline, which has all that came, and never the
 //     clock of the source: that goes on once the screen has caught up with what has arrived.
 
-// walk is the moment that the screen is held at.
-type walk struct {
+// pausedMoment is the moment that the screen is held at.
+type pausedMoment struct {
 	view   *providers.View // of the moment; nil while the screen shows now
 	strip  panes.TimeStrip
 	shown  stream.Ref // what was chosen when the screen went to the moment
 	wanted stream.Ref // what the user chose: it may not be there yet
-	pace
+	playState
 }
 
-// held reports whether the screen shows a moment, and not what there is now.
-func (m *Model) held() bool { return m.walk.view != nil }
+// isPaused reports whether the screen shows a moment, and not what there is now.
+func (m *Model) isPaused() bool { return m.moment.view != nil }
 
-// hold has the screen stay at what there is now.
-func (m *Model) hold() {
-	if m.held() || !m.canWalk() {
+// pauseScreen has the screen stay at what there is now.
+func (m *Model) pauseScreen() {
+	if m.isPaused() || !m.canPause() {
 		return
 	}
 	if p := m.opt.Playback; p != nil {
 		p.Pause(true)
-		m.walk.speed = p.Speed()
+		m.moment.speed = p.Speed()
 	}
-	m.walk.view = m.in.View().At(m.in.Timeline.Len())
-	m.walk.shown, m.walk.wanted = m.chosen, m.chosen
-	m.lookAt(m.walk.view)
+	m.moment.view = m.in.View().At(m.in.Timeline.Len())
+	m.moment.shown, m.moment.wanted = m.selected, m.selected
+	m.setView(m.moment.view)
 }
 
-// canWalk says so where there is no time to walk in.
-func (m *Model) canWalk() bool {
-	if m.in.Timeline.Len() == 0 && !m.moving() {
-		m.say(display.Lit("nothing has come yet"))
+// canPause says so where there is no time to walk in.
+func (m *Model) canPause() bool {
+	if m.in.Timeline.Len() == 0 && !m.isLive() {
+		m.showNotice(display.Lit("nothing has come yet"))
 		return false
 	}
 	return true
@@ -54,79 +54,79 @@ func (m *Model) canWalk() bool {
 
 // goNow has the screen show what there is, and go on with it.
 func (m *Model) goNow() {
-	if !m.held() {
+	if !m.isPaused() {
 		return
 	}
-	wanted := m.wanted()
-	m.walk.view, m.walk.playing = nil, false
-	m.walk.strip = panes.TimeStrip{}
+	wanted := m.selectedRef()
+	m.moment.view, m.moment.playing = nil, false
+	m.moment.strip = panes.TimeStrip{}
 	if p := m.opt.Playback; p != nil {
 		p.Pause(false)
 	}
-	m.lookAt(m.in.View())
-	if m.chosen = wanted; m.follow || m.turn() == nil {
-		m.chosen = m.newest()
+	m.setView(m.in.View())
+	if m.selected = wanted; m.follow || m.selectedTurn() == nil {
+		m.selected = m.newestShown()
 	}
-	m.refresh()
-	m.landed()
+	m.refreshPanes()
+	m.followSentTurn()
 }
 
-// lookAt has all that is shown be of a view.
-func (m *Model) lookAt(v *providers.View) {
-	m.view, m.scene.View = v, v
-	m.refresh()
+// setView has all that is shown be of a view.
+func (m *Model) setView(v *providers.View) {
+	m.view, m.context.View = v, v
+	m.refreshPanes()
 }
 
-// wanted is what the user chose last.
-func (m *Model) wanted() stream.Ref {
-	if m.chosen != m.walk.shown {
-		m.walk.wanted, m.walk.shown = m.chosen, m.chosen
+// selectedRef is what the user chose last.
+func (m *Model) selectedRef() stream.Ref {
+	if m.selected != m.moment.shown {
+		m.moment.wanted, m.moment.shown = m.selected, m.selected
 	}
-	return m.walk.wanted
+	return m.moment.wanted
 }
 
-// walkTo has the screen show the moment at which there were n events.
-func (m *Model) walkTo(n int) {
-	if m.hold(); !m.held() {
+// goToMoment has the screen show the moment at which there were n events.
+func (m *Model) goToMoment(n int) {
+	if m.pauseScreen(); !m.isPaused() {
 		return
 	}
-	m.wanted()
-	m.walk.view.MoveTo(n)
-	m.arriveAt()
+	m.selectedRef()
+	m.moment.view.MoveTo(n)
+	m.restoreSelection()
 }
 
-// arriveAt chooses at a moment what the user chose, if it is there already: else its turn, or the
+// restoreSelection chooses at a moment what the user chose, if it is there already: else its turn, or the
 // newest there is. Who follows is led to the newest.
-func (m *Model) arriveAt() {
-	w := &m.walk
-	m.chosen = m.newest()
+func (m *Model) restoreSelection() {
+	w := &m.moment
+	m.selected = m.newestShown()
 	for _, r := range []stream.Ref{{Turn: w.wanted.Turn}, w.wanted} {
 		if t, c := m.view.Find(r); t != nil && (c != nil || r.Call == 0) && !m.follow {
-			m.chosen = r
+			m.selected = r
 		}
 	}
-	w.shown = m.chosen
-	m.refresh()
+	w.shown = m.selected
+	m.refreshPanes()
 	if m.follow { // to the end of what had come
-		m.stick(true)
-		m.refresh()
+		m.followEnd(true)
+		m.refreshPanes()
 	}
 }
 
-// moment is how many events there were.
-func (m *Model) moment() int {
-	if m.held() {
-		return m.walk.view.ArrivedEvents()
+// eventCount is how many events there were.
+func (m *Model) eventCount() int {
+	if m.isPaused() {
+		return m.moment.view.ArrivedEvents()
 	}
 	return m.in.Timeline.Len()
 }
 
-// walked is the turn that is walked in, with all that has come of it, and the number of the call that
+// steppedTurn is the turn that is walked in, with all that has come of it, and the number of the call that
 // the user keeps to, 0 for none.
-func (m *Model) walked() (t *stream.Turn, call int32) {
-	of := m.chosen
-	if m.held() && !m.follow {
-		of = m.wanted()
+func (m *Model) steppedTurn() (t *stream.Turn, call int32) {
+	of := m.selected
+	if m.isPaused() && !m.follow {
+		of = m.selectedRef()
 	}
 	live := m.in.Session()
 	if t = live.Turn(of.Turn); t == nil {
@@ -140,15 +140,15 @@ func (m *Model) walked() (t *stream.Turn, call int32) {
 
 // endHere shows what it would be if the source had ended at the moment, or no longer.
 func (m *Model) endHere() {
-	if m.hold(); !m.held() {
+	if m.pauseScreen(); !m.isPaused() {
 		return
 	}
-	m.halt()
-	m.wanted()
-	if n := m.moment(); m.walk.view.Ended() {
-		m.walk.view.MoveTo(n)
+	m.stopPlaying()
+	m.selectedRef()
+	if n := m.eventCount(); m.moment.view.Ended() {
+		m.moment.view.MoveTo(n)
 	} else {
-		m.walk.view.EndHere()
+		m.moment.view.EndHere()
 	}
-	m.arriveAt()
+	m.restoreSelection()
 }

@@ -46,14 +46,14 @@ func checkMoments(t *testing.T, records []stream.Record, w, h, most int) {
 	back := slices.Clone(moments)
 	rng.Shuffle(len(back), func(i, j int) { back[i], back[j] = back[j], back[i] })
 	for _, n := range append(moments, back...) {
-		walks.walkTo(n)
+		walks.goToMoment(n)
 		walks.send(nil)
 		fresh := newScreen(t, w, h).feed(records[:last[n]]...)
 		fresh.resize(w, h-walks.stripRows())
 		for _, s := range []*rig{fresh, walks} { // how far panes are scrolled is the user's, not the moment's
 			s.setFollow(true)
 			s.list.Top, s.doc.Top, s.wire.Top = 0, 0, 0
-			s.refresh()
+			s.refreshPanes()
 		}
 		if diff := cmp.Diff(fresh.bodyRows(), walks.bodyRows()); diff != "" {
 			t.Fatalf("%d events of %d at %dx%d (-then +moment):\n%s", n, walks.in.Timeline.Len(), w, h, diff)
@@ -66,10 +66,10 @@ func checkMoments(t *testing.T, records []stream.Record, w, h, most int) {
 // every other moment, of its turn.
 func checkTabs(t *testing.T, n int, fresh, walks *rig) {
 	t.Helper()
-	desk := walks.desk
+	desk := walks.paneLayout
 	for _, s := range []*rig{fresh, walks} {
-		if n%2 > 0 && s.chosen.Call > 0 {
-			s.choose(stream.Ref{Turn: s.chosen.Turn})
+		if n%2 > 0 && s.selected.Call > 0 {
+			s.selectRef(stream.Ref{Turn: s.selected.Turn})
 		}
 	}
 	for _, p := range walks.table {
@@ -80,13 +80,13 @@ func checkTabs(t *testing.T, n int, fresh, walks *rig) {
 			t.Fatalf("tab %s, %d events of %d at %dx%d (-then +moment):\n%s", p.key, n, walks.in.Timeline.Len(), walks.w, walks.h, diff)
 		}
 	}
-	walks.desk = desk
-	walks.refresh()
+	walks.paneLayout = desk
+	walks.refreshPanes()
 }
 
 // tabRows are the rows of the panes while the tab of that key is open, from its start.
 func (s *rig) tabRows(key string) []string {
-	i := slices.IndexFunc(s.table, func(p placed) bool { return p.key == key })
+	i := slices.IndexFunc(s.table, func(p placedPane) bool { return p.key == key })
 	s.focusOn(s.table[i].Pane)
 	s.send(nil)
 	for range 3 {
@@ -98,7 +98,7 @@ func (s *rig) tabRows(key string) []string {
 	for _, w := range []*screen.Window{&s.wire.Window, &s.findings.Window, &s.runs.Window, &s.request.Window, &s.result.Window} {
 		*w = screen.Window{}
 	}
-	s.refresh()
+	s.refreshPanes()
 	return s.bodyRows()
 }
 
@@ -161,7 +161,7 @@ func TestCorpusEveryMoment(t *testing.T) {
 		level := func(s *rig) []string {
 			s.setFollow(true)
 			s.list.Top, s.doc.Top, s.wire.Top = 0, 0, 0
-			s.refresh()
+			s.refreshPanes()
 			return s.bodyRows()
 		}
 		was := map[int][]string{}
@@ -175,7 +175,7 @@ func TestCorpusEveryMoment(t *testing.T) {
 		back := slices.Clone(moments)
 		slices.Reverse(back)
 		for _, n := range append(moments, back...) {
-			walks.walkTo(n)
+			walks.goToMoment(n)
 			walks.send(nil)
 			if diff := cmp.Diff(was[n], level(walks)); diff != "" {
 				t.Fatalf("%d events of %d (-then +moment):\n%s", n, walks.in.Timeline.Len(), diff)
@@ -191,17 +191,17 @@ func TestHeldTakesAll(t *testing.T) {
 	records := demo(t, "parallel")
 	s := newScreen(t, 80, 24).feed(records[:30]...).press(" ,,")
 	before := s.bodyRows()
-	n := s.moment()
+	n := s.eventCount()
 	s.feed(records[30:50]...)
-	if diff := cmp.Diff(before, s.bodyRows()); diff != "" || s.moment() != n {
+	if diff := cmp.Diff(before, s.bodyRows()); diff != "" || s.eventCount() != n {
 		t.Errorf("the moment changed (-before +after):\n%s", diff)
 	}
 	s.shows("live is +", " ahead").press("G")
 	want := newScreen(t, 80, 24).feed(records[:50]...)
-	if s.held() || s.in.Timeline.Len() != want.in.Timeline.Len() {
+	if s.isPaused() || s.in.Timeline.Len() != want.in.Timeline.Len() {
 		t.Errorf("%d events came, not %d", s.in.Timeline.Len(), want.in.Timeline.Len())
 	}
-	if got := s.call().Args(); string(got) != string(want.call().Args()) {
+	if got := s.selectedCall().Args(); string(got) != string(want.selectedCall().Args()) {
 		t.Errorf("now has %q", got)
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"toolscope/ui/screen"
 )
 
-// pace is how the screen plays on from a moment.
-type pace struct {
+// playState is how the screen plays on from a moment.
+type playState struct {
 	playing bool
 	speed   float64
 	from    time.Duration // of the source, at since
@@ -21,110 +21,110 @@ type pace struct {
 
 // The bounds of the speed, those of a source that plays.
 const (
-	leastSpeed = 0.25
-	mostSpeed  = 16
+	minSpeed = 0.25
+	maxSpeed = 16
 )
 
 const (
 	deltaTime  = 80 * time.Millisecond // for each delta of a source that has no times
-	mostIdle   = time.Second           // that is waited for while nothing is open
+	maxIdle    = time.Second           // that is waited for while nothing is open
 	skipAtOnce = 1 << 14               // events that may be gone through between two frames
 )
 
-// space holds the screen, plays on from the moment that it is held at, or stops there.
-func (m *Model) space() {
+// togglePlaying holds the screen, plays on from the moment that it is held at, or stops there.
+func (m *Model) togglePlaying() {
 	switch {
-	case !m.held():
-		m.hold()
-	case m.stage != nil && !m.walk.playing:
-		m.goOn()
-	case m.walk.playing:
-		m.halt()
+	case !m.isPaused():
+		m.pauseScreen()
+	case m.tour != nil && !m.moment.playing:
+		m.playToNextScene()
+	case m.moment.playing:
+		m.stopPlaying()
 	default:
-		m.play()
+		m.playOn()
 	}
 }
 
-// play plays on: from the end of what has arrived that is what arrives, or where nothing more does,
+// playOn plays on: from the end of what has arrived that is what arrives, or where nothing more does,
 // from the start.
-func (m *Model) play() {
-	n := m.moment()
+func (m *Model) playOn() {
+	n := m.eventCount()
 	switch total := m.in.Timeline.Len(); {
-	case n >= total && m.moving():
+	case n >= total && m.isLive():
 		m.goNow()
 		return
 	case n >= total:
-		m.walkTo(0)
-	case m.walk.view.Ended():
-		m.walkTo(n)
+		m.goToMoment(0)
+	case m.moment.view.Ended():
+		m.goToMoment(n)
 	}
-	m.walk.playing = true
+	m.moment.playing = true
 	m.setClock()
-	m.tick(0)
+	m.scheduleAdvance(0)
 }
 
-// halt stays at the moment.
-func (m *Model) halt() { m.walk.playing = false }
+// stopPlaying stays at the moment.
+func (m *Model) stopPlaying() { m.moment.playing = false }
 
 // setClock starts the clock at the time of the moment.
 func (m *Model) setClock() {
-	w := &m.walk
+	w := &m.moment
 	w.from, w.since = stream.NoTime, m.opt.Now()
-	for n := m.moment(); n < m.in.Timeline.Len() && w.from < 0; n++ {
+	for n := m.eventCount(); n < m.in.Timeline.Len() && w.from < 0; n++ {
 		w.from = m.in.View().EventPrefix(n, 0).At
 	}
 }
 
-// clock is the time that the screen has come to.
-func (m *Model) clock() time.Duration {
-	return m.walk.from + time.Duration(float64(m.opt.Now().Sub(m.walk.since))*m.walk.speed)
+// playTime is the time that the screen has come to.
+func (m *Model) playTime() time.Duration {
+	return m.moment.from + time.Duration(float64(m.opt.Now().Sub(m.moment.since))*m.moment.speed)
 }
 
-// tick goes on after a while, unless something else was asked for meanwhile.
-func (m *Model) tick(wait time.Duration) {
-	m.walk.timer++
-	timer := m.walk.timer
-	m.do(tea.Tick(max(wait, frameTime), func(time.Time) tea.Msg {
-		return done{then: func() {
-			if m.walk.timer == timer && m.walk.playing {
-				m.advance()
+// scheduleAdvance goes on after a while, unless something else was asked for meanwhile.
+func (m *Model) scheduleAdvance(wait time.Duration) {
+	m.moment.timer++
+	timer := m.moment.timer
+	m.queueCmd(tea.Tick(max(wait, frameTime), func(time.Time) tea.Msg {
+		return workDone{then: func() {
+			if m.moment.timer == timer && m.moment.playing {
+				m.advanceToClock()
 			}
 		}}
 	}))
 }
 
-// advance goes to the moment that the clock has come to.
-func (m *Model) advance() {
-	v, n, now := m.in.View(), m.moment(), m.clock()
+// advanceToClock goes to the moment that the clock has come to.
+func (m *Model) advanceToClock() {
+	v, n, now := m.in.View(), m.eventCount(), m.playTime()
 	wait, total := time.Duration(0), m.playsTo()
 	for most := n + skipAtOnce; n < total && n < most; n++ {
 		kind, _ := v.Subject(n)
 		at := v.EventPrefix(n, 0).At
 		if at < 0 && bringsText(kind) { // by delta, where there are no times
-			n, wait = n+1, time.Duration(float64(deltaTime)/m.walk.speed)
+			n, wait = n+1, time.Duration(float64(deltaTime)/m.moment.speed)
 			break
 		}
 		if at > now {
-			wait = time.Duration(float64(at-now) / m.walk.speed)
+			wait = time.Duration(float64(at-now) / m.moment.speed)
 			break
 		}
 	}
-	m.walkTo(n)
+	m.goToMoment(n)
 	switch {
 	case n < total:
-		m.tick(m.hurry(wait))
-	case m.onStage():
-		m.showClaim(m.stage.at + 1)
-	case m.moving():
+		m.scheduleAdvance(m.playDelay(wait))
+	case m.isTourShown():
+		m.showScene(m.tour.at + 1)
+	case m.isLive():
 		m.goNow()
 	default:
-		m.halt()
+		m.stopPlaying()
 	}
 }
 
-// hurry is how long is waited: not long for what comes after a pause between turns.
-func (m *Model) hurry(wait time.Duration) time.Duration {
-	if wait <= mostIdle {
+// playDelay is how long is waited: not long for what comes after a pause between turns.
+func (m *Model) playDelay(wait time.Duration) time.Duration {
+	if wait <= maxIdle {
 		return wait
 	}
 	for _, n := range []stream.Status{stream.Waiting, stream.Streaming, stream.LooksDone} {
@@ -138,8 +138,8 @@ func (m *Model) hurry(wait time.Duration) time.Duration {
 			return wait
 		}
 	}
-	m.walk.from += time.Duration(float64(wait-mostIdle) * m.walk.speed)
-	return mostIdle
+	m.moment.from += time.Duration(float64(wait-maxIdle) * m.moment.speed)
+	return maxIdle
 }
 
 // setSpeed plays slower or faster from the moment.
@@ -148,22 +148,22 @@ func (m *Model) setSpeed(faster bool) {
 	if faster {
 		factor = 2
 	}
-	now := m.clock()
-	m.walk.speed = min(max(m.walk.speed*factor, leastSpeed), mostSpeed)
+	now := m.playTime()
+	m.moment.speed = min(max(m.moment.speed*factor, minSpeed), maxSpeed)
 	if p := m.opt.Playback; p != nil {
-		p.SetSpeed(m.walk.speed)
+		p.SetSpeed(m.moment.speed)
 	}
-	if m.walk.playing {
-		m.walk.from, m.walk.since = now, m.opt.Now()
-		m.tick(0)
+	if m.moment.playing {
+		m.moment.from, m.moment.since = now, m.opt.Now()
+		m.scheduleAdvance(0)
 	}
-	m.say(m.draw.Format("speed %g%s", m.walk.speed, m.pen.Glyph.Times))
+	m.showNotice(m.draw.Format("speed %g%s", m.moment.speed, m.pen.Glyph.Times))
 }
 
-// walkWord is whether the moment stands or goes on.
-func (m *Model) walkWord() screen.StyledText {
-	if m.walk.playing {
-		return screen.StyledText{Role: screen.Live, Text: m.speed("PLAY", m.walk.speed)}
+// playWord is whether the moment stands or goes on.
+func (m *Model) playWord() screen.StyledText {
+	if m.moment.playing {
+		return screen.StyledText{Role: screen.Live, Text: m.speedText("PLAY", m.moment.speed)}
 	}
 	return screen.StyledText{Role: screen.Caution, Text: display.Lit("PAUSED")}
 }
@@ -171,7 +171,7 @@ func (m *Model) walkWord() screen.StyledText {
 // leaveTime closes what can be closed at the moment, and then goes back to now.
 func (m *Model) leaveTime() {
 	if m.search.query != "" || m.zoom {
-		m.back(nil)
+		m.stepBack(nil)
 		return
 	}
 	m.goNow()
@@ -179,15 +179,15 @@ func (m *Model) leaveTime() {
 
 // saveCut saves what there was at the moment, as a recording that ends there.
 func (m *Model) saveCut() {
-	data, err := m.opt.Cut(m.walk.view)
+	data, err := m.opt.Cut(m.moment.view)
 	if err != nil {
-		m.say(m.draw.Clean(err.Error()))
+		m.showNotice(m.draw.Clean(err.Error()))
 		return
 	}
 	path, err := m.opt.Save("cut.tsc", data)
 	if err != nil {
-		m.say(m.draw.Clean(err.Error()))
+		m.showNotice(m.draw.Clean(err.Error()))
 		return
 	}
-	m.say(m.draw.Format("saved %s, %s", m.draw.Clean(path), screen.Bytes(len(data))))
+	m.showNotice(m.draw.Format("saved %s, %s", m.draw.Clean(path), screen.Bytes(len(data))))
 }

@@ -12,31 +12,31 @@ import (
 	"toolscope/ui/panes"
 )
 
-// step goes to the delta so many further: of the call that the user keeps to, else of any text of the
+// stepDelta goes to the delta so many further: of the call that the user keeps to, else of any text of the
 // turn, else of any turn.
-func (m *Model) step(by int) {
-	if m.hold(); !m.held() {
+func (m *Model) stepDelta(by int) {
+	if m.pauseScreen(); !m.isPaused() {
 		return
 	}
-	m.halt()
-	n := m.moment()
-	t, call := m.walked()
+	m.stopPlaying()
+	n := m.eventCount()
+	t, call := m.steppedTurn()
 	for _, next := range []func() (int, bool){
 		func() (int, bool) { return m.deltaOfCall(t, call, n, by) },
 		func() (int, bool) { return m.deltaOfTurn(t, n, by) },
 		func() (int, bool) { return m.deltaOfAny(n, by) },
 	} {
 		if at, ok := next(); ok {
-			m.walkTo(at)
+			m.goToMoment(at)
 			return
 		}
 	}
 	if by < 0 {
-		m.walkTo(0)
+		m.goToMoment(0)
 		return
 	}
-	m.walkTo(m.in.Timeline.Len())
-	m.say(display.Lit("that is all that has come: G goes on with it"))
+	m.goToMoment(m.in.Timeline.Len())
+	m.showNotice(display.Lit("that is all that has come: G goes on with it"))
 }
 
 // deltaOfCall is the moment after the next delta of a call, or after the one before.
@@ -87,8 +87,8 @@ func (m *Model) deltaOfAny(n, by int) (at int, ok bool) {
 	}
 	for ; e >= 0 && e < v.Events(); e += by {
 		if kind, of := v.Subject(e); bringsText(kind) && (by > 0 || v.AfterEvent(e) < n) {
-			if m.walk.wanted.Turn != of.Turn && !m.follow {
-				m.walk.wanted, m.walk.shown = of, m.chosen
+			if m.moment.wanted.Turn != of.Turn && !m.follow {
+				m.moment.wanted, m.moment.shown = of, m.selected
 			}
 			return v.AfterEvent(e), true
 		}
@@ -96,34 +96,34 @@ func (m *Model) deltaOfAny(n, by int) (at int, ok bool) {
 	return 0, false
 }
 
-// stop goes to the stop so many further: a mark, or with marks false a finding or a change of state.
+// stepMarker goes to the stop so many further: a mark, or with marks false a finding or a change of state.
 // Behind those of the turn come those of the next one.
-func (m *Model) stop(by int, marks bool) {
-	if m.hold(); !m.held() {
+func (m *Model) stepMarker(by int, marks bool) {
+	if m.pauseScreen(); !m.isPaused() {
 		return
 	}
-	m.halt()
-	t, call := m.walked()
-	turns, n := m.in.Session().Turns, m.moment()
+	m.stopPlaying()
+	t, call := m.steppedTurn()
+	turns, n := m.in.Session().Turns, m.eventCount()
 	i := slices.IndexFunc(turns, func(of *stream.Turn) bool { return t != nil && of.Number == t.Number })
 	if i < 0 {
 		i = 0
 	}
 	for ; i >= 0 && i < len(turns); i, call = i+by, 0 {
-		if at, ok := m.stopOf(turns[i], call, n, by, marks); ok {
+		if at, ok := m.markerMoment(turns[i], call, n, by, marks); ok {
 			if turns[i] != t {
-				m.walk.wanted = turns[i].Ref()
-				m.walk.shown = m.chosen
+				m.moment.wanted = turns[i].Ref()
+				m.moment.shown = m.selected
 			}
-			m.walkTo(at)
+			m.goToMoment(at)
 			return
 		}
 	}
-	m.say(display.Lit("there is none further on"))
+	m.showNotice(display.Lit("there is none further on"))
 }
 
-// stopOf is the moment after the next stop of a turn, or the one before.
-func (m *Model) stopOf(t *stream.Turn, call int32, n, by int, marks bool) (at int, ok bool) {
+// markerMoment is the moment after the next stop of a turn, or the one before.
+func (m *Model) markerMoment(t *stream.Turn, call int32, n, by int, marks bool) (at int, ok bool) {
 	stops := panes.Markers(m.in.View(), t, call)
 	if by < 0 {
 		slices.Reverse(stops)
@@ -140,22 +140,22 @@ func (m *Model) stopOf(t *stream.Turn, call int32, n, by int, marks bool) (at in
 	return 0, false
 }
 
-// restart goes to where the turn begins, and from there to the start of all.
-func (m *Model) restart() {
-	t, _ := m.walked()
-	m.halt()
-	if t == nil || m.moment() <= int(t.OpenedBy)+1 {
-		m.walkTo(0)
+// goToTurnStart goes to where the turn begins, and from there to the start of all.
+func (m *Model) goToTurnStart() {
+	t, _ := m.steppedTurn()
+	m.stopPlaying()
+	if t == nil || m.eventCount() <= int(t.OpenedBy)+1 {
+		m.goToMoment(0)
 		return
 	}
-	m.walkTo(int(t.OpenedBy) + 1)
+	m.goToMoment(int(t.OpenedBy) + 1)
 }
 
 // goAt goes to a moment of the turn: so long after it began, or a delta of the call.
 func (m *Model) goAt(arg string) {
-	t, call := m.walked()
+	t, call := m.steppedTurn()
 	if t == nil {
-		m.say(display.Lit("no turn to go to a moment of"))
+		m.showNotice(display.Lit("no turn to go to a moment of"))
 		return
 	}
 	if number, ok := strings.CutPrefix(strings.Replace(arg, "Δ", "d", 1), "d"); ok {
@@ -168,22 +168,22 @@ func (m *Model) goAt(arg string) {
 	}
 	switch {
 	case err != nil:
-		m.say(m.draw.Format("%q: a time of the turn, as in :at 1.25s, or a delta, as in :at d14", arg))
+		m.showNotice(m.draw.Format("%q: a time of the turn, as in :at 1.25s, or a delta, as in :at d14", arg))
 	case t.OpenedAt < 0:
-		m.say(display.Lit("the source has no times: :at d14 goes to a delta"))
+		m.showNotice(display.Lit("the source has no times: :at d14 goes to a delta"))
 	default:
-		m.walkTo(m.in.View().EventsAt(t, t.OpenedAt+d))
+		m.goToMoment(m.in.View().EventsAt(t, t.OpenedAt+d))
 	}
 }
 
 func (m *Model) goAtDelta(t *stream.Turn, call int32, number string) {
-	if call == 0 && m.chosen.Turn == t.Number {
-		call = m.chosen.Call
+	if call == 0 && m.selected.Turn == t.Number {
+		call = m.selected.Call
 	}
 	n, err := strconv.Atoi(number)
 	if call == 0 || int(call) > len(t.Calls) || err != nil || n < 1 || n > t.Calls[call-1].Deltas() {
-		m.say(m.draw.Format("the call has no delta %s", m.draw.Clean(number)))
+		m.showNotice(m.draw.Format("the call has no delta %s", m.draw.Clean(number)))
 		return
 	}
-	m.walkTo(m.in.View().AfterEvent(int(t.Calls[call-1].DeltaEvent(n - 1))))
+	m.goToMoment(m.in.View().AfterEvent(int(t.Calls[call-1].DeltaEvent(n - 1))))
 }

@@ -9,12 +9,12 @@ import (
 // stripRows is how many rows the strip has now, 0 while the screen shows what there is.
 func (m *Model) stripRows() int {
 	switch {
-	case m.onStage():
+	case m.isTourShown():
 		return m.captionRows()
-	case !m.held() || m.summing():
+	case !m.isPaused() || m.isSummaryOpen():
 		return 0
 	}
-	t, _ := m.walked()
+	t, _ := m.steppedTurn()
 	if t == nil {
 		return 1
 	}
@@ -23,20 +23,20 @@ func (m *Model) stripRows() int {
 
 // extendStrip has the strip take what has come.
 func (m *Model) extendStrip() {
-	if !m.held() || m.onStage() || m.summing() {
+	if !m.isPaused() || m.isTourShown() || m.isSummaryOpen() {
 		return
 	}
-	w := &m.walk
+	w := &m.moment
 	at := panes.StripSubject{
-		Live: m.in.View(), Then: w.view, Turn: stream.NoTurn, Chosen: m.chosen, Word: m.walkWord().Text, Moves: w.playing, Ended: w.view.Ended(),
+		Live: m.in.View(), Then: w.view, Turn: stream.NoTurn, Chosen: m.selected, Word: m.playWord().Text, Moves: w.playing, Ended: w.view.Ended(),
 	}
-	if t, _ := m.walked(); t != nil {
+	if t, _ := m.steppedTurn(); t != nil {
 		at.Turn = t.Number
 	}
-	if n := m.in.Timeline.Len() - m.moment(); n > 0 {
+	if n := m.in.Timeline.Len() - m.eventCount(); n > 0 {
 		events := screen.Plural(n, "event").Between("+", "")
 		at.Less, at.Ahead = events, events.Between("the end is ", " ahead")
-		if m.moving() {
+		if m.isLive() {
 			at.Ahead = events.Between("live is ", " ahead")
 		}
 		if len(m.in.Session().Turns) > 1 {

@@ -92,7 +92,7 @@ func (u UserKeys) Clash() (text string, actions [2]string) {
 	whose := map[string]string{}
 	for _, a := range Actions() {
 		for _, k := range a.Keys {
-			k = u.of(k)
+			k = u.replacementFor(k)
 			if other, taken := whose[k]; taken {
 				return fmt.Sprintf("%s and %s have the same key, %q", other, a.Name, k), [2]string{other, a.Name}
 			}
@@ -102,21 +102,21 @@ func (u UserKeys) Clash() (text string, actions [2]string) {
 	return "", actions
 }
 
-// of is the key in place of one that is built in.
-func (u UserKeys) of(built string) string {
+// replacementFor is the key in place of one that is built in.
+func (u UserKeys) replacementFor(built string) string {
 	if k, ok := u[built]; ok {
 		return k
 	}
 	return built
 }
 
-// label is how the table of keys names those of a line: the built-in ones in its own way.
-func (u UserKeys) label(b key.Binding) string {
+// keyLabel is how the table of keys names those of a line: the built-in ones in its own way.
+func (u UserKeys) keyLabel(b key.Binding) string {
 	keys, mine := slices.Clone(b.Keys()), false
 	for i, k := range keys {
 		_, moved := u[k]
 		mine = mine || moved
-		if keys[i] = u.of(k); keys[i] == " " {
+		if keys[i] = u.replacementFor(k); keys[i] == " " {
 			keys[i] = "space"
 		}
 	}
@@ -149,7 +149,7 @@ func isKey(name string) bool {
 // a menu, they are as they are built in.
 func (m *Model) keysOf(mode modes.Mode) []screen.Binding {
 	all := mode.Keys()
-	if typing(mode) != nil {
+	if activeInput(mode) != nil {
 		return all
 	}
 	menu := isMenu(mode)
@@ -162,14 +162,14 @@ func (m *Model) keysOf(mode modes.Mode) []screen.Binding {
 // isMenu reports whether a mode leaves most of the screen as it is: its keys are all that it says.
 func isMenu(mode modes.Mode) bool {
 	switch mode.(type) {
-	case *leaving, modes.OverlayMode:
+	case *quitDialog, modes.OverlayMode:
 		return true
 	}
 	return false
 }
 
-// everywhere are the keys that work in every mode, as the user has them.
-func (m *Model) everywhere() []screen.Binding { return m.asUser(m.anywhere(), false) }
+// userGlobalKeys are the keys that work in every mode, as the user has them.
+func (m *Model) userGlobalKeys() []screen.Binding { return m.asUser(m.globalKeys(), false) }
 
 // asUser is bindings with the user's keys, or of a menu only those that have a name. What has a key
 // of its own that the user wants for something else keeps it: the other stays where it is built in.
@@ -186,7 +186,7 @@ func (m *Model) asUser(all []screen.Binding, menu bool) []screen.Binding {
 		}
 	}
 	to := func(k string) string {
-		user := m.opt.Keys.of(k)
+		user := m.opt.Keys.replacementFor(k)
 		if stays[user] || menu && utf8.RuneCountInString(k) == 1 {
 			return k
 		}

@@ -32,18 +32,18 @@ func TestUserKeys(t *testing.T) {
 	u := userKeys(t, []string{"zoom", "Z"}, []string{"raw", "z"}, []string{"replay", "ctrl+r", "ctrl+p"}, []string{"search", "f5"},
 		[]string{"up", "up", "i"}, []string{"step", "e", ";"}, []string{"edit", "E"}, []string{"scope", "S"}, []string{"help", "f1"})
 	s := newScreen(t, 140, 40, func(o *Options) { o.Keys = u }).feed(body("agent.sse")(t)...)
-	noTwice(t, "browsing", s.keysOf(s.top().Mode))
+	noTwice(t, "browsing", s.keysOf(s.activeMode().Mode))
 	if s.press("Z"); !s.zoom {
 		t.Error("Z does not zoom")
 	}
-	if s.press("Zz"); s.zoom || !s.scene.Raw {
+	if s.press("Zz"); s.zoom || !s.context.Raw {
 		t.Error("z is not raw")
 	}
 	s.press("z1").shows("f1 help", "e ; step").hides("? help", ", . step").press("2").shows("f5 find").hides("/ find")
 	s.press("p").hides("REPLAY")
 	s.send(tea.KeyMsg{Type: tea.KeyCtrlR})
 	s.shows("REPLAY", "S scope").hides(" s scope")
-	noTwice(t, "replay", s.keysOf(s.top().Mode))
+	noTwice(t, "replay", s.keysOf(s.activeMode().Mode))
 	s.press("<esc>:zoom the").shows("zoom the pane", " Z")
 	s.press("<enter>")
 	if !s.zoom {

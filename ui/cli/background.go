@@ -21,9 +21,9 @@ const answerTime = 150 * time.Millisecond
 // terminalGround asks the terminal for its background colour (OSC 11), and then for its kind (DA1),
 // which every terminal answers: so one that does not know the first question costs no waiting. Keys
 // that were typed meanwhile come with the answer.
-func terminalGround() (g ui.Ground, typed []tea.KeyMsg) {
+func terminalGround() (g ui.Background, typed []tea.KeyMsg) {
 	if dark, ok := fromEnvironment(os.Getenv("COLORFGBG")); ok {
-		return ui.Ground{Known: true, Dark: dark}, nil
+		return ui.Background{Known: true, Dark: dark}, nil
 	}
 	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
 	if err != nil {
@@ -65,7 +65,7 @@ func ask(tty *os.File) (answer []byte) {
 var colourAnswer = regexp.MustCompile(`\]11;rgba?:([[:xdigit:]]{1,4})/([[:xdigit:]]{1,4})/([[:xdigit:]]{1,4})`)
 
 // groundOf reads the colour out of an answer.
-func groundOf(answer []byte) (g ui.Ground) {
+func groundOf(answer []byte) (g ui.Background) {
 	parts := colourAnswer.FindSubmatch(answer)
 	if parts == nil {
 		return g
@@ -76,7 +76,7 @@ func groundOf(answer []byte) (g ui.Ground) {
 		n, _ := strconv.ParseUint(digits, 16, 16)
 		sum += weight * float64(n) / float64(uint64(1)<<(4*len(digits))-1)
 	}
-	return ui.Ground{Known: true, Dark: sum < 0.5}
+	return ui.Background{Known: true, Dark: sum < 0.5}
 }
 
 // typedKeys are the keys in what was read. Those that come as sequences are lost: they look like

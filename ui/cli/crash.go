@@ -26,7 +26,7 @@ func reportCrash(c *ui.Crash) error {
 	}
 	defer f.Close()
 	fmt.Fprintf(f, "%s\n\ntoolscope %s on %s/%s, TERM=%s\n\nwhat was done last:\n", c.What, version(), runtime.GOOS, runtime.GOARCH, os.Getenv("TERM"))
-	for _, did := range c.Did {
+	for _, did := range c.RecentKeys {
 		fmt.Fprintf(f, "  %s\n", display.Clean(did))
 	}
 	fmt.Fprintf(f, "\n%s\nPlease send it: %s\n", c.Stack, issues())

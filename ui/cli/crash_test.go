@@ -119,7 +119,7 @@ func (p *console) wantStack(said string) {
 // TestCrashReport: it tells what was done last, and neither secrets nor much of what a panic says.
 func TestCrashReport(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
-	err := reportCrash(&ui.Crash{What: "bad " + canary + strings.Repeat(" text of the user", 100), Stack: []byte("goroutine 1"), Did: []string{"z  zoom the pane", "G  to the end"}})
+	err := reportCrash(&ui.Crash{What: "bad " + canary + strings.Repeat(" text of the user", 100), Stack: []byte("goroutine 1"), RecentKeys: []string{"z  zoom the pane", "G  to the end"}})
 	files, _ := filepath.Glob(filepath.Join(os.Getenv("XDG_STATE_HOME"), "toolscope", "crashes", "toolscope-crash-*"))
 	if len(files) != 1 || !strings.Contains(err.Error(), files[0]) || !strings.Contains(err.Error(), "please send it: as an issue") || strings.Contains(err.Error(), canary) {
 		t.Fatal(err, files)

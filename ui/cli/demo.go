@@ -97,7 +97,7 @@ func (a *app) playDemo(ctx context.Context, name string) error {
 	}
 	o := ui.Options{Source: "demo " + name, Prices: prices}
 	if name == tour && !a.plain() { // which the screen plays: it stops at what there is to say
-		o.Stage, o.Speed = true, a.speed
+		o.Tour, o.Speed = true, a.speed
 		return a.watch(ctx, src, 0, o)
 	}
 	return a.watch(ctx, src, cmp.Or(a.speed, 1), o)

@@ -15,7 +15,7 @@ import (
 
 // fleetWords are how the hubs that are watched are doing, and the one that is sent to. Of several hubs each
 // word says which it is of.
-func (a *app) fleetWords() (words []ui.Word) {
+func (a *app) fleetWords() (words []ui.StatusNote) {
 	if a.sending != nil {
 		words = a.sending.words()
 	}
@@ -60,9 +60,11 @@ func (a *app) hostStates() func() []panes.MachineState {
 }
 
 // stateWords are how a hub is doing.
-func stateWords(s fleet.State) (words []ui.Word) {
-	alarm := func(text string) { words = append(words, ui.Word{Text: text, Alarm: true}) }
-	say := func(format string, args ...any) { words = append(words, ui.Word{Text: fmt.Sprintf(format, args...)}) }
+func stateWords(s fleet.State) (words []ui.StatusNote) {
+	alarm := func(text string) { words = append(words, ui.StatusNote{Text: text, Alarm: true}) }
+	say := func(format string, args ...any) {
+		words = append(words, ui.StatusNote{Text: fmt.Sprintf(format, args...)})
+	}
 	switch {
 	case s.Unreachable:
 		alarm("HUB NOT REACHED")
@@ -88,7 +90,7 @@ func stateWords(s fleet.State) (words []ui.Word) {
 	if s.Silent > 0 { // it need not be that of what is chosen, which stands beside it
 		alarm(count.Of(s.Silent, "host") + " SILENT: " + s.First + either(s.Silent > 1, ", …", ""))
 	}
-	words = append(words, ui.Word{Text: facts + lag, Stays: true, Brief: lag})
+	words = append(words, ui.StatusNote{Text: facts + lag, Stays: true, Brief: lag})
 	if s.Newer > 0 {
 		say("%s of another version", count.Of(int(s.Newer), "message"))
 	}

@@ -26,7 +26,7 @@ type loading struct {
 const shortLoad = time.Second / 2
 
 // words are nothing when all is read.
-func (l *loading) words() []ui.Word {
+func (l *loading) words() []ui.StatusNote {
 	read, size := l.State()
 	took := time.Since(l.began)
 	if read >= size || took < shortLoad {
@@ -35,9 +35,9 @@ func (l *loading) words() []ui.Word {
 	if size >= leastSurveyed {
 		l.once.Do(func() { go l.survey() })
 	}
-	words := []ui.Word{{Text: loadText(read, size, took)}}
+	words := []ui.StatusNote{{Text: loadText(read, size, took)}}
 	if n := l.answers.Load(); n > 0 {
-		words = append(words, ui.Word{Text: "about " + count.Of(int(n), "answer")})
+		words = append(words, ui.StatusNote{Text: "about " + count.Of(int(n), "answer")})
 	}
 	return words
 }

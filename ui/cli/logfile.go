@@ -46,7 +46,7 @@ func (a *app) openLog(path string) error {
 		return fmt.Errorf("--log %s: %w", said, err)
 	}
 	// A line that cannot be written is no reason to stop.
-	a.journal.To(func(at time.Time, text string) { _ = l.write(at, text) })
+	a.journal.ForwardTo(func(at time.Time, text string) { _ = l.write(at, text) })
 	return nil
 }
 

@@ -66,7 +66,7 @@ func (a *app) open(ctx context.Context, args []string) error {
 		cancel() // what is still read ends before it is sent
 		end()
 	}()
-	return a.watch(ctx, src, a.speed, ui.Options{Source: title(paths), Prepare: prepare, Prices: prices, Hosts: a.hostStates(), Status: func() []ui.Word {
+	return a.watch(ctx, src, a.speed, ui.Options{Source: title(paths), Prepare: prepare, Prices: prices, Machines: a.hostStates(), Status: func() []ui.StatusNote {
 		return append(far.words(), a.fleetWords()...)
 	}})
 }
@@ -82,7 +82,7 @@ func (a *app) choose(ctx context.Context, list []recent) error {
 	o := ui.Options{Source: "recordings", Prices: prices}
 	var held []func()
 	for _, r := range list[:min(len(list), mostRecent)] {
-		o.Recent = append(o.Recent, ui.Recent{Name: filepath.Base(r.Path), Bytes: r.Bytes, Written: r.Written, Open: r.Open, Read: func() ui.Inbox {
+		o.Recent = append(o.Recent, ui.RecentCapture{Name: filepath.Base(r.Path), Bytes: r.Bytes, Written: r.Written, Open: r.Open, Read: func() ui.Inbox {
 			held = append(held, record.Pin(r.Path))
 			in := fileInbox()
 			go in.fill(opened(ctx, r))

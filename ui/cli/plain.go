@@ -56,8 +56,8 @@ func (a *app) tell(o ui.Options, feed func()) error {
 		o.Prepare(t.in)
 	}
 	t.linef("Source: %s.", o.Source)
-	if o.Await != nil {
-		t.linef("Waiting for clients at %s. 'toolscope proxy --print-env' says how they are sent there.", o.Await.URL)
+	if o.Setup != nil {
+		t.linef("Waiting for clients at %s. 'toolscope proxy --print-env' says how they are sent there.", o.Setup.URL)
 	}
 	for {
 		over, err := t.take(o)
@@ -97,7 +97,7 @@ func (t *narrator) take(o ui.Options) (over bool, err error) {
 }
 
 // alarms tells what is wrong with the source, each once.
-func (t *narrator) alarms(words []ui.Word) {
+func (t *narrator) alarms(words []ui.StatusNote) {
 	for _, w := range words {
 		if w.Alarm && !t.words[w.Text] {
 			t.words[w.Text] = true
@@ -212,7 +212,7 @@ func (t *narrator) ends(turn *stream.Turn) {
 }
 
 // tellRecordings lists what can be opened where nothing was asked for.
-func (a *app) tellRecordings(all []ui.Recent) {
+func (a *app) tellRecordings(all []ui.RecentCapture) {
 	a.stdout.linef("%s. 'toolscope demo --plain' plays the demo.", count.Of(len(all), "recording"))
 	dir, _ := recordings()
 	for i, r := range all {

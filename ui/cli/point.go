@@ -142,8 +142,8 @@ func others(all []way) (list []string) {
 
 // await is what the screen shows while no request has come: the lines of the clients that most
 // people have.
-func await(all []way, url string) *ui.Await {
-	a := &ui.Await{URL: url}
+func await(all []way, url string) *ui.SetupGuide {
+	a := &ui.SetupGuide{URL: url}
 	all = givenOf(all)
 	at := at(all, url)
 	for _, way := range pasted {
@@ -153,7 +153,7 @@ func await(all []way, url string) *ui.Await {
 		}
 	}
 	for _, w := range all {
-		a.Hosts = append(a.Hosts, [2]string{cmp.Or(w.prefix, "/"), w.upstream.String()})
+		a.Routes = append(a.Routes, [2]string{cmp.Or(w.prefix, "/"), w.upstream.String()})
 	}
 	if wayTo(all, "") == nil {
 		a.More = "base URL " + url + "/NAME  (:hosts)"
@@ -164,8 +164,8 @@ func await(all []way, url string) *ui.Await {
 }
 
 // fillWay is a way with the addresses of the providers there are; ok is false where it leads to none.
-func fillWay(way ui.Way, at func(string) string) (filled ui.Way, ok bool) {
-	filled = ui.Way{Client: way.Client}
+func fillWay(way ui.ClientSetup, at func(string) string) (filled ui.ClientSetup, ok bool) {
+	filled = ui.ClientSetup{Client: way.Client}
 	if filled.Line, ok = client.ReplaceAddresses(way.Line, at); !ok {
 		return filled, false
 	}
@@ -180,7 +180,7 @@ func fillWay(way ui.Way, at func(string) string) (filled ui.Way, ok bool) {
 }
 
 // pasted are the lines of the waiting screen.
-var pasted = []ui.Way{
+var pasted = []ui.ClientSetup{
 	{Client: "Claude Code", Line: "export ANTHROPIC_BASE_URL={anthropic}", Also: []string{"export ENABLE_TOOL_SEARCH=true"}}, // see client.Points
 	{Client: "OpenAI SDKs", Line: "export OPENAI_BASE_URL={openai}"},
 	{Client: "Codex", Line: `codex -c 'openai_base_url="{openai}"'`},

@@ -253,7 +253,7 @@ func (r *running) show(ctx context.Context, prices *price.Table) error {
 	defer cancel()
 	o := ui.Options{
 		Source: "proxy " + strings.TrimPrefix(r.url, "http://"), Inbox: r.shown, Prices: prices,
-		Status: r.words, Await: await(r.ways, r.url), Break: r.point,
+		Status: r.words, Setup: await(r.ways, r.url), Break: r.point,
 	}
 	go r.ring(ctx)
 	err := r.app.show(o, nil)

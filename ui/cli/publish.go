@@ -152,9 +152,9 @@ func noteLines(a *app, text string) {
 }
 
 // words are how sending is going.
-func (p *publication) words() (words []ui.Word) {
+func (p *publication) words() (words []ui.StatusNote) {
 	s := p.Progress()
-	alarm := func(text string) { words = append(words, ui.Word{Text: text, Alarm: true}) }
+	alarm := func(text string) { words = append(words, ui.StatusNote{Text: text, Alarm: true}) }
 	if t := p.State().Trouble; t != "" {
 		alarm("NOT SENT: " + t)
 	}
@@ -171,7 +171,7 @@ func (p *publication) words() (words []ui.Word) {
 	if trouble != "" || s.Spooled > 1<<20 {
 		text += ", " + sizeText(s.Spooled) + " wait"
 	}
-	return append(words, ui.Word{Text: text})
+	return append(words, ui.StatusNote{Text: text})
 }
 
 // mostQueued is how many bytes of a file may wait for the spool.

@@ -248,8 +248,8 @@ func (r *running) runBehind(ctx context.Context, fit *outfit, prices *price.Tabl
 		r.client.Store(&over)
 		ended <- code
 	}()
-	o := ui.Options{Source: "run " + fit.name(), Inbox: r.shown, Prices: prices, Status: r.words, Await: await(r.ways, r.url), Break: r.point}
-	o.Await.Runs = func() bool { return r.client.Load() != &over }
+	o := ui.Options{Source: "run " + fit.name(), Inbox: r.shown, Prices: prices, Status: r.words, Setup: await(r.ways, r.url), Break: r.point}
+	o.Setup.Runs = func() bool { return r.client.Load() != &over }
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go r.ring(ctx)

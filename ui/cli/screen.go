@@ -88,7 +88,7 @@ func (a *app) play(o ui.Options, feed func(), sig *signals, typed []tea.KeyMsg) 
 	}
 	switch s := sig.received(); {
 	case crash != nil:
-		crash.Did = m.Did()
+		crash.RecentKeys = m.RecentKeys()
 		return reportCrash(crash)
 	case s != nil:
 		a.endedBy(s)
@@ -105,7 +105,7 @@ func (a *app) play(o ui.Options, feed func(), sig *signals, typed []tea.KeyMsg) 
 // run runs the program; a panic in it ends with the terminal restored.
 func run(p *tea.Program) (crash *ui.Crash, err error) {
 	defer func() {
-		if crash = ui.Recovered(recover()); crash != nil {
+		if crash = ui.CrashOf(recover()); crash != nil {
 			_ = p.ReleaseTerminal()
 		}
 	}()
@@ -115,7 +115,7 @@ func run(p *tea.Program) (crash *ui.Crash, err error) {
 
 // sendCrash, deferred, has the program end on a panic of its goroutine.
 func sendCrash(p *tea.Program) {
-	if c := ui.Recovered(recover()); c != nil {
+	if c := ui.CrashOf(recover()); c != nil {
 		p.Send(*c)
 	}
 }

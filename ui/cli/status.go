@@ -11,8 +11,8 @@ import (
 )
 
 // words are what there is to know besides the records.
-func (l *live) words() (words []ui.Word) {
-	alarm := func(text string) { words = append(words, ui.Word{Text: text, Alarm: true}) }
+func (l *live) words() (words []ui.StatusNote) {
+	alarm := func(text string) { words = append(words, ui.StatusNote{Text: text, Alarm: true}) }
 	if l.redactor.KeepsSecrets() {
 		alarm("SECRETS KEPT")
 	}
@@ -32,7 +32,7 @@ func (l *live) words() (words []ui.Word) {
 		stats = l.proxy.Stats()
 	}
 	if stats.Refused > 0 {
-		words = append(words, ui.Word{Text: fmt.Sprintf("%d refused", stats.Refused)})
+		words = append(words, ui.StatusNote{Text: fmt.Sprintf("%d refused", stats.Refused)})
 	}
 	missed, unseen := l.arrived.State(), l.shown.State()
 	if l.rec != nil {
@@ -53,10 +53,10 @@ func (l *live) words() (words []ui.Word) {
 	}
 	words = append(words, l.traced.words()...)
 	if state := l.client.Load(); state != nil {
-		words = append(words, ui.Word{Text: *state})
+		words = append(words, ui.StatusNote{Text: *state})
 	}
 	if l.rec != nil {
-		words = append(words, ui.Word{Text: "rec " + l.rec.name + " " + sizeText(l.rec.State().Bytes)})
+		words = append(words, ui.StatusNote{Text: "rec " + l.rec.name + " " + sizeText(l.rec.State().Bytes)})
 	}
 	return words
 }
@@ -67,10 +67,10 @@ const lookTime = time.Second / 4
 // ring has the screen show words that have changed without a record.
 func (l *live) ring(ctx context.Context) { ring(ctx, l.words, l.shown.Wake) }
 
-func ring(ctx context.Context, wordsOf func() []ui.Word, bell func()) {
+func ring(ctx context.Context, wordsOf func() []ui.StatusNote, bell func()) {
 	tick := time.NewTicker(lookTime)
 	defer tick.Stop()
-	var last []ui.Word
+	var last []ui.StatusNote
 	for {
 		select {
 		case <-ctx.Done():

@@ -235,7 +235,7 @@ func TestTraceLosses(t *testing.T) {
 func TestTraceTroubleOnScreen(t *testing.T) {
 	a, so := appOf(t)
 	var noted []string
-	a.journal.To(func(_ time.Time, text string) { noted = append(noted, text) })
+	a.journal.ForwardTo(func(_ time.Time, text string) { noted = append(noted, text) })
 	say := a.sayTraces("http://c")
 	a.drawing.Store(true)
 	say("gone")

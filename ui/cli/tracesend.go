@@ -102,17 +102,17 @@ func (t *tracing) missed() string {
 }
 
 // words are how telling is going.
-func (t *tracing) words() (words []ui.Word) {
+func (t *tracing) words() (words []ui.StatusNote) {
 	if t == nil {
 		return nil
 	}
 	s := t.Sender.State()
 	if n := s.Missing(); n > 0 {
-		words = append(words, ui.Word{Text: "NOT TRACED " + count.Of(int(n), "span"), Alarm: true})
+		words = append(words, ui.StatusNote{Text: "NOT TRACED " + count.Of(int(n), "span"), Alarm: true})
 	}
 	if t.in != nil {
 		if lost := t.in.State(); lost.Lost > 0 {
-			words = append(words, ui.Word{Text: "NOT TRACED " + sizeText(lost.Lost), Alarm: true})
+			words = append(words, ui.StatusNote{Text: "NOT TRACED " + sizeText(lost.Lost), Alarm: true})
 		}
 	}
 	text := "otlp " + t.to
@@ -122,5 +122,5 @@ func (t *tracing) words() (words []ui.Word) {
 	if s.Waiting > 0 && s.Trouble != "" {
 		text += ", " + count.Of(int(s.Waiting), "span") + " wait"
 	}
-	return append(words, ui.Word{Text: text})
+	return append(words, ui.StatusNote{Text: text})
 }
