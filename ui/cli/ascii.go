@@ -43,7 +43,7 @@ func (a *asciiTo) Write(p []byte) (int, error) {
 		if r == '\n' {
 			a.mid = false
 		}
-		out = a.rune(out, r)
+		out = a.appendRune(out, r)
 		text = text[n:]
 	}
 	a.rest = bytes.Clone(text)
@@ -51,7 +51,7 @@ func (a *asciiTo) Write(p []byte) (int, error) {
 	return len(p), err
 }
 
-func (a *asciiTo) rune(out []byte, r rune) []byte {
+func (a *asciiTo) appendRune(out []byte, r rune) []byte {
 	if r < utf8.RuneSelf {
 		return append(out, byte(r))
 	}

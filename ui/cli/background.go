@@ -22,7 +22,7 @@ const answerTime = 150 * time.Millisecond
 // which every terminal answers: so one that does not know the first question costs no waiting. Keys
 // that were typed meanwhile come with the answer.
 func terminalGround() (g ui.Background, typed []tea.KeyMsg) {
-	if dark, ok := fromEnvironment(os.Getenv("COLORFGBG")); ok {
+	if dark, ok := darkFromEnv(os.Getenv("COLORFGBG")); ok {
 		return ui.Background{Known: true, Dark: dark}, nil
 	}
 	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
@@ -41,13 +41,13 @@ func terminalGround() (g ui.Background, typed []tea.KeyMsg) {
 	_ = conn.Control(func(fd uintptr) { // not Fd(), which would make reads wait for ever
 		if state, err := term.MakeRaw(fd); err == nil {
 			defer term.Restore(fd, state) //nolint:errcheck // nothing to be done
-			answer = ask(tty)
+			answer = askBackground(tty)
 		}
 	})
 	return groundOf(answer), typedKeys(answer)
 }
 
-func ask(tty *os.File) (answer []byte) {
+func askBackground(tty *os.File) (answer []byte) {
 	if _, err := tty.WriteString("\x1b]11;?\x1b\\\x1b[c"); err != nil {
 		return nil
 	}
@@ -103,8 +103,8 @@ func lateAnswer(k tea.KeyMsg) bool {
 	return !k.Paste && strings.HasPrefix(string(k.Runes), "11;rgb:")
 }
 
-// fromEnvironment reads COLORFGBG, which some terminals set: "15;0" is white on black.
-func fromEnvironment(v string) (dark, ok bool) {
+// darkFromEnv reads COLORFGBG, which some terminals set: "15;0" is white on black.
+func darkFromEnv(v string) (dark, ok bool) {
 	i := strings.LastIndexByte(v, ';')
 	n, err := strconv.Atoi(v[i+1:])
 	if i < 0 || err != nil {

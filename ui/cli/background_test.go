@@ -53,7 +53,7 @@ func TestFromEnvironment(t *testing.T) {
 		{"15;default", false, false},
 		{"15;", false, false},
 	} {
-		if dark, ok := fromEnvironment(c.value); ok != c.ok || ok && dark != c.dark {
+		if dark, ok := darkFromEnv(c.value); ok != c.ok || ok && dark != c.dark {
 			t.Errorf("%q: dark %v, %v", c.value, dark, ok)
 		}
 	}

@@ -8,9 +8,9 @@ import (
 	"toolscope/capture/record"
 )
 
-// beside shows a recording that grows beside the client: in a pane of tmux, else by the line that
+// openScreenBeside shows a recording that grows beside the client: in a pane of tmux, else by the line that
 // does so in another terminal.
-func (a *app) beside(path string) {
+func (a *app) openScreenBeside(path string) {
 	paths := []string{path}
 	if dir := record.CompanionDir(path); capture.IsPlace(dir) { // what comes into it is followed too
 		paths = append(paths, dir)
@@ -22,5 +22,5 @@ func (a *app) beside(path string) {
 			return
 		}
 	}
-	a.notef("to see it, in another terminal: toolscope -f %s", commandLine(paths))
+	a.printNote("to see it, in another terminal: toolscope -f %s", commandLine(paths))
 }

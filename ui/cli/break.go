@@ -26,7 +26,7 @@ type breakFlags struct {
 func (f *breakFlags) add(to *pflag.FlagSet) {
 	to.StringVar(&f.filter, "break", "", "hold answers with a call that fits `FILTER`, as in tool:run_shell, until the screen lets them go")
 	to.DurationVar(&f.limit, "break-time", 5*time.Minute, "for how long at most")
-	settle(to, "", "break-time")
+	markSettings(to, "", "break-time")
 }
 
 // breakpoint holds answers back, for the screen.
@@ -38,28 +38,28 @@ type breakpoint struct {
 	wanted atomic.Pointer[filter.Filter]
 }
 
-// point is the breakpoint that the flags ask for. It wants a screen: somebody has to let go what is
+// newBreakpoint is the breakpoint that the flags ask for. It wants a screen: somebody has to let go what is
 // held.
-func (f *breakFlags) point(screen bool, prices *price.Table) (*breakpoint, error) {
+func (f *breakFlags) newBreakpoint(screen bool, prices *price.Table) (*breakpoint, error) {
 	b := &breakpoint{prices: prices, limit: f.limit}
 	switch {
 	case f.filter == "" && !screen:
 		return nil, nil
 	case !screen:
-		return nil, usagef("--break: nobody could let go what is held\nit wants the screen: without --headless and --format, on a terminal")
+		return nil, usageErrorf("--break: nobody could let go what is held\nit wants the screen: without --headless and --format, on a terminal")
 	case f.limit <= 0:
-		return nil, usagef("--break-time %v: wanted is a time, as in 90s or 5m", f.limit)
+		return nil, usageErrorf("--break-time %v: wanted is a time, as in 90s or 5m", f.limit)
 	}
 	if err := b.Set(f.filter); err != nil {
-		return nil, usagef("--break: %w", err)
+		return nil, usageErrorf("--break: %w", err)
 	}
 	return b, nil
 }
 
-// stop has a proxy hold what the breakpoint says.
-func (b *breakpoint) stop(o *proxy.Options, clean func(string) string) {
+// applyTo has a proxy hold what the breakpoint says.
+func (b *breakpoint) applyTo(o *proxy.Options, clean func(string) string) {
 	b.clean = clean
-	o.Watch, o.HoldTime = b.watch, b.limit
+	o.Watch, o.HoldTime = b.newWatch, b.limit
 }
 
 // Filter is what is held.
@@ -89,7 +89,7 @@ func (b *breakpoint) Holds() (all []modes.Hold) {
 	for _, h := range b.proxy.Holds() {
 		all = append(all, modes.Hold{
 			Exchange: h.Exchange, Why: h.Why, For: now.Sub(h.Since), Left: h.Until.Sub(now), Given: h.Delivered, Waiting: h.Waiting,
-			Next: []byte(b.clean(string(h.Next[:min(len(h.Next), mostNext)]))), Ended: h.Ended,
+			Next: []byte(b.clean(string(h.Next[:min(len(h.Next), maxNextBytes)]))), Ended: h.Ended,
 		})
 		if h.Next == nil {
 			all[len(all)-1].Next = nil
@@ -98,30 +98,30 @@ func (b *breakpoint) Holds() (all []modes.Hold) {
 	return all
 }
 
-// mostNext is how many bytes of an event that is held are shown.
-const mostNext = 4 << 10
+// maxNextBytes is how many bytes of an event that is held are shown.
+const maxNextBytes = 4 << 10
 
 // Resume has what is held of an exchange go on.
 func (b *breakpoint) Resume(exchange int, how modes.ResumeMode) {
 	b.proxy.ResumeHeld(exchange, [...]proxy.Resume{modes.ResumeUntilMatch: proxy.GoOn, modes.ResumeOneEvent: proxy.Step, modes.CutConnection: proxy.CutOff}[how])
 }
 
-// watch looks at an answer, if something is to be held.
-func (b *breakpoint) watch() proxy.Watch {
+// newWatch looks at an answer, if something is to be held.
+func (b *breakpoint) newWatch() proxy.Watch {
 	f := b.wanted.Load()
 	if f == nil {
 		return nil
 	}
-	w := &watch{point: b, filter: f, met: map[stream.Ref]bool{}, looked: filter.SearchProgress{}, began: time.Now()}
-	w.in.Keep(providers.Retention{Bytes: mostWatched, ReadOnce: true, Rows: 16}) // a WebSocket lasts for hours
+	w := &breakWatch{point: b, filter: f, met: map[stream.Ref]bool{}, looked: filter.SearchProgress{}, began: time.Now()}
+	w.in.Keep(providers.Retention{Bytes: maxWatchedBytes, ReadOnce: true, Rows: 16}) // a WebSocket lasts for hours
 	return w
 }
 
-// mostWatched is how many bytes a watch keeps of turns that have ended.
-const mostWatched = 1 << 20
+// maxWatchedBytes is how many bytes a watch keeps of turns that have ended.
+const maxWatchedBytes = 1 << 20
 
-// watch decodes one exchange for itself, before its client gets it, and says when a call fits.
-type watch struct {
+// breakWatch decodes one exchange for itself, before its client gets it, and says when a call fits.
+type breakWatch struct {
 	point  *breakpoint
 	filter *filter.Filter
 	began  time.Time
@@ -135,7 +135,7 @@ type watch struct {
 }
 
 // See takes what is known besides the answer's body.
-func (w *watch) See(r capture.Record) {
+func (w *breakWatch) See(r capture.Record) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.number = r.Exchange
@@ -143,12 +143,12 @@ func (w *watch) See(r capture.Record) {
 }
 
 // Look has words when a call fits that did not before.
-func (w *watch) Look(event []byte) (why string) {
+func (w *breakWatch) Look(event []byte) (why string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	at := time.Since(w.began)
 	w.in.Write(stream.Record{Exchange: w.number, At: at, Data: event})
-	from := filter.Source{View: w.in.View(), Cost: w.cost, Now: at, Progress: w.looked}
+	from := filter.Source{View: w.in.View(), Cost: w.turnCost, Now: at, Progress: w.looked}
 	session := from.View.Session()
 	for _, t := range session.Turns[max(0, w.closed-session.TrimmedTurns()):] {
 		for _, c := range t.Calls {
@@ -165,6 +165,6 @@ func (w *watch) Look(event []byte) (why string) {
 	return why
 }
 
-func (w *watch) cost(t *stream.Turn) price.Figure {
+func (w *breakWatch) turnCost(t *stream.Turn) price.Figure {
 	return costOf(w.point.prices, w.in.Exchange(t.Exchange), t)
 }

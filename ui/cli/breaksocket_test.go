@@ -17,7 +17,7 @@ func TestBreakSocket(t *testing.T) {
 	if err := b.Set("tool:run_shell"); err != nil {
 		t.Fatal(err)
 	}
-	w := b.watch().(*watch)
+	w := b.newWatch().(*breakWatch)
 	w.See(capture.Record{Exchange: 1, Side: capture.Request, Head: &capture.Head{Method: "GET", URL: "wss://api.openai.com/v1/responses", Header: http.Header{"Upgrade": {"websocket"}}}})
 	w.See(capture.Record{Exchange: 1, Head: &capture.Head{Status: 101, Header: http.Header{"Upgrade": {"websocket"}}}})
 	turns := func(from, to int, tool string) (whys []string) {

@@ -23,10 +23,10 @@ func (a *app) callFlags(cmd *cobra.Command) {
 	to.StringVar(&a.calls.status, "status", "", "of a hub: only exchanges with calls that are `STATUS`, as malformed; nothing else is read")
 }
 
-// callsFit reports whether what is asked of a hub's index is asked of hubs.
-func (a *app) callsFit(paths []string) error {
+// checkHubFlags reports whether what is asked of a hub's index is asked of hubs.
+func (a *app) checkHubFlags(paths []string) error {
 	if a.calls != (callFlags{}) && !allAddresses(paths) {
-		return usagef("--model and --status are for a hub, whose index knows the calls\nof files --filter 'model:NAME state:WORD' prints the turns")
+		return usageErrorf("--model and --status are for a hub, whose index knows the calls\nof files --filter 'model:NAME state:WORD' prints the turns")
 	}
 	return nil
 }
@@ -35,14 +35,14 @@ func allAddresses(paths []string) bool {
 	return len(paths) > 0 && !slices.ContainsFunc(paths, func(path string) bool { return !fleet.IsAddress(path) })
 }
 
-// address is what a path says, and the flags.
-func (a *app) address(path string) (of fleet.Address, err error) {
+// hubAddress is what a path says, and the flags.
+func (a *app) hubAddress(path string) (of fleet.Address, err error) {
 	if of, err = fleet.ParseAddress(path); err != nil {
-		return of, usagef("%s: %w", safeAddress(path), err)
+		return of, usageErrorf("%s: %w", safeAddress(path), err)
 	}
 	of.Model, of.Status = cmp.Or(a.calls.model, of.Model), cmp.Or(a.calls.status, of.Status)
 	if words := statusWords(); of.Status != "" && !slices.Contains(words, of.Status) {
-		return of, usagef("no call is %q: wanted is %s", of.Status, list(words...))
+		return of, usageErrorf("no call is %q: wanted is %s", of.Status, joinCommas(words...))
 	}
 	return of, nil
 }
@@ -60,13 +60,13 @@ func (a *app) isIndexed(path string) bool {
 	if !fleet.IsAddress(path) {
 		return false
 	}
-	of, err := a.address(path)
+	of, err := a.hubAddress(path)
 	return err == nil && of.IsIndexed()
 }
 
-// onlyLines reports whether the lines of a hub's index are all that is to be printed: nothing of the
+// isIndexOnly reports whether the lines of a hub's index are all that is to be printed: nothing of the
 // captures is read for them.
-func (a *app) onlyLines(paths []string) bool {
+func (a *app) isIndexOnly(paths []string) bool {
 	return a.format == "jsonl" && !a.summary && a.jq == "" && a.filter == "" && a.tracing == nil &&
 		allAddresses(paths) && !slices.ContainsFunc(paths, func(path string) bool { return !a.isIndexed(path) })
 }
@@ -78,7 +78,7 @@ func (a *app) printLines(ctx context.Context, paths []string) error {
 	defer a.endWithReader()()
 	var wait sync.WaitGroup
 	var mu sync.Mutex // of what follows
-	to := a.stdout.buffered()
+	to := a.stdout.withBuffer()
 	var failed error
 	for _, path := range paths {
 		if _, err := a.openView(ctx, path); err != nil {
@@ -91,7 +91,7 @@ func (a *app) printLines(ctx context.Context, paths []string) error {
 				mu.Lock()
 				defer mu.Unlock()
 				if failed == nil {
-					to.parts(slices.Values([][]byte{display.AppendJSONText(nil, line)}))
+					to.writeParts(slices.Values([][]byte{display.AppendJSONText(nil, line)}))
 					failed = to.flush()
 				}
 				return failed == nil
@@ -102,6 +102,6 @@ func (a *app) printLines(ctx context.Context, paths []string) error {
 		})
 	}
 	wait.Wait()
-	a.tellViews()
+	a.reportViews()
 	return failed
 }

@@ -56,7 +56,7 @@ not found any more is told. Codes are stable: 'toolscope explain CODE'.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			paths, err := a.somePaths(cmd, args, "FILE")
 			if err == nil {
-				err = a.check(cmd.Context(), paths, &f, cmd.Flags().Changed("max-cost"))
+				err = a.runCheck(cmd.Context(), paths, &f, cmd.Flags().Changed("max-cost"))
 			}
 			if err != nil {
 				a.code = exitTrouble
@@ -69,11 +69,11 @@ not found any more is told. Codes are stable: 'toolscope explain CODE'.`,
 	to.StringArrayVar(&f.expect, "expect-tool", nil, "fail unless the tool `NAME` is called; may be given several times")
 	to.StringArrayVar(&f.forbid, "forbid-tool", nil, "fail where the tool `NAME` is called; may be given several times")
 	to.Float64Var(&f.maxCost, "max-cost", 0, "fail when all turns together cost more than so many US dollars, or nobody knows")
-	format(to, &f.format, "text", "text, jsonl, junit or sarif", "text", "jsonl", "junit", "sarif")
+	addFormatFlag(to, &f.format, "text", "text, jsonl, junit or sarif", "text", "jsonl", "junit", "sarif")
 	to.StringVar(&f.baseline, "baseline", "", "findings in this `FILE` are known and do not fail: jsonl or sarif of an earlier check")
 	asPaths(to, "baseline")
-	settle(to, "check", "fail-on", "format", "baseline")
-	a.onlyFlag(to, "check only the turns that")
+	markSettings(to, "check", "fail-on", "format", "baseline")
+	a.addFilterFlag(to, "check only the turns that")
 	a.pricesFlag(cmd)
 	a.reading.add(to)
 	a.hubFlags(cmd)
@@ -95,7 +95,7 @@ type checker struct {
 	broken   map[string]int // the others
 	calls    int
 	in       *providers.Inspector // of the source that is being read
-	places   *spots               // of the same
+	places   *locator             // of the same
 	starting int                  // index of the first finding of it
 	part     bool                 // only some turns are looked at: of the others nothing is gone
 }
@@ -103,12 +103,12 @@ type checker struct {
 // noSeverity is worse than all there are.
 const noSeverity = stream.Error + 1
 
-// checker is the flags, understood.
-func (a *app) checker(f *checkFlags) (*checker, error) {
+// newChecker is the flags, understood.
+func (a *app) newChecker(f *checkFlags) (*checker, error) {
 	c := &checker{checkFlags: f, limit: noSeverity, called: map[string]int{}, broken: map[string]int{}}
-	c.Version, c.Time = version(), time.Now().Format("2006-01-02T15:04:05")
+	c.Version, c.Time = versionText(), time.Now().Format("2006-01-02T15:04:05")
 	if f.maxCost < 0 {
-		return nil, usagef("--max-cost %g: US dollars, as in 0.50", f.maxCost)
+		return nil, usageErrorf("--max-cost %g: US dollars, as in 0.50", f.maxCost)
 	}
 	all := providers.Findings()
 	for word := range strings.SplitSeq(f.failOn, ",") {
@@ -119,7 +119,7 @@ func (a *app) checker(f *checkFlags) (*checker, error) {
 		}
 		code := strings.ToUpper(word)
 		if !slices.ContainsFunc(all, func(d *stream.Diagnosis) bool { return d.Code == code }) {
-			return nil, usagef("--fail-on %q: no severity and no code%s\nseverities are %s; 'toolscope help findings' lists the codes", word, near(all, code), list(severityWords...))
+			return nil, usageErrorf("--fail-on %q: no severity and no code%s\nseverities are %s; 'toolscope help findings' lists the codes", word, similarCodes(all, code), joinCommas(severityWords...))
 		}
 		c.codes = append(c.codes, code)
 	}
@@ -139,19 +139,19 @@ func (a *app) checker(f *checkFlags) (*checker, error) {
 // severityWords are those of findings, by their severity.
 var severityWords = []string{stream.Info.String(), stream.Warn.String(), stream.Error.String()}
 
-// check reads every file and writes what was found.
-func (a *app) check(ctx context.Context, paths []string, f *checkFlags, capped bool) error {
-	c, err := a.checker(f)
+// runCheck reads every file and writes what was found.
+func (a *app) runCheck(ctx context.Context, paths []string, f *checkFlags, capped bool) error {
+	c, err := a.newChecker(f)
 	if err == nil {
-		err = a.callsFit(paths)
+		err = a.checkHubFlags(paths)
 	}
 	if err != nil {
 		return err
 	}
 	c.capped, a.reading.places = capped, true
-	if c.prices, err = a.prices(); err == nil {
-		err = a.onlyOf(c.prices)
-		c.part = a.only != nil
+	if c.prices, err = a.loadPrices(); err == nil {
+		err = a.parseFilter(c.prices)
+		c.part = a.turnFilter != nil
 	}
 	if err != nil {
 		return err
@@ -169,14 +169,14 @@ func (a *app) check(ctx context.Context, paths []string, f *checkFlags, capped b
 	if a.code != 0 {
 		c.Trouble = append(c.Trouble, "not all could be read: see standard error")
 	}
-	c.demand()
-	c.judge()
-	to := a.stdout.buffered()
+	c.checkDemands()
+	c.decideFailures()
+	to := a.stdout.withBuffer()
 	c.write(to)
 	if err := to.flush(); err != nil {
 		return err
 	}
-	switch fails := c.fails(); {
+	switch fails := c.failCount(); {
 	case a.code != 0:
 		a.code = exitTrouble
 	case fails > 0:
@@ -195,12 +195,12 @@ func (a *app) checkSource(src capture.Source, path string, in *providers.Inspect
 		file = "stdin"
 	}
 	c.Files = append(c.Files, report.File{Name: file})
-	c.in, c.places, c.starting = in, &spots{path: path, of: map[int]*trail{}, several: a.isRun}, len(c.Findings)
-	err := a.printSource(changed(src, c.places.see), path, in, c)
+	c.in, c.places, c.starting = in, &locator{path: path, of: map[int]*byteMap{}, several: a.isRun}, len(c.Findings)
+	err := a.printSource(mapSource(src, c.places.addRecord), path, in, c)
 	for _, f := range in.Session().Findings {
-		c.find(report.Finding{Finding: f, File: file})
+		c.addFinding(report.Finding{Finding: f, File: file})
 	}
-	c.places.resolve(c.Findings[c.starting:])
+	c.places.resolveLines(c.Findings[c.starting:])
 	if of := &c.Files[len(c.Files)-1]; err != nil {
 		of.Why = err.Error()
 	} else if c.places.damaged != "" {
@@ -213,15 +213,15 @@ func (a *app) checkSource(src capture.Source, path string, in *providers.Inspect
 	return err
 }
 
-func (c *checker) find(f report.Finding) {
+func (c *checker) addFinding(f report.Finding) {
 	if f.Turn > 0 {
-		f.Machine = c.machine(f.Turn)
+		f.Machine = c.machineOf(f.Turn)
 	}
 	c.Findings = append(c.Findings, f)
 }
 
-// machine is the one that a turn is of, if that is another than this.
-func (c *checker) machine(turn int) string {
+// machineOf is the one that a turn is of, if that is another than this.
+func (c *checker) machineOf(turn int) string {
 	turns := c.in.Session().Turns
 	if turn > len(turns) {
 		return ""
@@ -233,18 +233,18 @@ func (c *checker) machine(turn int) string {
 	return x.Head.Origin.Host + "/" + x.Head.Origin.Agent
 }
 
-// file is that being read, as its findings name it.
-func (c *checker) file() string { return c.Files[len(c.Files)-1].Name }
+// currentFile is that being read, as its findings name it.
+func (c *checker) currentFile() string { return c.Files[len(c.Files)-1].Name }
 
-// turn takes the findings of a turn that has ended, and of its calls.
-func (c *checker) turn(v *providers.View, _ string, t *stream.Turn) {
+// addTurn takes the findings of a turn that has ended, and of its calls.
+func (c *checker) addTurn(v *providers.View, _ string, t *stream.Turn) {
 	x := v.Exchange(t.Exchange)
 	of := &c.Files[len(c.Files)-1]
-	of.Turns = append(of.Turns, report.Turn{Number: int(t.Number) + 1, Title: joined(t.Dialect, t.Model)})
+	of.Turns = append(of.Turns, report.Turn{Number: int(t.Number) + 1, Title: joinDots(t.Dialect, t.Model)})
 	if x == nil || !panes.IsPlain(t) {
 		c.cost.Add(costOf(c.prices, x, t))
 	}
-	c.take(t, nil, t.Findings)
+	c.addFindings(t, nil, t.Findings)
 	calls, _ := wireCalls(t)
 	for _, call := range calls {
 		c.calls++
@@ -257,82 +257,82 @@ func (c *checker) turn(v *providers.View, _ string, t *stream.Turn) {
 		if slices.Contains(c.forbid, call.Name) {
 			f := providers.ToolForbidden.Finding("the tool %s was called", call.Name)
 			f.Event = int(call.OpenedBy)
-			c.take(t, call, []stream.Finding{f})
+			c.addFindings(t, call, []stream.Finding{f})
 		}
-		c.take(t, call, ownFindings(call))
+		c.addFindings(t, call, ownFindings(call))
 	}
-	c.places.forget(x)
+	c.places.forgetExchange(x)
 }
 
-// take takes findings of a turn, or of a call of it.
-func (c *checker) take(t *stream.Turn, call *stream.Call, found []stream.Finding) {
+// addFindings takes findings of a turn, or of a call of it.
+func (c *checker) addFindings(t *stream.Turn, call *stream.Call, found []stream.Finding) {
 	for _, f := range found {
-		r := report.Finding{Finding: f, File: c.file(), Turn: int(t.Number) + 1, Place: c.places.find(c.in, f.Event)}
+		r := report.Finding{Finding: f, File: c.currentFile(), Turn: int(t.Number) + 1, Place: c.places.find(c.in, f.Event)}
 		if call != nil {
 			r.Call, r.Tool, r.ID = call.Number, call.Name, call.ID
 		}
-		c.find(r)
+		c.addFinding(r)
 	}
 }
 
 // sentBack takes what later requests made known of calls.
-func (c *checker) sentBack(calls []returned) {
+func (c *checker) sentBack(calls []sentBackCall) {
 	for _, r := range calls {
 		for _, f := range r.findings {
-			c.find(report.Finding{Finding: f, File: c.file(), Turn: int(r.of.Turn) + 1, Call: int(r.of.Call), Tool: r.name, ID: r.id})
+			c.addFinding(report.Finding{Finding: f, File: c.currentFile(), Turn: int(r.of.Turn) + 1, Call: int(r.of.Call), Tool: r.name, ID: r.id})
 		}
 	}
 }
 
-// executed takes what was found of a tool that was run.
-func (c *checker) executed(_ string, r *mcp.Request, a *executed.ToolRequest) {
+// addRequest takes what was found of a tool that was run.
+func (c *checker) addRequest(_ string, r *mcp.Request, a *executed.ToolRequest) {
 	if a == nil {
 		return
 	}
 	for _, f := range a.Findings {
-		c.find(report.Finding{Finding: f, File: c.file(), Turn: int(a.Call.Ref.Turn) + 1, Call: int(a.Call.Ref.Call), Tool: a.Call.Name, ID: a.Call.ID})
+		c.addFinding(report.Finding{Finding: f, File: c.currentFile(), Turn: int(a.Call.Ref.Turn) + 1, Call: int(a.Call.Ref.Call), Tool: a.Call.Name, ID: a.Call.ID})
 	}
 }
 
 func (c *checker) notRun(_ string, n *executed.CallWithoutRun) {
-	c.find(report.Finding{Finding: n.Finding, File: c.file(), Turn: int(n.Ref.Turn) + 1, Call: int(n.Ref.Call), Tool: n.Name, ID: n.ID})
+	c.addFinding(report.Finding{Finding: n.Finding, File: c.currentFile(), Turn: int(n.Ref.Turn) + 1, Call: int(n.Ref.Call), Tool: n.Name, ID: n.ID})
 }
 
-// server takes what was found of a server of MCP.
-func (c *checker) server(_ string, s *mcp.Server) {
+// addServer takes what was found of a server of MCP.
+func (c *checker) addServer(_ string, s *mcp.Server) {
 	for _, f := range s.Findings() {
-		c.find(report.Finding{Finding: f, File: c.file()})
+		c.addFinding(report.Finding{Finding: f, File: c.currentFile()})
 	}
 }
 
 func (c *checker) flush() error { return nil }
 
-// demand finds what was demanded of all files together and is not so.
-func (c *checker) demand() {
+// checkDemands finds what was demanded of all files together and is not so.
+func (c *checker) checkDemands() {
 	for _, name := range c.expect {
 		if c.called[name] == 0 {
 			words := ""
 			if n := c.broken[name]; n > 0 {
 				words = fmt.Sprintf(": %s did not come whole", count.Of(n, "call"))
 			}
-			c.find(report.Finding{Finding: providers.ToolNotCalled.Finding("the tool %s was not called%s", name, words), Tool: name})
+			c.addFinding(report.Finding{Finding: providers.ToolNotCalled.Finding("the tool %s was not called%s", name, words), Tool: name})
 		}
 	}
 	switch {
 	case !c.capped:
 	case c.cost.USD > c.maxCost:
-		c.find(report.Finding{Finding: providers.CostExceeded.Finding("the turns cost %s, more than %s", c.cost, price.USD(c.maxCost))})
+		c.addFinding(report.Finding{Finding: providers.CostExceeded.Finding("the turns cost %s, more than %s", c.cost, price.USD(c.maxCost))})
 	case c.cost.Unknown > 0:
-		c.find(report.Finding{Finding: providers.CostUnknown.Finding("of %s the cost is not known, the others cost %s", count.Of(c.cost.Unknown, "turn"), price.USD(c.cost.USD))})
+		c.addFinding(report.Finding{Finding: providers.CostUnknown.Finding("of %s the cost is not known, the others cost %s", count.Of(c.cost.Unknown, "turn"), price.USD(c.cost.USD))})
 	}
 }
 
 // demanded are what fails whatever --fail-on says.
 var demanded = []*stream.Diagnosis{providers.ToolForbidden, providers.ToolNotCalled, providers.CostExceeded, providers.CostUnknown}
 
-// judge says what of it is known, and what fails. What could not all be read tells of nothing that
+// decideFailures says what of it is known, and what fails. What could not all be read tells of nothing that
 // it is gone.
-func (c *checker) judge() {
+func (c *checker) decideFailures() {
 	for i := range c.Findings {
 		f := &c.Findings[i]
 		f.Known = c.known.Knows(f)

@@ -29,11 +29,11 @@ import (
 // app is one run of the program.
 type app struct {
 	stdin          *os.File
-	stdout, stderr lines
-	later          atomic.Pointer[later] // what takes the place of stderr for what is noted; nil for nothing
-	drawing        atomic.Bool           // the screen is drawn just now
-	output         standard              // standard output itself, for what draws the screen and pages of help
-	ending         *ending               // when a signal has come
+	stdout, stderr lineWriter
+	later          atomic.Pointer[deferredOutput] // what takes the place of stderr for what is noted; nil for nothing
+	drawing        atomic.Bool                    // the screen is drawn just now
+	output         stdStream                      // standard output itself, for what draws the screen and pages of help
+	ending         *shutdown                      // when a signal has come
 	keys           ui.UserKeys
 	journal        ui.Journal // what was noted and what failed
 	narrow         func()     // has words be written in ASCII
@@ -42,62 +42,62 @@ type app struct {
 	hub            hubFlags
 	calls          callFlags
 	views          []*fleet.View // the hubs that are watched
-	toldViews      int           // those of them of which it was told what is missing
+	reportedViews  int           // those of them of which it was told what is missing
 	sends          publishFlags  // of what is followed
-	sending        *publication  // nil when nothing is sent
-	tracing        *tracing      // of what is read; nil when no collector is told
+	sending        *hubPublisher // nil when nothing is sent
+	tracing        *traceSender  // of what is read; nil when no collector is told
 	replaying      replayFlags
 	follow         bool
-	filter         string // which turns are told of
-	only           *sieve // the same, understood; nil for all
+	filter         string      // which turns are told of
+	turnFilter     *turnFilter // the same, understood; nil for all
 	speed          float64
 	format         string
 	counting       bool   // files are only counted
 	summary        bool   // only what it comes to is printed
 	jq             string // what is asked of what is printed, "" for all of it
 	pricesFile     string
-	said           map[string]*connectFlags // what the command line said of hosts, by name
-	network        *live                    // the way of what comes from the network; nil where nothing does
+	providerFlags  map[string]*connectFlags // what the command line said of hosts, by name
+	network        *liveInput               // the way of what comes from the network; nil where nothing does
 	found          capture.FoundFile        // the file that is read, of several
 	joins          bool                     // recordings of one run that are named are read as one
 	isRun          bool                     // that is what is read just now
-	strangers      []string                 // files that were found and are not recognised
-	origin         map[string]origin        // of settings that the command line does not set, by key
+	unrecognised   []string                 // files that were found and are not recognised
+	origin         map[string]valueOrigin   // of settings that the command line does not set, by key
 	code           int                      // exit code of a run that did not fail
 }
 
 // Run runs the command line args and returns the exit code.
 func Run(args []string, stdin, stdout, stderr *os.File) int {
-	ending := newEnding()
-	out, errs := newOutlet(stdout, "standard output", ending), newOutlet(stderr, "standard error", ending)
+	ending := newShutdown()
+	out, errs := newStdWriter(stdout, "standard output", ending), newStdWriter(stderr, "standard error", ending)
 	ascii := asciiLocale()
 	words, said := &asciiTo{to: out, on: ascii}, &asciiTo{to: errs, on: ascii}
-	a := &app{stdin: stdin, stdout: lines{words}, stderr: lines{said}, output: out, ending: ending}
+	a := &app{stdin: stdin, stdout: lineWriter{words}, stderr: lineWriter{said}, output: out, ending: ending}
 	a.narrow = func() { words.on, said.on = true, true }
-	root := a.command()
+	root := a.rootCommand()
 	root.SetArgs(args)
 	root.SetIn(stdin)
 	root.SetOut(words)
 	root.SetErr(said)
-	code := a.end(root.ExecuteContext(context.Background()))
+	code := a.finishRun(root.ExecuteContext(context.Background()))
 	// Not everybody who writes looks at what becomes of it: pages of help do not.
-	if failed := out.failure(); failed != nil && code == 0 {
-		return a.end(failed)
+	if failed := out.firstError(); failed != nil && code == 0 {
+		return a.finishRun(failed)
 	}
 	return code
 }
 
-// end says what went wrong and returns the exit code.
-func (a *app) end(err error) int {
+// finishRun says what went wrong and returns the exit code.
+func (a *app) finishRun(err error) int {
 	if err != nil {
-		a.fail(a.blamed(err))
+		a.failWith(a.withOrigin(err))
 	}
 	return a.code
 }
 
-// fail says what went wrong and has the run end with the exit code of that.
-func (a *app) fail(err error) {
-	a.complain(err)
+// failWith says what went wrong and has the run end with the exit code of that.
+func (a *app) failWith(err error) {
+	a.printError(err)
 	a.code = max(a.code, 1)
 	var usage *usageError
 	if errors.As(err, &usage) {
@@ -105,29 +105,29 @@ func (a *app) fail(err error) {
 	}
 }
 
-// complain writes an error as at most three lines.
-func (a *app) complain(err error) {
+// printError writes an error as at most three lines.
+func (a *app) printError(err error) {
 	a.journal.Note(time.Now(), err.Error())
 	for _, line := range strings.SplitN("toolscope: "+err.Error(), "\n", 3) {
-		a.errs().line(display.Clean(line))
+		a.notesWriter().writeLine(display.Clean(line))
 	}
 }
 
-// notef writes a note of the program itself, on one line.
-func (a *app) notef(format string, args ...any) {
+// printNote writes a note of the program itself, on one line.
+func (a *app) printNote(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	a.journal.Note(time.Now(), text)
-	a.errs().line(display.Clean("toolscope: " + text))
+	a.notesWriter().writeLine(display.Clean("toolscope: " + text))
 }
 
 // usageError is a command line that cannot be understood.
 type usageError struct{ error }
 
-func usagef(format string, args ...any) error {
+func usageErrorf(format string, args ...any) error {
 	return &usageError{fmt.Errorf(format, args...)}
 }
 
-func (a *app) command() *cobra.Command {
+func (a *app) rootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "toolscope [FILE…]",
 		Short: "Inspect LLM tool calls while they stream",
@@ -155,14 +155,14 @@ grow, and what state the call is really in.
 		Args:          cobra.ArbitraryArgs,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Version:       version(),
+		Version:       versionText(),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := slip(cmd, args); err != nil {
+			if err := suggestCommand(cmd, args); err != nil {
 				return err
 			}
-			return a.open(cmd.Context(), args)
+			return a.runOpen(cmd.Context(), args)
 		},
-		PersistentPreRunE: a.configure,
+		PersistentPreRunE: a.applyConfig,
 	}
 	root.SetVersionTemplate("toolscope {{.Version}}\n")
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", fmt.Sprint(".FlagUsagesWrapped ", columns)))
@@ -170,21 +170,21 @@ grow, and what state the call is really in.
 	a.openFlags(root)
 	open := &cobra.Command{
 		Use: "open FILE…", Short: "Inspect captures, logs and saved bodies; - is standard input",
-		RunE: func(cmd *cobra.Command, args []string) error { return a.open(cmd.Context(), args) },
+		RunE: func(cmd *cobra.Command, args []string) error { return a.runOpen(cmd.Context(), args) },
 	}
 	a.openFlags(open)
 	root.AddCommand(open, a.runCommand(), a.connectCommand(), a.proxyCommand(), a.mcpCommand(), a.printCommand(), a.replayCommand(), a.diffCommand(), a.checkCommand(), a.exportCommand(), a.cutCommand(), a.serveCommand(), a.hubCommand(), a.demoCommand(), a.explainCommand(), a.configCommand(), a.completionCommand(), a.manCommand(), a.versionCommand())
-	root.AddCommand(topics()...)
-	share(root)
+	root.AddCommand(helpTopics()...)
+	shareFlags(root)
 	a.helpCommand(root)
-	a.offerWords(root)
+	a.addCompletions(root)
 	return root
 }
 
 func (a *app) openFlags(cmd *cobra.Command) {
 	a.followFlag(cmd)
 	cmd.Flags().Float64Var(&a.speed, "speed", 0, "play a capture with its own timing, 0.25 to 16 times as fast")
-	settle(cmd.Flags(), "open", "speed")
+	markSettings(cmd.Flags(), "open", "speed")
 	a.reading.add(cmd.Flags())
 	a.pricesFlag(cmd)
 	a.publishFlags(cmd, &a.sends, "log")
@@ -195,10 +195,10 @@ func (a *app) openFlags(cmd *cobra.Command) {
 
 func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return usagef("%s takes no arguments, got %q", cmd.CommandPath(), args[0])
+		return usageErrorf("%s takes no arguments, got %q", cmd.CommandPath(), args[0])
 	}
 	return nil
 }
 
 // isTerminal reports whether f is one.
-func isTerminal(f standard) bool { return term.IsTerminal(f.Fd()) }
+func isTerminal(f stdStream) bool { return term.IsTerminal(f.Fd()) }

@@ -54,10 +54,10 @@ func toUTF16(text []byte) []byte {
 }
 
 const (
-	// mostOSC52 is how many bytes terminals take in one sequence of OSC 52: they end it at 100,000,
+	// maxOSC52 is how many bytes terminals take in one sequence of OSC 52: they end it at 100,000,
 	// of which base64 leaves three quarters.
-	mostOSC52 = 74_994
-	toolTime  = 3 * time.Second
+	maxOSC52 = 74_994
+	toolTime = 3 * time.Second
 )
 
 // copy puts text into the clipboard and says by which ways.
@@ -67,7 +67,7 @@ func (c *clipboard) copy(text []byte) (string, error) {
 	if tool != "" && failure == nil {
 		ways = append(ways, tool)
 	}
-	if len(text) <= mostOSC52 {
+	if len(text) <= maxOSC52 {
 		sequence := osc52.New(string(text))
 		if c.getenv("STY") != "" {
 			sequence = sequence.Screen()
@@ -80,7 +80,7 @@ func (c *clipboard) copy(text []byte) (string, error) {
 		}
 	}
 	switch {
-	case len(ways) > 0 && len(text) > mostOSC52:
+	case len(ways) > 0 && len(text) > maxOSC52:
 		return ways[0] + " alone: OSC 52 takes 75 kB at most", nil
 	case len(ways) > 0:
 		return strings.Join(ways, " and "), nil

@@ -39,7 +39,7 @@ func fakeClipboard(terminal *bytes.Buffer, ran *string, tools, env string, failu
 
 func TestClipboard(t *testing.T) {
 	failure := errors.New("no display")
-	const big = mostOSC52 + 1
+	const big = maxOSC52 + 1
 	for _, c := range []struct {
 		tools, env string
 		size       int
@@ -49,7 +49,7 @@ func TestClipboard(t *testing.T) {
 		err        string
 	}{
 		{"", "", 5, nil, "", "the terminal (OSC 52)", true, ""},
-		{"", "", mostOSC52, nil, "", "the terminal (OSC 52)", true, ""},
+		{"", "", maxOSC52, nil, "", "the terminal (OSC 52)", true, ""},
 		{"", "", big, nil, "", "", false, "OSC 52 takes 75 kB: save it, or install wl-copy, xclip or xsel"},
 		{"wl-copy xclip", "WAYLAND_DISPLAY DISPLAY", 5, nil, "/bin/wl-copy [] 5", "wl-copy and the terminal (OSC 52)", true, ""},
 		{"wl-copy xclip", "DISPLAY", 5, nil, "/bin/xclip [-selection clipboard] 5", "xclip and the terminal (OSC 52)", true, ""},

@@ -59,52 +59,54 @@ func (a *app) completionCommand() *cobra.Command {
 		Use: "completion SHELL", Short: "Have bash, zsh, fish or powershell complete what is typed", Long: completionHelp,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return usagef("completion: of which shell?\ntoolscope completion SHELL, which is one of %s", list(shellNames()...))
+				return usageErrorf("completion: of which shell?\ntoolscope completion SHELL, which is one of %s", joinCommas(shellNames()...))
 			}
 			i := slices.Index(shellNames(), args[0])
 			if i < 0 {
-				return usagef("completion: no shell %q%s\nthere are %s", args[0], perhaps(args[0], shellNames()), list(shellNames()...))
+				return usageErrorf("completion: no shell %q%s\nthere are %s", args[0], suggestName(args[0], shellNames()), joinCommas(shellNames()...))
 			}
 			return shells[i].write(cmd.Root(), a.output)
 		},
 	}
 }
 
-// An offer is a word that may stand somewhere, and what it means.
-type offer struct{ word, means string }
+// An completion is a word that may stand somewhere, and what it means.
+type completion struct{ word, means string }
 
-// offers are what may stand in a place of the command line; begun is what is there already.
-type offers func(a *app, args []string, begun string) []offer
+// completer are what may stand in a place of the command line; begun is what is there already.
+type completer func(a *app, args []string, begun string) []completion
 
-// flagOffers are the values of flags, by the command and the flag or by the flag alone.
-var flagOffers = map[string]offers{
-	"dialect":      fixed(func() []offer { return append(dialectOffers(), offer{"auto", "what the bytes tell"}) }),
-	"as":           fixed(formatOffers),
-	"from":         fixed(formatOffers),
-	"export as":    fixed(func() []offer { return each(forms(), func(f form) offer { return offer{f.name, f.says} }) }),
-	"theme":        fixed(func() []offer { return plainOffers(append([]string{"auto"}, themes.Names()...)) }),
-	"replay to":    fixed(targetOffers),
-	"proxy to":     fixed(func() []offer { return suffixed(hostOffers(), "=") }),
-	"run to":       fixed(func() []offer { return suffixed(hostOffers(), "=") }),
-	"policy":       fixed(policyOffers),
-	"fail-on":      listed(fixed(func() []offer { return append(plainOffers(severityWords), codeOffers()...) })),
-	"fail-on-loss": fixed(func() []offer { return plainOffers(each(replay.Severities, replay.Severity.String)) }),
-	"fault":        fixed(faultOffers),
-	"model":        (*app).modelOffers,
-	"expect-tool":  (*app).toolOffers,
-	"forbid-tool":  (*app).toolOffers,
-	"filter":       (*app).filterOffers,
-	"break":        (*app).filterOffers,
+// flagCompleters are the values of flags, by the command and the flag or by the flag alone.
+var flagCompleters = map[string]completer{
+	"dialect": fixedCompletions(func() []completion { return append(protocolCompletions(), completion{"auto", "what the bytes tell"}) }),
+	"as":      fixedCompletions(formatCompletions),
+	"from":    fixedCompletions(formatCompletions),
+	"export as": fixedCompletions(func() []completion {
+		return mapSlice(exportForms(), func(f exportForm) completion { return completion{f.name, f.says} })
+	}),
+	"theme":        fixedCompletions(func() []completion { return wordCompletions(append([]string{"auto"}, themes.Names()...)) }),
+	"replay to":    fixedCompletions(targetCompletions),
+	"proxy to":     fixedCompletions(func() []completion { return withSuffix(providerNameCompletions(), "=") }),
+	"run to":       fixedCompletions(func() []completion { return withSuffix(providerNameCompletions(), "=") }),
+	"policy":       fixedCompletions(policyCompletions),
+	"fail-on":      commaCompletions(fixedCompletions(func() []completion { return append(wordCompletions(severityWords), codeCompletions()...) })),
+	"fail-on-loss": fixedCompletions(func() []completion { return wordCompletions(mapSlice(replay.Severities, replay.Severity.String)) }),
+	"fault":        fixedCompletions(faultCompletions),
+	"model":        (*app).modelCompletions,
+	"expect-tool":  (*app).toolCompletions,
+	"forbid-tool":  (*app).toolCompletions,
+	"filter":       (*app).filterCompletions,
+	"break":        (*app).filterCompletions,
 }
 
-// argOffers are the arguments of commands; those of the others are files.
-var argOffers = map[string]offers{
-	"completion": fixed(func() []offer { return plainOffers(shellNames()) }),
-	"connect":    first(listed((*app).providerOffers)),
-	"demo":       first(fixed(demoOffers)),
-	"explain":    first(fixed(codeOffers)),
-	"run":        first(fixed(clientOffers)),
-	"version":    fixed(func() []offer { return nil }),
+// argCompleters are the arguments of commands; those of the others are files.
+var argCompleters = map[string]completer{
+	"completion": fixedCompletions(func() []completion { return wordCompletions(shellNames()) }),
+	"connect":    firstArgOnly(commaCompletions((*app).providerCompletions)),
+	"demo":       firstArgOnly(fixedCompletions(demoCompletions)),
+	"explain":    firstArgOnly(fixedCompletions(codeCompletions)),
+	"run":        firstArgOnly(fixedCompletions(clientCompletions)),
+	"version":    fixedCompletions(func() []completion { return nil }),
 }
 
 // fileFlags are those whose value is a file, or a folder.
@@ -112,32 +114,32 @@ var fileFlags = []string{
 	"auth", "baseline", "creds", "hub-token", "nkey", "output", "prices", "record", "request", "save", "spool", "store", "system", "tls-ca", "tls-cert", "tls-key", "tools",
 }
 
-// offerWords has a shell offer what may stand in each place.
-func (a *app) offerWords(root *cobra.Command) {
+// addCompletions has a shell offer what may stand in each place.
+func (a *app) addCompletions(root *cobra.Command) {
 	for _, cmd := range append(root.Commands(), root) {
-		if of := argOffers[cmd.Name()]; of != nil && cmd != root {
-			cmd.ValidArgsFunction = a.offered(of)
+		if of := argCompleters[cmd.Name()]; of != nil && cmd != root {
+			cmd.ValidArgsFunction = a.cobraCompleter(of)
 		}
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {
-			of := flagOffers[cmd.Name()+" "+f.Name]
+			of := flagCompleters[cmd.Name()+" "+f.Name]
 			if of == nil {
-				of = flagOffers[f.Name]
+				of = flagCompleters[f.Name]
 			}
-			if w, ok := f.Value.(*word); ok {
-				of = fixed(func() []offer { return plainOffers(w.of) })
+			if w, ok := f.Value.(*enumFlag); ok {
+				of = fixedCompletions(func() []completion { return wordCompletions(w.of) })
 			}
 			if of == nil && !slices.Contains(fileFlags, f.Name) {
-				of = fixed(func() []offer { return nil })
+				of = fixedCompletions(func() []completion { return nil })
 			}
 			if of != nil {
-				_ = cmd.RegisterFlagCompletionFunc(f.Name, a.offered(of))
+				_ = cmd.RegisterFlagCompletionFunc(f.Name, a.cobraCompleter(of))
 			}
 		})
 	}
 }
 
-// offered is offers as the command library asks for them.
-func (a *app) offered(of offers) cobra.CompletionFunc {
+// cobraCompleter is offers as the command library asks for them.
+func (a *app) cobraCompleter(of completer) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, begun string) (all []cobra.Completion, _ cobra.ShellCompDirective) {
 		then := cobra.ShellCompDirectiveNoFileComp
 		for _, o := range of(a, args, begun) {
@@ -152,14 +154,14 @@ func (a *app) offered(of offers) cobra.CompletionFunc {
 	}
 }
 
-// fixed are offers that are the same whatever stands before them.
-func fixed(list func() []offer) offers {
-	return func(*app, []string, string) []offer { return list() }
+// fixedCompletions are offers that are the same whatever stands before them.
+func fixedCompletions(list func() []completion) completer {
+	return func(*app, []string, string) []completion { return list() }
 }
 
-// first are offers of the first argument only.
-func first(of offers) offers {
-	return func(a *app, args []string, begun string) []offer {
+// firstArgOnly are offers of the first argument only.
+func firstArgOnly(of completer) completer {
+	return func(a *app, args []string, begun string) []completion {
 		if len(args) > 0 {
 			return nil
 		}
@@ -167,9 +169,9 @@ func first(of offers) offers {
 	}
 }
 
-// listed are offers of words with commas between: what stands before the last comma stays.
-func listed(of offers) offers {
-	return func(a *app, args []string, begun string) []offer {
+// commaCompletions are offers of words with commas between: what stands before the last comma stays.
+func commaCompletions(of completer) completer {
+	return func(a *app, args []string, begun string) []completion {
 		kept := begun[:strings.LastIndexByte(begun, ',')+1]
 		all := of(a, args, begun[len(kept):])
 		for i := range all {
@@ -179,74 +181,74 @@ func listed(of offers) offers {
 	}
 }
 
-func suffixed(all []offer, end string) []offer {
+func withSuffix(all []completion, end string) []completion {
 	for i := range all {
 		all[i].word += end
 	}
 	return all
 }
 
-func plainOffers(words []string) []offer {
-	return each(words, func(w string) offer { return offer{word: w} })
+func wordCompletions(words []string) []completion {
+	return mapSlice(words, func(w string) completion { return completion{word: w} })
 }
 
-func dialectOffers() []offer {
-	return each(providers.All, func(d dialect.Protocol) offer { return offer{d.Name, d.Title} })
+func protocolCompletions() []completion {
+	return mapSlice(providers.All, func(d dialect.Protocol) completion { return completion{d.Name, d.Title} })
 }
 
-func formatOffers() []offer {
-	return append(each(formats.All, func(f capture.Format) offer { return offer{formatName(f), f.Title} }),
-		offer{"auto", "what the first bytes tell"}, offer{"body", "one response as it was sent"})
+func formatCompletions() []completion {
+	return append(mapSlice(formats.All, func(f capture.Format) completion { return completion{formatName(f), f.Title} }),
+		completion{"auto", "what the first bytes tell"}, completion{"body", "one response as it was sent"})
 }
 
-func hostOffers() (all []offer) {
+func providerNameCompletions() (all []completion) {
 	for i := range host.All {
-		all = append(all, offer{host.All[i].Name, host.All[i].Title})
+		all = append(all, completion{host.All[i].Name, host.All[i].Title})
 	}
 	return all
 }
 
-func targetOffers() []offer {
-	return append(each(providers.Targets(), func(t *dialect.Target) offer { return offer{t.Name, t.Title} }), offer{"all", "every target"})
+func targetCompletions() []completion {
+	return append(mapSlice(providers.Targets(), func(t *dialect.Target) completion { return completion{t.Name, t.Title} }), completion{"all", "every target"})
 }
 
-func policyOffers() []offer {
-	all := []offer{{"all", "every policy"}, {"behaviours", "those named after what they do"}, {"clients", "those of clients"}}
+func policyCompletions() []completion {
+	all := []completion{{"all", "every policy"}, {"behaviours", "those named after what they do"}, {"clients", "those of clients"}}
 	for i := range replay.Policies {
-		all = append(all, offer{replay.Policies[i].Name, replay.Policies[i].Description})
+		all = append(all, completion{replay.Policies[i].Name, replay.Policies[i].Description})
 	}
 	return all
 }
 
-func codeOffers() []offer {
-	return each(byCode(providers.Findings()), func(d *stream.Diagnosis) offer { return offer{d.Code, d.Meaning} })
+func codeCompletions() []completion {
+	return mapSlice(byCode(providers.Findings()), func(d *stream.Diagnosis) completion { return completion{d.Code, d.Meaning} })
 }
 
-func faultOffers() []offer {
-	return each(bend.Faults(), func(f [2]string) offer { return offer{f[0], f[1]} })
+func faultCompletions() []completion {
+	return mapSlice(bend.Faults(), func(f [2]string) completion { return completion{f[0], f[1]} })
 }
 
-func demoOffers() []offer {
-	all := []offer{{tour, "all of these, one after the other"}}
-	return append(all, each(scenarios, func(s scenario) offer { return offer{s.name, s.shows} })...)
+func demoCompletions() []completion {
+	all := []completion{{tour, "all of these, one after the other"}}
+	return append(all, mapSlice(scenarios, func(s scenario) completion { return completion{s.name, s.shows} })...)
 }
 
-func clientOffers() (all []offer) {
+func clientCompletions() (all []completion) {
 	for _, p := range client.ProxySetups {
 		for _, name := range p.Commands {
-			all = append(all, offer{name, p.Title})
+			all = append(all, completion{name, p.Title})
 		}
 	}
 	return all
 }
 
-// providerOffers are hosts, and behind a slash the models of one.
-func (a *app) providerOffers(_ []string, begun string) []offer {
+// providerCompletions are hosts, and behind a slash the models of one.
+func (a *app) providerCompletions(_ []string, begun string) []completion {
 	name, _, slash := strings.Cut(begun, "/")
 	if !slash {
-		return hostOffers()
+		return providerNameCompletions()
 	}
-	return each(modelsAt(name), func(m string) offer { return offer{word: name + "/" + m} })
+	return mapSlice(modelsAt(name), func(m string) completion { return completion{word: name + "/" + m} })
 }
 
 // modelsAt are the models of a host, as far as the table of prices has them.
@@ -258,8 +260,8 @@ func modelsAt(name string) []string {
 	return price.Embedded().Models(h.Address)
 }
 
-// modelOffers are the models of the hosts that are asked.
-func (a *app) modelOffers(args []string, _ string) []offer {
+// modelCompletions are the models of the hosts that are asked.
+func (a *app) modelCompletions(args []string, _ string) []completion {
 	if len(args) == 0 {
 		return nil
 	}
@@ -267,26 +269,26 @@ func (a *app) modelOffers(args []string, _ string) []offer {
 	for name := range strings.SplitSeq(args[0], ",") {
 		all = append(all, modelsAt(name)...)
 	}
-	return plainOffers(all)
+	return wordCompletions(all)
 }
 
-// filterOffers are what the last word of a filter may become.
-func (a *app) filterOffers(_ []string, begun string) []offer {
+// filterCompletions are what the last word of a filter may become.
+func (a *app) filterCompletions(_ []string, begun string) []completion {
 	kept := begun[:strings.LastIndexAny(begun, " \t")+1]
 	_, all := filter.Complete(begun, nil)
-	return each(all, func(w string) offer { return offer{word: kept + strings.TrimPrefix(w, kept)} })
+	return mapSlice(all, func(w string) completion { return completion{word: kept + strings.TrimPrefix(w, kept)} })
 }
 
 // peekTime is how long files are looked into while somebody waits for a word to be completed.
 const peekTime = 2 * time.Second
 
-// toolOffers are the tools that are called in the files that were named.
-func (a *app) toolOffers(args []string, _ string) []offer {
+// toolCompletions are the tools that are called in the files that were named.
+func (a *app) toolCompletions(args []string, _ string) []completion {
 	ctx, cancel := context.WithTimeout(context.Background(), peekTime)
 	defer cancel()
 	names := map[string]bool{}
 	_ = a.eachSource(ctx, args, func(src capture.Source, _ string, in *providers.Inspector) error {
-		err := inspect(src, in, func() bool { return ctx.Err() == nil })
+		err := inspectSource(src, in, func() bool { return ctx.Err() == nil })
 		for _, t := range in.Session().Turns {
 			for _, c := range t.Calls {
 				names[c.Name] = true
@@ -300,5 +302,5 @@ func (a *app) toolOffers(args []string, _ string) []offer {
 		all = append(all, name)
 	}
 	slices.Sort(all)
-	return plainOffers(all)
+	return wordCompletions(all)
 }

@@ -55,7 +55,7 @@ func (a *app) configCommand() *cobra.Command {
 		RunE: func(*cobra.Command, []string) error {
 			path, err := configPath()
 			if err == nil {
-				a.stdout.linef("%s", path)
+				a.stdout.printLine("%s", path)
 			}
 			return err
 		},
@@ -64,7 +64,7 @@ func (a *app) configCommand() *cobra.Command {
 		Use: "config", Short: "What is always wanted: settings in a file", Long: configHelp,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usagef("config: no command %q\nthere are show, edit, check, path and theme", args[0])
+				return usageErrorf("config: no command %q\nthere are show, edit, check, path and theme", args[0])
 			}
 			return cmd.Help()
 		},
@@ -75,9 +75,9 @@ func (a *app) configCommand() *cobra.Command {
 	return all
 }
 
-// share gives 'config show' the flags of the settings that all commands share, so that one can see
+// shareFlags gives 'config show' the flags of the settings that all commands share, so that one can see
 // what becomes of them.
-func share(root *cobra.Command) {
+func shareFlags(root *cobra.Command) {
 	show, _, _ := root.Find([]string{"config", "show"})
 	for _, s := range allSettings(root) {
 		if s.table == "" {
@@ -93,26 +93,26 @@ func (a *app) showConfig(cmd *cobra.Command, origins bool) error {
 	if err != nil {
 		return err
 	}
-	a.stdout.linef("# %s%s", c.path, when(!c.there, ", which is not there"))
+	a.stdout.printLine("# %s%s", c.path, textIf(!c.there, ", which is not there"))
 	var wrong []error
 	table := ""
 	for _, s := range allSettings(cmd.Root()) {
 		if s.table != table {
 			table = s.table
-			a.stdout.linef("")
-			a.stdout.linef("[%s]", table)
+			a.stdout.printLine("")
+			a.stdout.printLine("[%s]", table)
 		}
-		if s.secret() {
-			a.stdout.linef("# %s: only as %s, which is %s", s.flag.Name, s.variable(), either(os.Getenv(s.variable()) == "", "not set", "set"))
+		if s.isSecret() {
+			a.stdout.printLine("# %s: only as %s, which is %s", s.flag.Name, s.envVariable(), ifElse(os.Getenv(s.envVariable()) == "", "not set", "set"))
 			continue
 		}
 		value, from := s.flag.DefValue, "default"
 		if s.flag.Changed {
 			value, from = tomlValue(s.flag, s.flag.Value.String()), "flag"
-		} else if err := a.set(s, &c); err != nil {
+		} else if err := a.applySetting(s, &c); err != nil {
 			wrong = append(wrong, err)
 			value = tomlValue(s.flag, value)
-		} else if o, set := a.origin[s.key()]; set {
+		} else if o, set := a.origin[s.configKey()]; set {
 			value, from = tomlValue(s.flag, s.flag.Value.String()), o.String()
 		} else {
 			value = tomlValue(s.flag, value)
@@ -121,16 +121,16 @@ func (a *app) showConfig(cmd *cobra.Command, origins bool) error {
 		if origins {
 			line = fmt.Sprintf("%-36s # %s", line, from)
 		}
-		a.stdout.linef("%s", line)
+		a.stdout.printLine("%s", line)
 	}
 	a.showKeys(&c, origins)
-	return a.told(&c, wrong)
+	return a.reportConfig(&c, wrong)
 }
 
 // showKeys writes the keys of the screen.
 func (a *app) showKeys(c *configuration, origins bool) {
-	a.stdout.linef("")
-	a.stdout.linef("[%s]", keysTable)
+	a.stdout.printLine("")
+	a.stdout.printLine("[%s]", keysTable)
 	for _, of := range ui.Actions() {
 		keys, from := []string(nil), "default"
 		for _, k := range of.Keys {
@@ -150,20 +150,20 @@ func (a *app) showKeys(c *configuration, origins bool) {
 		if slices.Contains(of.Keys, "ctrl+c") {
 			line = "# " + line
 		}
-		a.stdout.linef("%s", line)
+		a.stdout.printLine("%s", line)
 	}
 }
 
-// told tells what is wrong with the file, and has the run fail if something cannot be followed.
-func (a *app) told(c *configuration, wrong []error) error {
+// reportConfig tells what is wrong with the file, and has the run fail if something cannot be followed.
+func (a *app) reportConfig(c *configuration, wrong []error) error {
 	for _, o := range c.odd {
-		a.notef("%s: %s", c.at(o.Position), o.text)
+		a.printNote("%s: %s", c.positionText(o.Position), o.text)
 	}
 	for _, o := range c.bad {
-		wrong = append(wrong, usagef("%s: %s", c.at(o.Position), o.text))
+		wrong = append(wrong, usageErrorf("%s: %s", c.positionText(o.Position), o.text))
 	}
 	for _, err := range wrong {
-		a.fail(err)
+		a.failWith(err)
 	}
 	return nil
 }
@@ -199,20 +199,20 @@ func (a *app) checkConfig(root *cobra.Command) error {
 		return err
 	}
 	if !c.there {
-		a.stdout.linef("%s is not there: all is as it is built in", c.path)
+		a.stdout.printLine("%s is not there: all is as it is built in", c.path)
 		return nil
 	}
 	wrong := a.wrongIn(root, &c)
 	if len(c.odd)+len(wrong) == 0 {
-		a.stdout.linef("%s: nothing is wrong with it", c.path)
+		a.stdout.printLine("%s: nothing is wrong with it", c.path)
 	}
-	return a.told(&c, wrong)
+	return a.reportConfig(&c, wrong)
 }
 
 // wrongIn are the values of the file that cannot be followed.
 func (a *app) wrongIn(root *cobra.Command, c *configuration) (wrong []error) {
 	for _, s := range allSettings(root) {
-		if err := a.set(s, c); err != nil && a.origin[s.key()].place != "" {
+		if err := a.applySetting(s, c); err != nil && a.origin[s.configKey()].place != "" {
 			wrong = append(wrong, err)
 		}
 	}
@@ -238,12 +238,12 @@ func (a *app) editConfig(root *cobra.Command) error {
 		}
 		a.code = 0
 		if err := a.checkConfig(root); err != nil {
-			a.fail(err)
+			a.failWith(err)
 		}
 		if a.code == 0 || !isTerminal(a.stdin) {
 			return nil
 		}
-		a.stderr.linef("enter edits it again, q leaves it as it is")
+		a.stderr.printLine("enter edits it again, q leaves it as it is")
 		if !answers.Scan() || strings.HasPrefix(strings.TrimSpace(answers.Text()), "q") {
 			return nil
 		}
@@ -256,7 +256,7 @@ func blankConfig(root *cobra.Command) string {
 	b.WriteString("# Settings of toolscope, as they are built in: take the # away from what is to be different.\n# 'toolscope config --help' says how they are read.\n\n")
 	table := ""
 	for _, s := range allSettings(root) {
-		if s.secret() {
+		if s.isSecret() {
 			continue
 		}
 		if s.table != table {

@@ -21,16 +21,16 @@ func configureWith(t *testing.T, text string) string {
 // TestSettingsTable: each flag that is made a setting is there, no two have one key or one variable,
 // and the file that is begun with changes nothing.
 func TestSettingsTable(t *testing.T) {
-	root := new(app).command()
+	root := new(app).rootCommand()
 	all := allSettings(root)
 	keys, variables := map[string]bool{}, map[string]bool{configVariable: true}
 	for _, s := range all {
-		if keys[s.key()] || variables[s.variable()] {
-			t.Errorf("%s, %s is there twice", s.key(), s.variable())
+		if keys[s.configKey()] || variables[s.envVariable()] {
+			t.Errorf("%s, %s is there twice", s.configKey(), s.envVariable())
 		}
-		keys[s.key()], variables[s.variable()] = true, true
+		keys[s.configKey()], variables[s.envVariable()] = true, true
 		if cmd, _, err := root.Find([]string{s.table}); s.table != "" && (err != nil || cmd == root) {
-			t.Errorf("%s is of no command", s.key())
+			t.Errorf("%s is of no command", s.configKey())
 		}
 	}
 	for _, want := range []string{"theme", "prices", "kept-days", "proxy.listen", "check.fail-on", "serve.speed", "open.speed"} {
@@ -44,7 +44,7 @@ func TestSettingsTable(t *testing.T) {
 		t.Errorf("%v %v", err, found)
 	}
 	var c configuration
-	c.take(all, []byte(strings.ReplaceAll(blank, "\n# ", "\n"))) // the remarks are no TOML
+	c.loadSettings(all, []byte(strings.ReplaceAll(blank, "\n# ", "\n"))) // the remarks are no TOML
 	if len(c.bad) == 0 {
 		t.Error("words were read as settings")
 	}
@@ -158,13 +158,13 @@ func TestNoConfig(t *testing.T) {
 		}
 	}
 	configureWith(t, "no-record = true")
-	cmd, _, _ := new(app).command().Find([]string{"proxy"})
+	cmd, _, _ := new(app).rootCommand().Find([]string{"proxy"})
 	if err := cmd.ParseFlags([]string{"--record", "x"}); err != nil {
 		t.Fatal(err)
 	}
 	for _, s := range settingsOf(cmd) {
-		if out := crowdedOut(cmd, s); out != (s.key() == "no-record") {
-			t.Errorf("%s is crowded out by --record: %t", s.key(), out)
+		if out := crowdedOut(cmd, s); out != (s.configKey() == "no-record") {
+			t.Errorf("%s is crowded out by --record: %t", s.configKey(), out)
 		}
 	}
 	if err := cmd.ValidateFlagGroups(); err != nil {
@@ -245,7 +245,7 @@ func TestHomeInPaths(t *testing.T) {
 	command(t, nil, "demo", "cut")
 	wants(filepath.Join("in", "file.log"))
 	for text, want := range map[string]string{"~": home, "~x/y": "~x/y", "./~": "./~", "": ""} {
-		if got := atHome(text); got != want {
+		if got := expandHome(text); got != want {
 			t.Errorf("%q is %q, want %q", text, got, want)
 		}
 	}

@@ -19,9 +19,9 @@ import (
 	"toolscope/ui/settings"
 )
 
-// configured is where something is that the user configures: below XDG's folder, or what the system
+// inConfigFolder is where something is that the user configures: below XDG's folder, or what the system
 // has in place of it.
-func configured(name string) (string, error) {
+func inConfigFolder(name string) (string, error) {
 	dir := os.Getenv("XDG_CONFIG_HOME")
 	if !filepath.IsAbs(dir) {
 		var err error
@@ -32,8 +32,8 @@ func configured(name string) (string, error) {
 	return filepath.Join(dir, "toolscope", name), nil
 }
 
-// atHome is a path whose ~ is the user's home: shells see to that only at the beginning of a word.
-func atHome(path string) string {
+// expandHome is a path whose ~ is the user's home: shells see to that only at the beginning of a word.
+func expandHome(path string) string {
 	rest, ok := strings.CutPrefix(path, "~")
 	if home, err := os.UserHomeDir(); ok && err == nil && (rest == "" || os.IsPathSeparator(rest[0])) {
 		return home + rest
@@ -48,7 +48,7 @@ func configPath() (string, error) {
 	if path := os.Getenv(configVariable); path != "" {
 		return path, nil
 	}
-	return configured("config.toml")
+	return inConfigFolder("config.toml")
 }
 
 // A configuration is what the file has.
@@ -57,18 +57,18 @@ type configuration struct {
 	there  bool
 	values map[string]settings.Setting
 	keys   ui.UserKeys
-	odd    []oddity // what is not known, and is left out
-	bad    []oddity // what cannot be followed
+	odd    []configProblem // what is not known, and is left out
+	bad    []configProblem // what cannot be followed
 }
 
-// An oddity is something in the file, and what is to be said of it.
-type oddity struct {
+// An configProblem is something in the file, and what is to be said of it.
+type configProblem struct {
 	settings.Position
 	text string
 }
 
-// at is a place as editors and compilers write it.
-func (c *configuration) at(p settings.Position) string {
+// positionText is a place as editors and compilers write it.
+func (c *configuration) positionText(p settings.Position) string {
 	return fmt.Sprintf("%s:%d:%d", c.path, p.Line, p.Column)
 }
 
@@ -82,45 +82,45 @@ func readConfiguration(root *cobra.Command) (c configuration, err error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return c, nil
 	case err != nil:
-		return c, usagef("%s: %w", c.path, capture.WithoutPath(err))
+		return c, usageErrorf("%s: %w", c.path, capture.WithoutPath(err))
 	}
 	c.there = true
-	c.take(allSettings(root), data)
+	c.loadSettings(allSettings(root), data)
 	return c, nil
 }
 
-// take takes what a file holds.
-func (c *configuration) take(known []setting, data []byte) {
+// loadSettings takes what a file holds.
+func (c *configuration) loadSettings(known []configSetting, data []byte) {
 	found, err := settings.Read(data)
 	if wrong := (*settings.SyntaxError)(nil); errors.As(err, &wrong) {
-		c.bad = append(c.bad, oddity{wrong.Position, wrong.What})
+		c.bad = append(c.bad, configProblem{wrong.Position, wrong.What})
 	}
 	c.values, c.keys = map[string]settings.Setting{}, ui.UserKeys{}
 	for _, s := range found {
 		if s.Table == keysTable {
-			c.key(s)
+			c.setKeys(s)
 			continue
 		}
-		i := slices.IndexFunc(known, func(k setting) bool { return k.key() == s.Name() })
-		switch here := i >= 0 && !known[i].secret(); {
+		i := slices.IndexFunc(known, func(k configSetting) bool { return k.configKey() == s.Name() })
+		switch here := i >= 0 && !known[i].isSecret(); {
 		case (here || i < 0) && holdsSecret(s.Value) && !namesSecret.MatchString(s.Key):
-			c.bad = append(c.bad, oddity{s.Position, s.Name() + ": that looks like a secret\nkeys are read from the environment, never from a file: take it out"})
+			c.bad = append(c.bad, configProblem{s.Position, s.Name() + ": that looks like a secret\nkeys are read from the environment, never from a file: take it out"})
 		case here:
 			c.values[s.Name()] = s
 		case i >= 0 || namesSecret.MatchString(s.Key):
-			c.bad = append(c.bad, oddity{s.Position, fmt.Sprintf("%s: secrets are not read from a file\nthe environment has them: %s", s.Name(), variableFor(s, known))})
+			c.bad = append(c.bad, configProblem{s.Position, fmt.Sprintf("%s: secrets are not read from a file\nthe environment has them: %s", s.Name(), variableFor(s, known))})
 		default:
-			c.odd = append(c.odd, oddity{s.Position, unknownKey(s, known)})
+			c.odd = append(c.odd, configProblem{s.Position, unknownKey(s, known)})
 		}
 	}
-	c.clash(found)
+	c.findClash(found)
 }
 
 // keysTable is the part of the file that has the keys of the screen.
 const keysTable = "keys"
 
-// key takes the keys of an action.
-func (c *configuration) key(s settings.Setting) {
+// setKeys takes the keys of an action.
+func (c *configuration) setKeys(s settings.Setting) {
 	keys, ok := []string(nil), true
 	switch v := s.Value.(type) {
 	case string:
@@ -134,14 +134,14 @@ func (c *configuration) key(s settings.Setting) {
 		ok = false
 	}
 	if !ok {
-		c.bad = append(c.bad, oddity{s.Position, s.Name() + ": wanted is a key in quotes, or a list of keys"})
+		c.bad = append(c.bad, configProblem{s.Position, s.Name() + ": wanted is a key in quotes, or a list of keys"})
 		return
 	}
 	err := c.keys.Set(s.Key, keys)
 	if err == nil {
 		return
 	}
-	odd := oddity{s.Position, s.Name() + ": " + err.Error()}
+	odd := configProblem{s.Position, s.Name() + ": " + err.Error()}
 	if errors.Is(err, ui.ErrNoAction) {
 		c.odd = append(c.odd, odd)
 	} else {
@@ -149,12 +149,12 @@ func (c *configuration) key(s settings.Setting) {
 	}
 }
 
-// clash finds two actions that have one key.
-func (c *configuration) clash(found []settings.Setting) {
+// findClash finds two actions that have one key.
+func (c *configuration) findClash(found []settings.Setting) {
 	text, names := c.keys.Clash()
 	for _, s := range found {
 		if s.Table == keysTable && text != "" && (s.Key == names[0] || s.Key == names[1]) {
-			c.bad = append(c.bad, oddity{s.Position, s.Name() + ": " + text})
+			c.bad = append(c.bad, configProblem{s.Position, s.Name() + ": " + text})
 			return
 		}
 	}
@@ -170,10 +170,10 @@ func holdsSecret(value any) bool {
 }
 
 // variableFor is the variable of the environment that a secret belongs in.
-func variableFor(s settings.Setting, known []setting) string {
+func variableFor(s settings.Setting, known []configSetting) string {
 	for _, k := range known {
-		if k.secret() && k.flag.Name == s.Key {
-			return k.variable()
+		if k.isSecret() && k.flag.Name == s.Key {
+			return k.envVariable()
 		}
 	}
 	name := strings.ToUpper(strings.NewReplacer(".", "_", "-", "_").Replace(s.Name()))
@@ -190,15 +190,15 @@ func variableFor(s settings.Setting, known []setting) string {
 
 // unknownKey says that there is no such key, and which may have been meant: one of that name in
 // another table, or one that is written alike.
-func unknownKey(s settings.Setting, known []setting) string {
+func unknownKey(s settings.Setting, known []configSetting) string {
 	var names, near []string
 	for _, k := range known {
-		if k.secret() {
+		if k.isSecret() {
 			continue
 		}
-		names = append(names, k.key())
+		names = append(names, k.configKey())
 		if k.flag.Name == s.Key {
-			near = append(near, k.key())
+			near = append(near, k.configKey())
 		}
 	}
 	if len(near) == 0 {

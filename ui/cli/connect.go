@@ -49,7 +49,7 @@ func (a *app) connectCommand() *cobra.Command {
 	var f connectFlags
 	cmd := &cobra.Command{
 		Use: "connect PROVIDER[,PROVIDER…] [PROMPT…|-]", Short: "Send a request and watch the answer", Long: connectHelp,
-		RunE: func(cmd *cobra.Command, args []string) error { return a.connect(cmd.Context(), args, &f) },
+		RunE: func(cmd *cobra.Command, args []string) error { return a.runConnect(cmd.Context(), args, &f) },
 	}
 	to := cmd.Flags()
 	to.StringVar(&f.model, "model", "", "the model to ask, where PROVIDER does not say")
@@ -64,28 +64,28 @@ func (a *app) connectCommand() *cobra.Command {
 	to.DurationVar(&f.timeout, "timeout", answerWait, "how long to wait for the first byte of the answer")
 	a.liveFlags(cmd, &f.liveFlags)
 	asPaths(to, "tools", "request")
-	settle(to, "connect", "model", "tools", "system", "max-tokens", "timeout", "format")
+	markSettings(to, "connect", "model", "tools", "system", "max-tokens", "timeout", "format")
 	return cmd
 }
 
-// connect sends what the command line asks for and shows what comes.
-func (a *app) connect(ctx context.Context, args []string, f *connectFlags) error {
-	prices, p, screen, err := a.outlook(&f.liveFlags)
+// runConnect sends what the command line asks for and shows what comes.
+func (a *app) runConnect(ctx context.Context, args []string, f *connectFlags) error {
+	prices, p, screen, err := a.outputOptions(&f.liveFlags)
 	if err != nil {
 		return err
 	}
-	queries, err := a.queries(args, f)
+	queries, err := a.buildRequests(args, f)
 	if err != nil {
 		return err
 	}
 	for _, q := range queries {
 		if q.exposed {
-			a.notef("%s: the key goes to another machine unencrypted: https:// would hide it", q.label)
+			a.printNote("%s: the key goes to another machine unencrypted: https:// would hide it", q.label)
 		}
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	l, err := a.live("toolscope connect", &f.liveFlags)
+	l, err := a.startLive("toolscope connect", &f.liveFlags)
 	if err != nil {
 		return err
 	}
@@ -93,85 +93,85 @@ func (a *app) connect(ctx context.Context, args []string, f *connectFlags) error
 	for _, q := range queries {
 		l.redactor.Header(q.header)
 	}
-	ask := func() { l.fill(sendAll(ctx, queries, l.began, f.timeout)) }
+	ask := func() { l.fillFrom(sendAll(ctx, queries, l.began, f.timeout)) }
 	if !screen {
 		go ask()
 		return a.printAnswers(l, cancel, p)
 	}
-	seen := new(witness)
-	l.seen = seen.see
-	o := ui.Options{Source: list(each(queries, func(q query) string { return q.label })...), Inbox: l.shown, Prices: prices, Status: l.words}
-	a.said = map[string]*connectFlags{}
+	seen := new(failureWatch)
+	l.seen = seen.addRecord
+	o := ui.Options{Source: joinCommas(mapSlice(queries, func(q preparedRequest) string { return q.label })...), Inbox: l.shown, Prices: prices, Status: l.statusNotes}
+	a.providerFlags = map[string]*connectFlags{}
 	for _, q := range queries {
-		a.said[q.host.Name] = f
+		a.providerFlags[q.host.Name] = f
 	}
-	go l.ring(ctx)
-	err = a.show(o, ask)
+	go l.wakeScreen(ctx)
+	err = a.showScreen(o, ask)
 	cancel()
-	a.tellFailures(seen.end())
+	a.reportFailures(seen.listFailures())
 	return err
 }
 
 // printAnswers prints the turns of each provider as they end. The first signal cancels the
 // requests: what came until then is printed.
-func (a *app) printAnswers(l *live, cancel func(), p printer) error {
+func (a *app) printAnswers(l *liveInput, cancel func(), p printer) error {
 	defer quitQuietly()()
 	caught, stop := a.catchEnd()
 	defer stop()
 	in := new(providers.Inspector)
 	printed := make(chan error, 1)
-	l.start(here)
+	l.start(callDirect)
 	go func() { printed <- l.printTurns(a, in, "-", p, func(error) { cancel() }) }()
-	signalled, err := a.until(printed, caught)
+	signalled, err := a.waitForEnd(printed, caught)
 	if signalled {
 		cancel()
 		<-printed
 	} else if err == nil {
-		a.tellFailures(failures(in))
+		a.reportFailures(failedResponses(in))
 	}
 	return err
 }
 
-// tellFailures says what went wrong with each provider, in its own words.
-func (a *app) tellFailures(list []string) {
+// reportFailures says what went wrong with each provider, in its own words.
+func (a *app) reportFailures(list []string) {
 	for _, what := range list {
-		a.complain(errors.New(what))
+		a.printError(errors.New(what))
 		a.code = max(a.code, 1)
 	}
 }
 
-// A witness looks at records on their way to the screen, to be asked afterwards what failed.
-type witness struct {
+// A failureWatch looks at records on their way to the screen, to be asked afterwards what failed.
+type failureWatch struct {
 	mu sync.Mutex
 	in providers.Inspector
 }
 
-func (w *witness) see(r capture.Record) {
+func (w *failureWatch) addRecord(r capture.Record) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.in.Write(coreRecord(r))
 }
 
-// end is what failed until now. Answers that have not ended yet have not failed: the user left
+// listFailures is what failed until now. Answers that have not ended yet have not failed: the user left
 // them.
-func (w *witness) end() []string {
+func (w *failureWatch) listFailures() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return failures(&w.in)
+	return failedResponses(&w.in)
 }
 
-// failures are the answers that failed, a text each: the provider, the HTTP status, and the words
+// failedResponses are the answers that failed, a text each: the provider, the HTTP status, and the words
 // it has for that.
-func failures(in *providers.Inspector) (list []string) {
+func failedResponses(in *providers.Inspector) (list []string) {
 	for _, x := range in.Exchanges() {
-		if words := failure(in, x); x.Ended && words != "" {
+		if words := failureText(in, x); x.Ended && words != "" {
 			list = append(list, x.Head.File+": "+words)
 		}
 	}
 	return list
 }
 
-func failure(in *providers.Inspector, x *providers.Exchange) string {
+func failureText(in *providers.Inspector, x *providers.Exchange) string {
 	words, done := "", false
 	for _, t := range in.Session().Turns {
 		if t.Exchange != x.Number {
@@ -213,5 +213,5 @@ func retryAfter(h map[string][]string) string {
 	if v == "" {
 		return ""
 	}
-	return " (retry after " + v + when(strings.Trim(v, "0123456789.") == "", " s") + ")"
+	return " (retry after " + v + textIf(strings.Trim(v, "0123456789.") == "", " s") + ")"
 }

@@ -11,33 +11,33 @@ import (
 	"toolscope/stream/count"
 )
 
-// count writes of every file how many lines it has and about how many answers, without reading them.
-func (a *app) count(ctx context.Context, paths []string) error {
-	to := a.stdout.buffered()
+// countFiles writes of every file how many lines it has and about how many answers, without reading them.
+func (a *app) countFiles(ctx context.Context, paths []string) error {
+	to := a.stdout.withBuffer()
 	for _, path := range paths {
 		if path == "-" {
-			return usagef("--count: standard input must be read to be counted: --summary does")
+			return usageErrorf("--count: standard input must be read to be counted: --summary does")
 		}
 		if fleet.IsAddress(path) {
-			return usagef("--count: what a hub has must be read to be counted: --summary does")
+			return usageErrorf("--count: what a hub has must be read to be counted: --summary does")
 		}
 		files, left, err := capture.Find([]string{path})
 		for _, text := range left {
-			a.notef("%s", text)
+			a.printNote("%s", text)
 		}
 		if err != nil {
-			a.fail(err)
+			a.failWith(err)
 		}
 		for _, f := range files {
 			n, err := capture.Survey(ctx, f.Path, formats.Marks(), runtime.GOMAXPROCS(0))
 			if err != nil {
-				a.fail(err)
+				a.failWith(err)
 				continue
 			}
 			if a.format == "jsonl" {
-				to.object(countObject(f.Path, n))
+				to.writeObject(countObject(f.Path, n))
 			} else {
-				to.linef("%s: %s", f.Path, countText(n))
+				to.printLine("%s: %s", f.Path, countText(n))
 			}
 		}
 	}
@@ -56,8 +56,8 @@ func countText(n capture.FileSurvey) string {
 	return fmt.Sprintf("about %s, %s", count.Of(int(n.Responses), "answer"), size)
 }
 
-func countObject(path string, n capture.FileSurvey) *object {
-	var o object
+func countObject(path string, n capture.FileSurvey) *jsonObject {
+	var o jsonObject
 	o.text("type", "count")
 	o.text("file", path)
 	o.int("bytes", int(n.Bytes))

@@ -69,11 +69,11 @@ func endless(then func()) capture.Source {
 
 // runBug is the program with a bug.
 func runBug(name string) int {
-	a := &app{ending: newEnding(), stdin: os.Stdin, output: os.Stdout, stderr: lines{os.Stderr}}
+	a := &app{ending: newShutdown(), stdin: os.Stdin, output: os.Stdout, stderr: lineWriter{os.Stderr}}
 	o, src := bugs[name].run()
 	in := fileInbox()
 	o.Source, o.Inbox = "a bug", in
-	return a.end(a.play(o, func() { in.fill(src) }, catchSignals(a.ending), nil))
+	return a.finishRun(a.runScreen(o, func() { in.fillFrom(src) }, catchSignals(a.ending), nil))
 }
 
 // TestPanics: wherever a bug shows, the terminal is as it was, and the stack is in a file that only

@@ -46,7 +46,7 @@ seen, and that toolscope did it: nobody else is blamed.
 What came after the moment is left out, of all that was going on; what was still
 open is ended there. Codings of bodies, as gzip, are undone.
 
-` + page(cutTable),
+` + helpPage(cutTable),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			paths, err := a.somePaths(cmd, args, "FILE")
 			if err != nil {
@@ -54,10 +54,10 @@ open is ended there. Codings of bodies, as gzip, are undone.
 			}
 			for _, flag := range []string{"turn", "call", "at-delta"} {
 				if n, _ := cmd.Flags().GetInt(flag); n < 1 && cmd.Flags().Changed(flag) {
-					return usagef("--%s %d: they are counted from 1", flag, n)
+					return usageErrorf("--%s %d: they are counted from 1", flag, n)
 				}
 			}
-			return a.cut(cmd.Context(), paths, f)
+			return a.runCut(cmd.Context(), paths, f)
 		},
 	}
 	to := cmd.Flags()
@@ -72,39 +72,39 @@ open is ended there. Codings of bodies, as gzip, are undone.
 }
 
 // cutTable tells of the faults that a capture can get.
-func cutTable(l lines) {
-	l.prose("", "Faults, in the order in which those that are combined take effect:")
-	l.prose("", "")
+func cutTable(l lineWriter) {
+	l.writeWrapped("", "Faults, in the order in which those that are combined take effect:")
+	l.writeWrapped("", "")
 	for _, f := range bend.Faults() {
-		if f[0] != answering {
-			l.prose(fmt.Sprintf("  %-16s ", f[0]), f[1])
+		if f[0] != statusFault {
+			l.writeWrapped(fmt.Sprintf("  %-16s ", f[0]), f[1])
 		}
 	}
 }
 
-// answering is the fault that has nothing to do with what was recorded.
-const answering = "status=CODE"
+// statusFault is the fault that has nothing to do with what was recorded.
+const statusFault = "status=CODE"
 
-func (f *cutFlags) check(paths []string) error {
-	asked := when(f.delta > 0, "--at-delta") + when(f.ms != "", "--at-ms") + when(len(f.faults.faults) > 0, "--fault")
+func (f *cutFlags) checkArgs(paths []string) error {
+	asked := textIf(f.delta > 0, "--at-delta") + textIf(f.ms != "", "--at-ms") + textIf(len(f.faults.faults) > 0, "--fault")
 	switch {
 	case len(paths) != 1:
-		return usagef("cut: one FILE at a time, got %d", len(paths))
+		return usageErrorf("cut: one FILE at a time, got %d", len(paths))
 	case asked == "":
-		return usagef("cut: where?\n--at-delta N, --at-ms T, or --fault FAULT for what goes wrong")
+		return usageErrorf("cut: where?\n--at-delta N, --at-ms T, or --fault FAULT for what goes wrong")
 	case asked != "--at-delta" && asked != "--at-ms" && asked != "--fault":
-		return usagef("cut: one of --at-delta, --at-ms and --fault")
+		return usageErrorf("cut: one of --at-delta, --at-ms and --fault")
 	case f.out == "":
-		return usagef("cut: where to?\n-o FILE, a new one, or -o - for standard output")
+		return usageErrorf("cut: where to?\n-o FILE, a new one, or -o - for standard output")
 	case f.call > 0 && f.delta == 0:
-		return usagef("--call is about --at-delta")
+		return usageErrorf("--call is about --at-delta")
 	}
 	return nil
 }
 
-// cut writes what is left of one source.
-func (a *app) cut(ctx context.Context, paths []string, f cutFlags) error {
-	if err := f.check(paths); err != nil {
+// runCut writes what is left of one source.
+func (a *app) runCut(ctx context.Context, paths []string, f cutFlags) error {
+	if err := f.checkArgs(paths); err != nil {
 		return err
 	}
 	faults, err := f.faults.parse()
@@ -112,32 +112,32 @@ func (a *app) cut(ctx context.Context, paths []string, f cutFlags) error {
 		return err
 	}
 	if slices.ContainsFunc(faults, func(f bend.Fault) bool { return f.Is("status") }) {
-		return usagef("--fault status: a capture has its answers already; serve and proxy have that fault")
+		return usageErrorf("--fault status: a capture has its answers already; serve and proxy have that fault")
 	}
 	if _, there := os.Lstat(f.out); f.out != "-" && there == nil {
 		return fmt.Errorf("-o %s: there is one already; cut writes a new one", f.out)
 	}
 	if f.out == "-" && isTerminal(a.output) {
-		return usagef("cut: a capture is not for a terminal\n-o FILE, or a pipe")
+		return usageErrorf("cut: a capture is not for a terminal\n-o FILE, or a pipe")
 	}
 	a.reading.flag = "from"
-	prepare, err := a.reading.prepare()
+	prepare, err := a.reading.inspectorSetup()
 	if err != nil {
 		return err
 	}
-	src, err := a.source(ctx, paths[0])
+	src, err := a.openSource(ctx, paths[0])
 	if err != nil {
 		return err
 	}
 	in, records := new(providers.Inspector), []capture.Record(nil)
 	prepare(in)
-	err = inspect(changed(undone(a.judged(src)), func(r *capture.Record) { records = append(records, *r) }), in, func() bool { return true })
+	err = inspectSource(mapSource(decodedSource(a.failOnDamage(src)), func(r *capture.Record) { records = append(records, *r) }), in, func() bool { return true })
 	if err != nil {
 		return err
 	}
 	kept := slices.Values(records)
 	if len(faults) > 0 {
-		records, err = a.bent(records, faults, f.turn, in)
+		records, err = a.injectFaults(records, faults, f.turn, in)
 		kept = slices.Values(records)
 	} else {
 		kept, err = f.upTo(kept, in, paths[0])
@@ -157,11 +157,11 @@ func (f *cutFlags) upTo(records iter.Seq[capture.Record], in *providers.Inspecto
 	if err != nil {
 		return nil, err
 	}
-	n, err := f.moment(in, t)
+	n, err := f.cutEvent(in, t)
 	if err != nil {
 		return nil, err
 	}
-	return stopped(records, in.View().At(n).Offsets()), nil
+	return recordsUntil(records, in.View().At(n).Offsets()), nil
 }
 
 // turnOf is the turn that the flags name, or else the first that has a call, or the first.
@@ -175,18 +175,18 @@ func (f *cutFlags) turnOf(in *providers.Inspector, path string) (*stream.Turn, e
 	case len(all) == 0:
 		return nil, fmt.Errorf("%s: nothing in it is recognised", path)
 	case i >= len(all):
-		return nil, usagef("--turn %d: %s has %s", f.turn, path, count.Of(len(all), "turn"))
+		return nil, usageErrorf("--turn %d: %s has %s", f.turn, path, count.Of(len(all), "turn"))
 	}
 	return all[i], nil
 }
 
-// moment is how many events there were at the moment that the flags name.
-func (f *cutFlags) moment(in *providers.Inspector, t *stream.Turn) (int, error) {
+// cutEvent is how many events there were at the moment that the flags name.
+func (f *cutFlags) cutEvent(in *providers.Inspector, t *stream.Turn) (int, error) {
 	if f.ms != "" {
 		ms, err := strconv.ParseFloat(f.ms, 64)
 		switch {
 		case err != nil || !(ms >= 0):
-			return 0, usagef("--at-ms %q: a number of milliseconds", f.ms)
+			return 0, usageErrorf("--at-ms %q: a number of milliseconds", f.ms)
 		case t.OpenedAt < 0:
 			return 0, errors.New("--at-ms: the source does not tell when what came\n--at-delta N counts")
 		}
@@ -194,23 +194,23 @@ func (f *cutFlags) moment(in *providers.Inspector, t *stream.Turn) (int, error) 
 	}
 	number := max(f.call, 1)
 	if number > len(t.Calls) {
-		return 0, usagef("--at-delta: turn %d has %s", t.Number+1, count.Of(len(t.Calls), "call"))
+		return 0, usageErrorf("--at-delta: turn %d has %s", t.Number+1, count.Of(len(t.Calls), "call"))
 	}
 	c := t.Calls[number-1]
 	if f.delta > c.Deltas() {
-		return 0, usagef("--at-delta %d: %s of turn %d has %s", f.delta, c.Name, t.Number+1, count.Of(c.Deltas(), "delta"))
+		return 0, usageErrorf("--at-delta %d: %s of turn %d has %s", f.delta, c.Name, t.Number+1, count.Of(c.Deltas(), "delta"))
 	}
 	return in.View().AfterEvent(int(c.DeltaEvent(f.delta - 1))), nil
 }
 
-// undone is a source whose bodies have their codings undone: so a place in a body is one in what is
+// decodedSource is a source whose bodies have their codings undone: so a place in a body is one in what is
 // kept of it. What cannot be undone stays as it is.
-func undone(src capture.Source) capture.Source {
+func decodedSource(src capture.Source) capture.Source {
 	return func(yield func(capture.Record, error) bool) {
 		chains := map[int]*coding.Chain{}
 		for r, err := range src {
 			if err == nil && r.Side == capture.Response {
-				r = undo(chains, r)
+				r = decodeRecord(chains, r)
 			}
 			if !yield(r, err) {
 				return
@@ -219,7 +219,7 @@ func undone(src capture.Source) capture.Source {
 	}
 }
 
-func undo(chains map[int]*coding.Chain, r capture.Record) capture.Record {
+func decodeRecord(chains map[int]*coding.Chain, r capture.Record) capture.Record {
 	if r.Head != nil && len(r.Head.Header) > 0 {
 		chain, err := coding.New(r.Head.Header)
 		if err == nil && chain != nil {

@@ -24,7 +24,7 @@ func inspected(t *testing.T, data []byte) *providers.Inspector {
 		t.Fatal(err)
 	}
 	in := new(providers.Inspector)
-	if err := inspect(src, in, func() bool { return true }); err != nil {
+	if err := inspectSource(src, in, func() bool { return true }); err != nil {
 		t.Fatal(err)
 	}
 	return in

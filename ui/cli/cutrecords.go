@@ -15,9 +15,9 @@ import (
 	"toolscope/stream"
 )
 
-// stopped is records up to where each exchange was at a moment; what had begun and not ended ends
+// recordsUntil is records up to where each exchange was at a moment; what had begun and not ended ends
 // there, as by toolscope.
-func stopped(records iter.Seq[capture.Record], stops map[int]providers.ExchangeOffset) iter.Seq[capture.Record] {
+func recordsUntil(records iter.Seq[capture.Record], stops map[int]providers.ExchangeOffset) iter.Seq[capture.Record] {
 	return func(yield func(capture.Record) bool) {
 		s := stopper{stops: stops, came: map[capture.Stream]int64{}, at: capture.NoTime}
 		for _, stop := range stops {
@@ -81,8 +81,8 @@ func (s *stopper) upTo(r capture.Record) (capture.Record, bool) {
 	return r, true
 }
 
-// bending is what is done to one response.
-type bending struct {
+// faultyResponse is what is done to one response.
+type faultyResponse struct {
 	*bend.Injector
 	faults []bend.Fault
 	noted  int // which record says so, -1 for none yet
@@ -91,9 +91,9 @@ type bending struct {
 	over   bool
 }
 
-// bent is records whose responses have faults in them: those of one turn, or all. Which of them a
+// injectFaults is records whose responses have faults in them: those of one turn, or all. Which of them a
 // fault changed only its end tells.
-func (a *app) bent(records []capture.Record, faults []bend.Fault, turn int, in *providers.Inspector) (out []capture.Record, err error) {
+func (a *app) injectFaults(records []capture.Record, faults []bend.Fault, turn int, in *providers.Inspector) (out []capture.Record, err error) {
 	only := 0
 	if turn > 0 {
 		t, err := (&cutFlags{turn: turn}).turnOf(in, "it")
@@ -102,38 +102,38 @@ func (a *app) bent(records []capture.Record, faults []bend.Fault, turn int, in *
 		}
 		only = t.Exchange
 	}
-	set, all := bend.NewSet(faults), map[int]*bending{}
+	set, all := bend.NewSet(faults), map[int]*faultyResponse{}
 	for _, r := range records {
 		if r.Side != capture.Response || only > 0 && r.Exchange != only || r.OfSource() {
 			out = append(out, r)
 			continue
 		}
 		if all[r.Exchange] == nil {
-			all[r.Exchange] = newBending(set.ForNext(), in.Exchange(r.Exchange))
+			all[r.Exchange] = newFaultyResponse(set.ForNext(), in.Exchange(r.Exchange))
 		}
-		out = a.bend(out, all[r.Exchange], set, r)
+		out = a.appendFaulty(out, all[r.Exchange], set, r)
 	}
 	for _, x := range slices.Sorted(maps.Keys(all)) { // of which the source does not tell the end
 		if b := all[x]; !b.over {
-			out = a.endBending(out, b, set)
+			out = a.endFaultyResponse(out, b, set)
 		}
 	}
 	return out, nil
 }
 
-func newBending(faults []bend.Fault, x *providers.Exchange) *bending {
+func newFaultyResponse(faults []bend.Fault, x *providers.Exchange) *faultyResponse {
 	if x != nil && x.Framing == "WebSocket messages" {
-		return &bending{Injector: bend.NewMessages(faults), faults: faults, noted: -1}
+		return &faultyResponse{Injector: bend.NewMessages(faults), faults: faults, noted: -1}
 	}
 	header := map[string][]string{}
 	if x != nil {
 		header = x.Head.Header
 	}
-	return &bending{Injector: bend.New(faults, header, false), faults: faults, noted: -1}
+	return &faultyResponse{Injector: bend.New(faults, header, false), faults: faults, noted: -1}
 }
 
-// bend adds what becomes of a record.
-func (a *app) bend(out []capture.Record, b *bending, set *bend.Set, r capture.Record) []capture.Record {
+// appendFaulty adds what becomes of a record.
+func (a *app) appendFaulty(out []capture.Record, b *faultyResponse, set *bend.Set, r capture.Record) []capture.Record {
 	if b.over {
 		return out
 	}
@@ -143,11 +143,11 @@ func (a *app) bend(out []capture.Record, b *bending, set *bend.Set, r capture.Re
 	if r.Head != nil || r.Note != "" || r.Lost > 0 {
 		out = append(out, r)
 	}
-	if out = b.add(out, pieces); b.BreaksHere() {
+	if out = b.appendChunks(out, pieces); b.BreaksHere() {
 		end.End, end.By, end.Why = capture.EndCut, capture.Toolscope, providers.EndedHere
 	}
 	if end.End != "" {
-		out = a.endBending(out, b, set)
+		out = a.endFaultyResponse(out, b, set)
 		if end.At >= 0 {
 			end.At += b.late
 		}
@@ -156,8 +156,8 @@ func (a *app) bend(out []capture.Record, b *bending, set *bend.Set, r capture.Re
 	return out
 }
 
-// add adds pieces of a response. The first says that it is bent.
-func (b *bending) add(out []capture.Record, pieces []bend.OutChunk) []capture.Record {
+// appendChunks adds pieces of a response. The first says that it is bent.
+func (b *faultyResponse) appendChunks(out []capture.Record, pieces []bend.OutChunk) []capture.Record {
 	for _, p := range pieces {
 		b.late += p.Pause
 		one := capture.Record{Exchange: b.last.Exchange, At: b.last.At, Data: bytes.Clone(p.Data)}
@@ -166,29 +166,29 @@ func (b *bending) add(out []capture.Record, pieces []bend.OutChunk) []capture.Re
 		}
 		if b.noted < 0 {
 			b.noted = len(out)
-			one.Note = b.note(nil)
+			one.Note = b.faultNote(nil)
 		}
 		out = append(out, one)
 	}
 	return out
 }
 
-// endBending adds the last of a response, and says of which faults nothing came.
-func (a *app) endBending(out []capture.Record, b *bending, set *bend.Set) []capture.Record {
+// endFaultyResponse adds the last of a response, and says of which faults nothing came.
+func (a *app) endFaultyResponse(out []capture.Record, b *faultyResponse, set *bend.Set) []capture.Record {
 	last, unfit := b.Close()
 	b.over = true
 	for _, u := range unfit {
 		set.GiveBack(u.Fault)
-		a.notef("--fault %s does nothing to exchange %d: %s", u.Fault, b.last.Exchange, u.Why)
+		a.printNote("--fault %s does nothing to exchange %d: %s", u.Fault, b.last.Exchange, u.Why)
 	}
-	if out = b.add(out, last); b.noted >= 0 {
-		out[b.noted].Note = b.note(unfit)
+	if out = b.appendChunks(out, last); b.noted >= 0 {
+		out[b.noted].Note = b.faultNote(unfit)
 	}
 	return out
 }
 
-// note says which faults the response has, "" for none.
-func (b *bending) note(unfit []bend.Unused) string {
+// faultNote says which faults the response has, "" for none.
+func (b *faultyResponse) faultNote(unfit []bend.Unused) string {
 	words := ""
 	for _, f := range b.faults {
 		if !slices.ContainsFunc(unfit, func(u bend.Unused) bool { return u.Fault.String() == f.String() }) {
@@ -241,7 +241,7 @@ func cutView(v *providers.View) ([]byte, error) {
 	if err := v.EachRecord(func(r stream.Record) { records = append(records, captureRecord(r)) }); err != nil {
 		return nil, err
 	}
-	src := undone(func(yield func(capture.Record, error) bool) {
+	src := decodedSource(func(yield func(capture.Record, error) bool) {
 		for _, r := range records {
 			if !yield(r, nil) {
 				return
@@ -249,7 +249,7 @@ func cutView(v *providers.View) ([]byte, error) {
 		}
 	})
 	var out bytes.Buffer
-	err := writeRecords(&out, stopped(func(yield func(capture.Record) bool) {
+	err := writeRecords(&out, recordsUntil(func(yield func(capture.Record) bool) {
 		for r := range src {
 			if !yield(r) {
 				return

@@ -51,7 +51,7 @@ func (a *app) demoCommand() *cobra.Command {
 				a.listDemos()
 				return nil
 			case len(args) > 1:
-				return usagef("demo: one SCENARIO, got %d", len(args))
+				return usageErrorf("demo: one SCENARIO, got %d", len(args))
 			case save != "":
 				return a.saveDemos(save, cmp.Or(append(args, tour)...))
 			case len(args) == 1:
@@ -63,15 +63,15 @@ func (a *app) demoCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&list, "list", false, "list the scenarios")
 	cmd.Flags().StringVar(&save, "save", "", "write the scenarios as captures into this `FOLDER`, to try things with")
 	cmd.Flags().Float64Var(&a.speed, "speed", 0, "0.25 to 16 times as fast")
-	settle(cmd.Flags(), "demo", "speed")
+	markSettings(cmd.Flags(), "demo", "speed")
 	a.flags.add(cmd.Flags())
 	return cmd
 }
 
 func (a *app) listDemos() {
-	a.stdout.linef("  %-12s %s", tour, "all of these but "+byName+", with what there is to say of each")
+	a.stdout.printLine("  %-12s %s", tour, "all of these but "+byName+", with what there is to say of each")
 	for _, s := range scenarios {
-		a.stdout.linef("  %-12s %s", s.name, s.shows)
+		a.stdout.printLine("  %-12s %s", s.name, s.shows)
 	}
 }
 
@@ -79,11 +79,11 @@ func (a *app) listDemos() {
 func (a *app) playDemo(ctx context.Context, name string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	prices, err := a.prices()
+	prices, err := a.loadPrices()
 	if err != nil {
 		return err
 	}
-	src, err := demo(ctx, name)
+	src, err := demoSource(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -96,15 +96,15 @@ func (a *app) playDemo(ctx context.Context, name string) error {
 		return nil
 	}
 	o := ui.Options{Source: "demo " + name, Prices: prices}
-	if name == tour && !a.plain() { // which the screen plays: it stops at what there is to say
+	if name == tour && !a.isPlain() { // which the screen plays: it stops at what there is to say
 		o.Tour, o.Speed = true, a.speed
-		return a.watch(ctx, src, 0, o)
+		return a.showSource(ctx, src, 0, o)
 	}
-	return a.watch(ctx, src, cmp.Or(a.speed, 1), o)
+	return a.showSource(ctx, src, cmp.Or(a.speed, 1), o)
 }
 
-// demo is the source of a scenario.
-func demo(ctx context.Context, name string) (capture.Source, error) {
+// demoSource is the source of a scenario.
+func demoSource(ctx context.Context, name string) (capture.Source, error) {
 	var parts []capture.Source
 	for _, s := range scenarios {
 		if name != s.name && (name != tour || s.name == byName) {
@@ -118,7 +118,7 @@ func demo(ctx context.Context, name string) (capture.Source, error) {
 		if err != nil {
 			return nil, err
 		}
-		parts = append(parts, changed(src, func(r *capture.Record) {
+		parts = append(parts, mapSource(src, func(r *capture.Record) {
 			if r.Head != nil { // in place of the name it was read by
 				head := *r.Head
 				head.File = "demo/" + s.name
@@ -130,8 +130,8 @@ func demo(ctx context.Context, name string) (capture.Source, error) {
 		return oneAfterAnother(parts), nil
 	}
 	if len(parts) == 0 {
-		names := each(scenarios, func(s scenario) string { return s.name })
-		return nil, usagef("demo: no scenario %q%s\nthere are %s, %s", name, perhaps(name, append(names, tour)), tour, list(names...))
+		names := mapSlice(scenarios, func(s scenario) string { return s.name })
+		return nil, usageErrorf("demo: no scenario %q%s\nthere are %s, %s", name, suggestName(name, append(names, tour)), tour, joinCommas(names...))
 	}
 	return capture.Concat(parts...), nil
 }
@@ -144,7 +144,7 @@ func oneAfterAnother(parts []capture.Source) capture.Source {
 	began, latest := time.Duration(0), time.Duration(0)
 	for i, src := range parts {
 		first := i > 0
-		parts[i] = changed(src, func(r *capture.Record) {
+		parts[i] = mapSource(src, func(r *capture.Record) {
 			if first {
 				first, began = false, latest+betweenScenarios
 			}
@@ -162,14 +162,14 @@ func oneAfterAnother(parts []capture.Source) capture.Source {
 const afterOthers = 1 << 20
 
 // bringTour puts the tour into an inbox, which it closes if it is its own.
-func bringTour(to *inbox, own bool) {
-	src, err := demo(context.Background(), tour)
+func bringTour(to *screenInbox, own bool) {
+	src, err := demoSource(context.Background(), tour)
 	if err != nil {
 		to.Close(err)
 		return
 	}
-	src = changed(src, func(r *capture.Record) { r.Exchange += afterOthers })
-	pour(src, to.Put, func(err error) {
+	src = mapSource(src, func(r *capture.Record) { r.Exchange += afterOthers })
+	copySource(src, to.Put, func(err error) {
 		if own {
 			to.Close(err)
 		}

@@ -7,7 +7,7 @@ import (
 
 // saveDemos writes the scenarios into a folder, as captures to try things with: one, or all.
 func (a *app) saveDemos(dir, name string) error {
-	if _, err := demo(context.Background(), name); err != nil {
+	if _, err := demoSource(context.Background(), name); err != nil {
 		return err
 	}
 	for _, s := range scenarios {
@@ -22,7 +22,7 @@ func (a *app) saveDemos(dir, name string) error {
 		if err != nil {
 			return fmt.Errorf("--save: %w", err)
 		}
-		a.stdout.prose(path+"  ", s.shows)
+		a.stdout.writeWrapped(path+"  ", s.shows)
 	}
 	return nil
 }

@@ -48,7 +48,7 @@ func (a *app) diffCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "diff FILE FILE…", Short: "Put turns of files side by side", Long: diffHelp,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			err := a.diff(cmd.Context(), args, turn, cmd.Flags().Changed("turn"))
+			err := a.runDiff(cmd.Context(), args, turn, cmd.Flags().Changed("turn"))
 			if err != nil {
 				a.code = exitTrouble
 			}
@@ -56,46 +56,46 @@ func (a *app) diffCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().IntVar(&turn, "turn", 0, "only turn `N` of each file")
-	format(cmd.Flags(), &a.format, "text", "text, or jsonl: one JSON object a line", "text", "jsonl")
-	settle(cmd.Flags(), "diff", "format")
+	addFormatFlag(cmd.Flags(), &a.format, "text", "text, or jsonl: one JSON object a line", "text", "jsonl")
+	markSettings(cmd.Flags(), "diff", "format")
 	a.pricesFlag(cmd)
 	a.reading.add(cmd.Flags())
 	return cmd
 }
 
-// sided is a turn of one of the files that are compared.
-type sided struct {
+// diffTurn is a turn of one of the files that are compared.
+type diffTurn struct {
 	file string
 	in   *providers.Inspector
 	turn *stream.Turn
 }
 
-// differ compares what files hold.
-type differ struct {
-	files  [][]sided // the turns of each
-	names  []string  // of the files
-	prices *price.Table
-	to     lines
-	differ bool
+// diffCommand compares what files hold.
+type diffCommand struct {
+	files   [][]diffTurn // the turns of each
+	names   []string     // of the files
+	prices  *price.Table
+	to      lineWriter
+	differs bool
 }
 
-func (a *app) diff(ctx context.Context, paths []string, turn int, chosen bool) (err error) {
+func (a *app) runDiff(ctx context.Context, paths []string, turn int, chosen bool) (err error) {
 	switch {
 	case len(paths) < 2:
-		return usagef("diff: two FILEs at least, the first is the base\ntoolscope diff FILE FILE…")
+		return usageErrorf("diff: two FILEs at least, the first is the base\ntoolscope diff FILE FILE…")
 	case chosen && turn < 1:
-		return usagef("--turn %d: they are counted from 1", turn)
+		return usageErrorf("--turn %d: they are counted from 1", turn)
 	}
-	d := &differ{to: a.stdout.buffered()}
-	if d.prices, err = a.prices(); err != nil {
+	d := &diffCommand{to: a.stdout.withBuffer()}
+	if d.prices, err = a.loadPrices(); err != nil {
 		return err
 	}
 	err = a.eachSource(ctx, paths, func(src capture.Source, path string, in *providers.Inspector) error {
-		if err := inspect(src, in, func() bool { return true }); err != nil {
+		if err := inspectSource(src, in, func() bool { return true }); err != nil {
 			return err
 		}
-		a.notes(path, in, false)
-		return d.add(path, in, turn)
+		a.printSourceNotes(path, in, false)
+		return d.addTurns(path, in, turn)
 	})
 	switch {
 	case err != nil:
@@ -104,41 +104,41 @@ func (a *app) diff(ctx context.Context, paths []string, turn int, chosen bool) (
 		a.code = exitTrouble
 		return nil
 	}
-	for _, set := range d.pair() {
-		d.set(set, a.format == "jsonl")
+	for _, set := range d.pairTurns() {
+		d.writeTurns(set, a.format == "jsonl")
 	}
-	if d.differ {
+	if d.differs {
 		a.code = exitFound
 	}
 	return d.to.flush()
 }
 
-// add takes the turns of a file, or one of them.
-func (d *differ) add(path string, in *providers.Inspector, turn int) error {
-	var all []sided
+// addTurns takes the turns of a file, or one of them.
+func (d *diffCommand) addTurns(path string, in *providers.Inspector, turn int) error {
+	var all []diffTurn
 	for _, t := range in.Session().Turns {
 		switch {
 		case t.Retention != stream.InMemory:
 			return fmt.Errorf("%s: turn %d: its calls are too much to be kept", path, t.Number+1)
 		case panes.IsPlain(t), turn != 0 && turn != int(t.Number)+1:
 		default:
-			all = append(all, sided{fileOf(path, in.Exchange(t.Exchange)), in, t})
+			all = append(all, diffTurn{fileOf(path, in.Exchange(t.Exchange)), in, t})
 		}
 	}
 	if turn != 0 && len(all) == 0 {
-		return usagef("--turn %d: %s has %s", turn, path, count.Of(len(in.Session().Turns), "turn"))
+		return usageErrorf("--turn %d: %s has %s", turn, path, count.Of(len(in.Session().Turns), "turn"))
 	}
 	d.files, d.names = append(d.files, all), append(d.names, path)
 	return nil
 }
 
-// partners are turns that belong together, by file; nil where one has none.
-type partners []*sided
+// turnSet are turns that belong together, by file; nil where one has none.
+type turnSet []*diffTurn
 
-// pair finds the turns that belong together: of the same request, then with the same tools, in
+// pairTurns finds the turns that belong together: of the same request, then with the same tools, in
 // order. One turn of each file belongs to those of the others.
-func (d *differ) pair() (sets []partners) {
-	single := !slices.ContainsFunc(d.files, func(f []sided) bool { return len(f) != 1 })
+func (d *diffCommand) pairTurns() (sets []turnSet) {
+	single := !slices.ContainsFunc(d.files, func(f []diffTurn) bool { return len(f) != 1 })
 	var keys [][2]string // of the first of each set
 	for n, file := range d.files {
 		at := make([]int, len(file))
@@ -147,7 +147,7 @@ func (d *differ) pair() (sets []partners) {
 		}
 		for pass := range 2 {
 			for i := range file {
-				key := file[i].keys()
+				key := file[i].matchKeys()
 				for s := 0; at[i] < 0 && s < len(sets); s++ {
 					if sets[s][n] == nil && (key[pass] != "" && keys[s][pass] == key[pass] || single) {
 						at[i], sets[s][n] = s, &file[i]
@@ -158,72 +158,72 @@ func (d *differ) pair() (sets []partners) {
 		before := -1
 		for i := range file {
 			if at[i] >= 0 {
-				before = slices.IndexFunc(sets, func(p partners) bool { return p[n] == &file[i] })
+				before = slices.IndexFunc(sets, func(p turnSet) bool { return p[n] == &file[i] })
 				continue
 			}
 			if before++; n == 0 {
 				before = len(sets)
 			}
-			set := make(partners, len(d.files))
+			set := make(turnSet, len(d.files))
 			set[n] = &file[i]
-			sets, keys = slices.Insert(sets, before, set), slices.Insert(keys, before, file[i].keys())
+			sets, keys = slices.Insert(sets, before, set), slices.Insert(keys, before, file[i].matchKeys())
 		}
 	}
 	return sets
 }
 
-// keys are what a turn is known again by: what it was asked, and the tools it calls.
-func (s *sided) keys() (keys [2]string) {
+// matchKeys are what a turn is known again by: what it was asked, and the tools it calls.
+func (s *diffTurn) matchKeys() (keys [2]string) {
 	if x := s.in.Exchange(s.turn.Exchange); x != nil {
 		if asks := x.PromptHash(); asks != 0 {
 			keys[0] = fmt.Sprint(asks)
 		}
 	}
 	calls, _ := wireCalls(s.turn)
-	keys[1] = strings.Join(each(calls, func(c *stream.Call) string { return c.Name }), "\n")
+	keys[1] = strings.Join(mapSlice(calls, func(c *stream.Call) string { return c.Name }), "\n")
 	return keys
 }
 
-// set writes turns that belong together, and says of one alone that it is.
-func (d *differ) set(p partners, asJSON bool) {
-	var sides []*sided
+// writeTurns writes turns that belong together, and says of one alone that it is.
+func (d *diffCommand) writeTurns(p turnSet, asJSON bool) {
+	var sides []*diffTurn
 	for _, s := range p {
 		if s != nil {
 			sides = append(sides, s)
 		}
 	}
 	if len(sides) < len(p) {
-		d.differ = true
+		d.differs = true
 	}
 	if len(sides) == 1 {
-		d.alone(sides[0], asJSON)
+		d.writeUnmatched(sides[0], asJSON)
 		return
 	}
-	c := d.compared(sides)
+	c := d.compareTurns(sides)
 	count := c.Count()
 	failed := slices.ContainsFunc(c.Sides, func(s diff.Side) bool { return s.Fails != c.Sides[0].Fails })
 	c.equal = count.Equal() && !failed
-	d.differ = d.differ || !c.equal
+	d.differs = d.differs || !c.equal
 	if asJSON {
-		c.json(d)
+		c.writeJSON(d)
 	} else {
-		c.text(d)
+		c.writeText(d)
 	}
 }
 
 // comparison is turns that are compared.
 type comparison struct {
 	diff.Comparison
-	sides []*sided
-	times []diff.Times
-	equal bool
-	ways  []diff.SameRequest // of each side, no host where it is none
-	wire  []diff.Fact        // how the answers came, where one came another way
-	said  []string           // the sentences
+	sides     []*diffTurn
+	times     []diff.Times
+	equal     bool
+	ways      []diff.SameRequest // of each side, no host where it is none
+	wire      []diff.Fact        // how the answers came, where one came another way
+	sentences []string           // the sentences
 }
 
-// compared compares turns; the first is the base.
-func (d *differ) compared(sides []*sided) *comparison {
+// compareTurns compares turns; the first is the base.
+func (d *diffCommand) compareTurns(sides []*diffTurn) *comparison {
 	c := &comparison{sides: sides, ways: make([]diff.SameRequest, len(sides))}
 	turns := make([]*stream.Turn, len(sides))
 	names := diff.DistinctNames(len(sides), func(i int) string { return panes.ShortModel(sides[i].turn.Model) },
@@ -233,7 +233,7 @@ func (d *differ) compared(sides []*sided) *comparison {
 		turns[i] = s.turn
 		times := diff.TimesOf(s.in.View(), s.turn)
 		c.times = append(c.times, times)
-		c.Sides = append(c.Sides, diff.Side{Name: units.ShortName(names[i]), Turn: s.turn, Over: true, Took: times.End, Fails: s.fails()})
+		c.Sides = append(c.Sides, diff.Side{Name: units.ShortName(names[i]), Turn: s.turn, Over: true, Took: times.End, Fails: s.failureText()})
 	}
 	lists, named := diff.Calls(turns, diff.ArgsHash)
 	for _, at := range diff.Align(named, 0) {
@@ -248,18 +248,18 @@ func (d *differ) compared(sides []*sided) *comparison {
 		set.Rows, set.Sums = diff.CompareArgs(args, 0, make([]bool, len(sides)))
 		c.Sets = append(c.Sets, set)
 	}
-	c.say()
+	c.makeSentences()
 	return c
 }
 
-// say makes the sentences.
-func (c *comparison) say() {
+// makeSentences makes the sentences.
+func (c *comparison) makeSentences() {
 	request := func(i int) diff.Request {
 		return diff.RequestOf(c.sides[i].in.View(), c.sides[i].in.Exchange(c.sides[i].turn.Exchange))
 	}
 	base := request(0)
 	if forms := c.Sentence(func(t time.Duration) string { return units.Time(t).String() }); len(forms) > 0 {
-		c.said = append(c.said, forms[0])
+		c.sentences = append(c.sentences, forms[0])
 	}
 	for i := 1; i < len(c.sides); i++ {
 		r := request(i)
@@ -270,12 +270,12 @@ func (c *comparison) say() {
 		if c.ways[i] = way; c.wire == nil {
 			c.wire = c.WireFacts()
 		}
-		c.said = append(c.said, c.ChangeSentence(i, way, c.wire))
+		c.sentences = append(c.sentences, c.ChangeSentence(i, way, c.wire))
 	}
 }
 
-// fails is why nothing of use came of a turn.
-func (s *sided) fails() string {
+// failureText is why nothing of use came of a turn.
+func (s *diffTurn) failureText() string {
 	x := s.in.Exchange(s.turn.Exchange)
 	switch {
 	case x != nil && x.Head.Status >= 300:

@@ -5,14 +5,14 @@ import (
 	"toolscope/ui/diff"
 )
 
-// json writes turns that belong together as one object.
-func (c *comparison) json(d *differ) {
-	o := &object{}
+// writeJSON writes turns that belong together as one object.
+func (c *comparison) writeJSON(d *diffCommand) {
+	o := &jsonObject{}
 	o.text("type", "diff")
 	o.flag("equal", c.equal)
-	o.texts("says", c.said)
+	o.texts("says", c.sentences)
 	n := c.Count()
-	var counts object
+	var counts jsonObject
 	counts.int("calls", n.Calls)
 	counts.int("states", n.States)
 	counts.int("types", n.Types)
@@ -24,32 +24,32 @@ func (c *comparison) json(d *differ) {
 	for i := range at {
 		at[i] = i
 	}
-	listOf(o, "sides", at, func(o *object, i int) { c.side(o, d, i) })
+	listOf(o, "sides", at, func(o *jsonObject, i int) { c.addSide(o, d, i) })
 	sets := make([]*diff.CallSet, len(c.Sets))
 	for i := range c.Sets {
 		sets[i] = &c.Sets[i]
 	}
-	listOf(o, "calls", sets, c.set)
-	d.to.object(o)
+	listOf(o, "calls", sets, c.addCalls)
+	d.to.writeObject(o)
 }
 
-// side writes what is known of a turn.
-func (c *comparison) side(o *object, d *differ, i int) {
+// addSide writes what is known of a turn.
+func (c *comparison) addSide(o *jsonObject, d *diffCommand, i int) {
 	s := c.sides[i]
 	o.text("file", s.file)
 	o.int("turn", int(s.turn.Number)+1)
 	o.text("dialect", s.turn.Dialect)
-	o.some("model", s.turn.Model)
-	o.some("host", diff.HostOf(s.in.Exchange(s.turn.Exchange)))
+	o.optionalText("model", s.turn.Model)
+	o.optionalText("host", diff.HostOf(s.in.Exchange(s.turn.Exchange)))
 	o.text("phase", s.turn.Phase().String())
-	o.some("finish", s.turn.Finish)
-	o.some("failed", c.Sides[i].Fails)
+	o.optionalText("finish", s.turn.Finish)
+	o.optionalText("failed", c.Sides[i].Fails)
 	o.time("t_first_ms", c.times[i].First)
 	o.time("t_first_arg_ms", c.times[i].Arg)
 	o.time("t_end_ms", c.times[i].End)
-	o.cost(costOf(d.prices, s.in.Exchange(s.turn.Exchange), s.turn))
+	o.addCost(costOf(d.prices, s.in.Exchange(s.turn.Exchange), s.turn))
 	if way := c.ways[i]; way.Host != "" {
-		var other object
+		var other jsonObject
 		other.text("host", way.Host)
 		other.flag("same_request", way.Exact)
 		for _, f := range c.wire {
@@ -61,14 +61,14 @@ func (c *comparison) side(o *object, d *differ, i int) {
 	}
 }
 
-// set writes calls that belong together; null stands for one that a side has not.
-func (c *comparison) set(o *object, s *diff.CallSet) {
+// addCalls writes calls that belong together; null stands for one that a side has not.
+func (c *comparison) addCalls(o *jsonObject, s *diff.CallSet) {
 	o.text("name", s.Name())
 	var calls [][]byte
 	for _, call := range s.Calls {
 		number := []byte("null")
 		if call != nil {
-			var one object
+			var one jsonObject
 			one.int("call", call.Number)
 			one.text("id", call.ID)
 			one.text("status", call.Status().String())
@@ -78,23 +78,23 @@ func (c *comparison) set(o *object, s *diff.CallSet) {
 		}
 		calls = append(calls, number)
 	}
-	o.raw("sides", array(calls))
+	o.raw("sides", jsonArray(calls))
 	rows := make([]*diff.Row, 0, len(s.Rows))
 	for i := range s.Rows {
 		rows = append(rows, &s.Rows[i])
 	}
-	listOf(o, "members", rows, func(o *object, r *diff.Row) { member(o, s, r) })
+	listOf(o, "members", rows, func(o *jsonObject, r *diff.Row) { addField(o, s, r) })
 }
 
-// member writes what each call has of a member: a value only where it is not that of the base, and
+// addField writes what each call has of a member: a value only where it is not that of the base, and
 // none for what is told member by member.
-func member(o *object, s *diff.CallSet, r *diff.Row) {
+func addField(o *jsonObject, s *diff.CallSet, r *diff.Row) {
 	o.text("path", r.Path)
 	var is, values, found [][]byte
 	some := false
 	for i := range r.Cells {
 		cell, call := &r.Cells[i], s.Calls[i]
-		var word object
+		var word jsonObject
 		word.text("is", cell.String())
 		is = append(is, word.b[len(`{"is":`):])
 		value, codes := []byte("null"), []string{}
@@ -109,16 +109,16 @@ func member(o *object, s *diff.CallSet, r *diff.Row) {
 			}
 		}
 		values = append(values, value)
-		var list object
+		var list jsonObject
 		list.texts("codes", codes)
 		found = append(found, list.b[len(`{"codes":`):])
 	}
-	o.raw("is", array(is))
+	o.raw("is", jsonArray(is))
 	if !r.Split {
-		o.raw("values", array(values))
+		o.raw("values", jsonArray(values))
 	}
 	if some {
-		o.raw("findings", array(found))
+		o.raw("findings", jsonArray(found))
 	}
 }
 
@@ -126,7 +126,7 @@ func member(o *object, s *diff.CallSet, r *diff.Row) {
 func valueOf(c *stream.Call, cell *diff.Cell) []byte {
 	text := c.Args()[cell.Start:cell.End]
 	if cell.Cut || cell.Kind == stream.Junk || c.Syntax() == stream.SyntaxBroken {
-		var o object
+		var o jsonObject
 		o.text("v", string(text))
 		return o.b[len(`{"v":`):]
 	}

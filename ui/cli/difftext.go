@@ -12,60 +12,60 @@ import (
 	units "toolscope/ui/screen"
 )
 
-// mostCell is how many cells a column of the text has at most.
-const mostCell = 40
+// maxColumnCells is how many cells a column of the text has at most.
+const maxColumnCells = 40
 
-// alone says of a turn that no other file has one like it.
-func (d *differ) alone(s *sided, asJSON bool) {
+// writeUnmatched says of a turn that no other file has one like it.
+func (d *diffCommand) writeUnmatched(s *diffTurn, asJSON bool) {
 	if asJSON {
 		o := lineOf("alone", s.file, s.turn.Number)
-		o.some("model", s.turn.Model)
+		o.optionalText("model", s.turn.Model)
 		calls, _ := wireCalls(s.turn)
 		o.int("calls", len(calls))
-		d.to.object(o)
+		d.to.writeObject(o)
 		return
 	}
-	d.to.linef("%s  turn %d  %s", s.file, s.turn.Number+1, joined(s.turn.Model, callCount(s.turn)))
-	d.to.linef("  has no partner: no other file has a turn that was asked the same or calls the same tools")
-	d.to.linef("")
+	d.to.printLine("%s  turn %d  %s", s.file, s.turn.Number+1, joinDots(s.turn.Model, callCount(s.turn)))
+	d.to.printLine("  has no partner: no other file has a turn that was asked the same or calls the same tools")
+	d.to.printLine("")
 }
 
-// text writes turns beside each other, as the screen has them.
-func (c *comparison) text(d *differ) {
-	where := each(c.sides, func(s *sided) string { return fmt.Sprintf("%s turn %d", s.file, s.turn.Number+1) })
-	d.to.prose("", strings.Join(where, ", "))
-	for _, text := range c.said {
-		d.to.prose("  ", text)
+// writeText writes turns beside each other, as the screen has them.
+func (c *comparison) writeText(d *diffCommand) {
+	where := mapSlice(c.sides, func(s *diffTurn) string { return fmt.Sprintf("%s turn %d", s.file, s.turn.Number+1) })
+	d.to.writeWrapped("", strings.Join(where, ", "))
+	for _, text := range c.sentences {
+		d.to.writeWrapped("  ", text)
 	}
-	table := [][]string{c.row("", func(i int) string { return c.Sides[i].Name })}
+	table := [][]string{c.tableRow("", func(i int) string { return c.Sides[i].Name })}
 	table = append(table,
-		c.row("time", func(i int) string { return unknown(units.Time(c.times[i].End).String()) }),
-		c.row("arguments from", func(i int) string { return unknown(units.Time(c.times[i].Arg).String()) }),
-		c.row("cost", func(i int) string { return unknown(d.cost(c.sides[i])) }),
-		c.row("finish", func(i int) string {
-			return unknown(either(c.Sides[i].Fails != "", c.Sides[i].Fails, panes.FinishText(c.sides[i].turn)))
+		c.tableRow("time", func(i int) string { return orDash(units.Time(c.times[i].End).String()) }),
+		c.tableRow("arguments from", func(i int) string { return orDash(units.Time(c.times[i].Arg).String()) }),
+		c.tableRow("cost", func(i int) string { return orDash(d.costText(c.sides[i])) }),
+		c.tableRow("finish", func(i int) string {
+			return orDash(ifElse(c.Sides[i].Fails != "", c.Sides[i].Fails, panes.FinishText(c.sides[i].turn)))
 		}))
 	for n := range c.wire {
 		f := &c.wire[n]
 		if f.Name == "finish" {
 			continue
 		}
-		table = append(table, c.row(f.Name, func(i int) string { return c.wireCell(f, i) }))
+		table = append(table, c.tableRow(f.Name, func(i int) string { return c.wireCell(f, i) }))
 	}
 	for n := range c.Sets {
 		set := &c.Sets[n]
-		table = append(table, c.row(callName(set.Name()), func(i int) string { return callCell(set.Calls[i]) }))
+		table = append(table, c.tableRow(callName(set.Name()), func(i int) string { return callCell(set.Calls[i]) }))
 		for r := range set.Rows {
 			row := &set.Rows[r]
-			name := strings.Repeat("  ", row.Depth+1) + either(row.Name == "", "(arguments)", row.Name)
-			table = append(table, c.row(name, func(i int) string { return memberCell(set, row, i) }))
+			name := strings.Repeat("  ", row.Depth+1) + ifElse(row.Name == "", "(arguments)", row.Name)
+			table = append(table, c.tableRow(name, func(i int) string { return fieldCell(set, row, i) }))
 		}
 	}
 	writeTable(d.to, table)
-	d.to.linef("")
+	d.to.printLine("")
 }
 
-func (c *comparison) row(name string, cell func(i int) string) []string {
+func (c *comparison) tableRow(name string, cell func(i int) string) []string {
 	row := []string{name}
 	for i := range c.Sides {
 		row = append(row, cell(i))
@@ -73,19 +73,19 @@ func (c *comparison) row(name string, cell func(i int) string) []string {
 	return row
 }
 
-func unknown(text string) string { return either(text == "", "—", text) }
+func orDash(text string) string { return ifElse(text == "", "—", text) }
 
-// cost is what a turn cost, "" where that is not known.
-func (d *differ) cost(s *sided) string {
+// costText is what a turn cost, "" where that is not known.
+func (d *diffCommand) costText(s *diffTurn) string {
 	f := costOf(d.prices, s.in.Exchange(s.turn.Exchange), s.turn)
-	return when(f.Known(), f.String())
+	return textIf(f.Known(), f.String())
 }
 
 func (c *comparison) wireCell(f *diff.Fact, i int) string {
 	if i != 0 && c.ways[i].Host == "" {
 		return ""
 	}
-	return strings.TrimSpace(signs[f.Marks[i]] + "  " + when(f.Marks[i] != diff.Same, f.Cells[i]))
+	return strings.TrimSpace(signs[f.Marks[i]] + "  " + textIf(f.Marks[i] != diff.Same, f.Cells[i]))
 }
 
 // signs are how marks are written.
@@ -104,11 +104,11 @@ func callCell(c *stream.Call) string {
 			n++
 		}
 	}
-	return text + when(n > 0, ", "+count.Of(n, "finding"))
+	return text + textIf(n > 0, ", "+count.Of(n, "finding"))
 }
 
-// memberCell is what a call has of a member.
-func memberCell(set *diff.CallSet, r *diff.Row, i int) string {
+// fieldCell is what a call has of a member.
+func fieldCell(set *diff.CallSet, r *diff.Row, i int) string {
 	cell, c := &r.Cells[i], set.Calls[i]
 	text := signs[cell.Relation]
 	if c == nil || !cell.Has() {
@@ -131,9 +131,9 @@ func memberCell(set *diff.CallSet, r *diff.Row, i int) string {
 
 func cellValue(r *diff.Row, cell *diff.Cell, c *stream.Call) string {
 	if cell.Kind != stream.ObjectOpen && cell.Kind != stream.ArrayOpen {
-		return window(c.Args()[cell.Start:cell.End], int(cell.At)) + when(cell.Cut, " (cut)")
+		return valueWindow(c.Args()[cell.Start:cell.End], int(cell.At)) + textIf(cell.Cut, " (cut)")
 	}
-	text := count.Of(int(cell.Holds), either(cell.Kind == stream.ObjectOpen, "key", "item"))
+	text := count.Of(int(cell.Holds), ifElse(cell.Kind == stream.ObjectOpen, "key", "item"))
 	switch {
 	case r.Split && cell.Differing > 0:
 		return fmt.Sprintf("%d differ", cell.Differing)
@@ -142,28 +142,28 @@ func cellValue(r *diff.Row, cell *diff.Cell, c *stream.Call) string {
 	case cell.List.Lacks+cell.List.Adds == "":
 		return text + ", other order"
 	}
-	return text + when(cell.List.Lacks != "", ", no "+cell.List.Lacks) + when(cell.List.Adds != "", ", with "+cell.List.Adds)
+	return text + textIf(cell.List.Lacks != "", ", no "+cell.List.Lacks) + textIf(cell.List.Adds != "", ", with "+cell.List.Adds)
 }
 
-// window is a value from a bit before where it differs, if it is long.
-func window(value []byte, at int) string {
+// valueWindow is a value from a bit before where it differs, if it is long.
+func valueWindow(value []byte, at int) string {
 	lead := ""
-	if at > mostCell/2 {
-		value, lead = value[max(0, at-mostCell/4):], "…"
+	if at > maxColumnCells/2 {
+		value, lead = value[max(0, at-maxColumnCells/4):], "…"
 		for len(value) > 0 && value[0]&0xc0 == 0x80 {
 			value = value[1:]
 		}
 	}
-	return lead + string(value[:min(len(value), 4*mostCell)])
+	return lead + string(value[:min(len(value), 4*maxColumnCells)])
 }
 
 // writeTable writes rows in columns that are as wide as they need to be, up to a limit.
-func writeTable(to lines, table [][]string) {
+func writeTable(to lineWriter, table [][]string) {
 	var widths []int
 	cells := make([][]display.Text, len(table))
 	for n, row := range table {
 		for i, text := range row {
-			cell := display.Drawer{}.Truncate(display.Clean(text), mostCell)
+			cell := display.Drawer{}.Truncate(display.Clean(text), maxColumnCells)
 			if cells[n] = append(cells[n], cell); len(widths) <= i {
 				widths = append(widths, 0)
 			}
@@ -175,6 +175,6 @@ func writeTable(to lines, table [][]string) {
 		for i, cell := range row {
 			line = display.Join(line, display.Drawer{}.Pad(cell, widths[i]+2))
 		}
-		to.linef("%s", line)
+		to.printLine("%s", line)
 	}
 }

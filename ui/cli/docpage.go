@@ -8,21 +8,21 @@ import (
 	"toolscope/ui/docs"
 )
 
-// document writes the Markdown of a topic as a page of help: it is written so that little more is
+// writeDocument writes the Markdown of a topic as a page of help: it is written so that little more is
 // needed than to leave the marks out.
-func (l lines) document(topic string) {
+func (l lineWriter) writeDocument(topic string) {
 	text, _ := docs.Page(topic)
 	_, text, _ = strings.Cut(text, "\n") // the heading is what was asked for
-	for i, block := range blocks(text) {
+	for i, block := range splitParagraphs(text) {
 		if i > 0 {
-			l.linef("")
+			l.printLine("")
 		}
-		l.block(block)
+		l.writeBlock(block)
 	}
 }
 
-// blocks are what blank lines set apart; what stands between fences stays together.
-func blocks(text string) (all []string) {
+// splitParagraphs are what blank lines set apart; what stands between fences stays together.
+func splitParagraphs(text string) (all []string) {
 	fenced, open := false, ""
 	for line := range strings.SplitSeq(text, "\n") {
 		if strings.HasPrefix(line, "```") {
@@ -35,31 +35,31 @@ func blocks(text string) (all []string) {
 		}
 		open += line + "\n"
 	}
-	return told(append(all, open))
+	return nonEmpty(append(all, open))
 }
 
-func (l lines) block(block string) {
+func (l lineWriter) writeBlock(block string) {
 	body := strings.Split(strings.TrimSuffix(block, "\n"), "\n")
 	switch {
 	case strings.HasPrefix(block, "```"):
 		for _, line := range body[1 : len(body)-1] {
-			l.code(line)
+			l.writeCode(line)
 		}
 	case strings.HasPrefix(block, "#"):
-		l.linef("%s", strings.ToUpper(strings.Trim(plainText(block), "# \n")))
+		l.printLine("%s", strings.ToUpper(strings.Trim(plainText(block), "# \n")))
 	case strings.HasPrefix(block, "|"):
-		l.rows(body[2:])
+		l.writeTableRows(body[2:])
 	case strings.HasPrefix(block, "- "):
 		for item := range strings.SplitSeq(strings.TrimPrefix(block, "- "), "\n- ") {
-			l.prose("- ", plainText(strings.Join(strings.Fields(item), " ")))
+			l.writeWrapped("- ", plainText(strings.Join(strings.Fields(item), " ")))
 		}
 	default:
-		l.prose("", plainText(strings.Join(body, " ")))
+		l.writeWrapped("", plainText(strings.Join(body, " ")))
 	}
 }
 
-// code is a line as it is; one that is too long goes on in the next, behind a comma or blank.
-func (l lines) code(line string) {
+// writeCode is a line as it is; one that is too long goes on in the next, behind a comma or blank.
+func (l lineWriter) writeCode(line string) {
 	lead := "  "
 	for c := []rune(line); ; {
 		n := min(len(c), columns-len(lead))
@@ -68,7 +68,7 @@ func (l lines) code(line string) {
 				n = len([]rune(string(c[:n])[:at+1]))
 			}
 		}
-		l.linef("%s%s", lead, string(c[:n]))
+		l.printLine("%s%s", lead, string(c[:n]))
 		if c = c[n:]; len(c) == 0 {
 			return
 		}
@@ -76,8 +76,8 @@ func (l lines) code(line string) {
 	}
 }
 
-// rows are those of a table: the last cell stands beside the others, or below where those are wide.
-func (l lines) rows(body []string) {
+// writeTableRows are those of a table: the last cell stands beside the others, or below where those are wide.
+func (l lineWriter) writeTableRows(body []string) {
 	const widest = 30
 	var table [][2]string
 	wide := 0
@@ -91,11 +91,11 @@ func (l lines) rows(body []string) {
 	}
 	for _, row := range table {
 		if wide > widest {
-			l.prose("  ", row[0])
-			l.prose("      ", row[1])
+			l.writeWrapped("  ", row[0])
+			l.writeWrapped("      ", row[1])
 			continue
 		}
-		l.prose("  "+row[0]+strings.Repeat(" ", wide+2-display.Clean(row[0]).Width()), row[1])
+		l.writeWrapped("  "+row[0]+strings.Repeat(" ", wide+2-display.Clean(row[0]).Width()), row[1])
 	}
 }
 

@@ -17,7 +17,7 @@ func TestFindingsHelp(t *testing.T) {
 		found := false
 		for _, line := range lines {
 			words := strings.Fields(line)
-			found = found || len(words) > 2 && words[0] == d.Code && strings.Contains(line, grades(d)) && words[len(words)-1] == d.By.String()
+			found = found || len(words) > 2 && words[0] == d.Code && strings.Contains(line, severitiesOf(d)) && words[len(words)-1] == d.By.String()
 		}
 		if !found {
 			t.Errorf("no line for %s", d.Code)
@@ -32,7 +32,7 @@ func TestExplain(t *testing.T) {
 		same(t, 0, "exit code", got.code, 0)
 		wantNarrow(t, got.stdout)
 		flat := strings.Join(strings.Fields(got.stdout), " ")
-		want := d.Code + " severity " + grades(d) + " by " + d.By.String() + ", unless the finding names another means " + d.Meaning + " do " + d.Advice
+		want := d.Code + " severity " + severitiesOf(d) + " by " + d.By.String() + ", unless the finding names another means " + d.Meaning + " do " + d.Advice
 		if !strings.HasPrefix(flat, want) {
 			t.Errorf("%s\nwant %s", flat, want)
 		}

@@ -24,25 +24,25 @@ type exportFlags struct {
 	redact, force bool
 }
 
-// A form is a way to write what a source holds.
-type form struct {
+// A exportForm is a way to write what a source holds.
+type exportForm struct {
 	name, says string
 	turn, call bool // it can be of one turn, of one call
 	raw        bool // what it writes is not for a terminal: it is not clean, or binary
 	write      func(*export) error
 }
 
-// forms are all there are, one line each.
-func forms() []form {
-	return []form{
-		{"jsonl", "the calls and turns, as print --format jsonl has them", true, true, false, (*export).jsonl},
-		{"html", "one page for a browser: timeline, calls, findings, what would be sent back", true, true, false, (*export).html},
-		{"har", "an HTTP Archive, with bodies and the messages of WebSockets", true, false, false, (*export).har},
-		{"otlp", "a trace in OTLP/JSON, by OpenTelemetry's conventions for GenAI", true, false, false, (*export).otlp},
-		{"capture", "toolscope's own format, with every chunk and its time", true, false, true, (*export).capture},
-		{"svg", "the timeline of a turn, or of a call, as a picture", true, true, false, (*export).svg},
-		{"md", "a bug report of a turn, or of a call, in Markdown", true, true, false, (*export).markdown},
-		{"sse", "a response's bytes without what it says: the bug report one may send", true, false, true, (*export).sse},
+// exportForms are all there are, one line each.
+func exportForms() []exportForm {
+	return []exportForm{
+		{"jsonl", "the calls and turns, as print --format jsonl has them", true, true, false, (*export).writeJSONL},
+		{"html", "one page for a browser: timeline, calls, findings, what would be sent back", true, true, false, (*export).writeHTML},
+		{"har", "an HTTP Archive, with bodies and the messages of WebSockets", true, false, false, (*export).writeHAR},
+		{"otlp", "a trace in OTLP/JSON, by OpenTelemetry's conventions for GenAI", true, false, false, (*export).writeOTLP},
+		{"capture", "toolscope's own format, with every chunk and its time", true, false, true, (*export).writeCapture},
+		{"svg", "the timeline of a turn, or of a call, as a picture", true, true, false, (*export).writeSVG},
+		{"md", "a bug report of a turn, or of a call, in Markdown", true, true, false, (*export).writeMarkdown},
+		{"sse", "a response's bytes without what it says: the bug report one may send", true, false, true, (*export).writeSSE},
 	}
 }
 
@@ -63,7 +63,7 @@ func (a *app) exportCommand() *cobra.Command {
 		Use: "export FILE --as FORM", Short: "Write what a file holds in another form",
 		Long: `Writes what a file holds in another form, to standard output or into a new file:
 
-` + page(formTable) + `
+` + helpPage(formTable) + `
 
   toolscope export run.tsc --as html --redact -o run.html
   toolscope export run.tsc --as capture --redact -o clean.tsc
@@ -78,14 +78,14 @@ secrets out, as the proxy does of what it records.`,
 			}
 			for _, flag := range []string{"turn", "call"} {
 				if n, _ := cmd.Flags().GetInt(flag); n < 1 && cmd.Flags().Changed(flag) {
-					return usagef("--%s %d: they are counted from 1", flag, n)
+					return usageErrorf("--%s %d: they are counted from 1", flag, n)
 				}
 			}
-			return a.export(cmd.Context(), paths, f)
+			return a.runExport(cmd.Context(), paths, f)
 		},
 	}
 	to := cmd.Flags()
-	to.StringVar(&f.as, "as", "", "the `FORM`: "+formNames(func(form) bool { return true }))
+	to.StringVar(&f.as, "as", "", "the `FORM`: "+formNames(func(exportForm) bool { return true }))
 	to.StringVarP(&f.out, "output", "o", "", "write into this new `FILE`, not to standard output")
 	to.BoolVar(&f.force, "force", false, "replace the file if there is one")
 	to.IntVar(&f.turn, "turn", 0, "only turn `N`")
@@ -98,72 +98,72 @@ secrets out, as the proxy does of what it records.`,
 }
 
 // formTable lists the forms.
-func formTable(l lines) {
-	for _, f := range forms() {
-		l.prose(fmt.Sprintf("  %-8s ", f.name), f.says)
+func formTable(l lineWriter) {
+	for _, f := range exportForms() {
+		l.writeWrapped(fmt.Sprintf("  %-8s ", f.name), f.says)
 	}
 }
 
-func formNames(of func(form) bool) string {
+func formNames(of func(exportForm) bool) string {
 	var names []string
-	for _, f := range forms() {
+	for _, f := range exportForms() {
 		if of(f) {
 			names = append(names, f.name)
 		}
 	}
-	return list(names...)
+	return joinCommas(names...)
 }
 
-// form is the form that the flags name, if it can be of what they choose.
-func (f *exportFlags) form() (chosen form, err error) {
-	all := forms()
-	i := slices.IndexFunc(all, func(of form) bool { return of.name == f.as })
+// chosenForm is the form that the flags name, if it can be of what they choose.
+func (f *exportFlags) chosenForm() (chosen exportForm, err error) {
+	all := exportForms()
+	i := slices.IndexFunc(all, func(of exportForm) bool { return of.name == f.as })
 	switch {
 	case f.as == "":
-		return form{}, usagef("export: as what?\n--as FORM, which is one of %s", formNames(func(form) bool { return true }))
+		return exportForm{}, usageErrorf("export: as what?\n--as FORM, which is one of %s", formNames(func(exportForm) bool { return true }))
 	case i < 0:
-		return form{}, usagef("--as %q: there are %s%s", f.as, formNames(func(form) bool { return true }), perhaps(f.as, each(all, func(of form) string { return of.name })))
+		return exportForm{}, usageErrorf("--as %q: there are %s%s", f.as, formNames(func(exportForm) bool { return true }), suggestName(f.as, mapSlice(all, func(of exportForm) string { return of.name })))
 	case f.turn > 0 && !all[i].turn:
-		return form{}, usagef("--turn: %s is of a whole file; of one turn can be %s", f.as, formNames(func(of form) bool { return of.turn }))
+		return exportForm{}, usageErrorf("--turn: %s is of a whole file; of one turn can be %s", f.as, formNames(func(of exportForm) bool { return of.turn }))
 	case f.call > 0 && !all[i].call:
-		return form{}, usagef("--call: %s is not of one call; that can be %s", f.as, formNames(func(of form) bool { return of.call }))
+		return exportForm{}, usageErrorf("--call: %s is not of one call; that can be %s", f.as, formNames(func(of exportForm) bool { return of.call }))
 	case f.force && f.out == "":
-		return form{}, usagef("--force is about the file of -o, and there is none")
+		return exportForm{}, usageErrorf("--force is about the file of -o, and there is none")
 	}
 	return all[i], nil
 }
 
-// export writes what one source holds.
-func (a *app) export(ctx context.Context, paths []string, f exportFlags) error {
-	as, err := f.form()
+// runExport writes what one source holds.
+func (a *app) runExport(ctx context.Context, paths []string, f exportFlags) error {
+	as, err := f.chosenForm()
 	if err != nil {
 		return err
 	}
 	if len(paths) != 1 {
-		return usagef("export: one FILE at a time, got %d", len(paths))
+		return usageErrorf("export: one FILE at a time, got %d", len(paths))
 	}
 	if as.raw && f.out == "" && isTerminal(a.output) {
-		return usagef("export: %s is not for a terminal\n-o FILE, or a pipe", as.name)
+		return usageErrorf("export: %s is not for a terminal\n-o FILE, or a pipe", as.name)
 	}
-	prices, err := a.prices()
+	prices, err := a.loadPrices()
 	if err != nil {
 		return err
 	}
 	a.reading.flag = "from"
-	prepare, err := a.reading.prepare()
+	prepare, err := a.reading.inspectorSetup()
 	if err != nil {
 		return err
 	}
-	src, err := a.source(ctx, paths[0])
+	src, err := a.openSource(ctx, paths[0])
 	if err != nil {
 		return err
 	}
 	if f.redact {
 		r := newRedactor()
-		src = redacted(src, r)
-		defer a.tellRedactor(r)
+		src = redactedSource(src, r)
+		defer a.reportRedactor(r)
 	}
-	e := &export{exportFlags: f, app: a, path: paths[0], src: a.judged(src), in: new(providers.Inspector), prices: prices}
+	e := &export{exportFlags: f, app: a, path: paths[0], src: a.failOnDamage(src), in: new(providers.Inspector), prices: prices}
 	prepare(e.in)
 	if f.out == "" {
 		e.to = a.output // a file, and not words
@@ -175,9 +175,9 @@ func (a *app) export(ctx context.Context, paths []string, f exportFlags) error {
 	})
 }
 
-// redacted is a source without its secrets. It is searched as it is read, so a key is known by value
+// redactedSource is a source without its secrets. It is searched as it is read, so a key is known by value
 // from where it stood as one.
-func redacted(src capture.Source, r *redact.Redactor) capture.Source {
+func redactedSource(src capture.Source, r *redact.Redactor) capture.Source {
 	return func(yield func(capture.Record, error) bool) {
 		for rec, err := range src {
 			if err != nil {
@@ -201,10 +201,10 @@ func redacted(src capture.Source, r *redact.Redactor) capture.Source {
 	}
 }
 
-// tellRedactor says that secrets may be left, if the redactor came to a limit.
-func (a *app) tellRedactor(r *redact.Redactor) {
+// reportRedactor says that secrets may be left, if the redactor came to a limit.
+func (a *app) reportRedactor(r *redact.Redactor) {
 	if limit := r.Limit(); limit != "" {
-		a.notef("--redact: secrets may be left: %s", limit)
+		a.printNote("--redact: secrets may be left: %s", limit)
 		a.code = max(a.code, exitGaps)
 	}
 }
@@ -214,18 +214,18 @@ func (a *app) tellRedactor(r *redact.Redactor) {
 func (e *export) read(see func(capture.Record)) error {
 	src := e.src
 	if see != nil {
-		src = changed(src, func(r *capture.Record) { see(*r) })
+		src = mapSource(src, func(r *capture.Record) { see(*r) })
 	}
-	err := inspect(src, e.in, func() bool { return true })
-	e.app.notes(e.path, e.in, false)
+	err := inspectSource(src, e.in, func() bool { return true })
+	e.app.printSourceNotes(e.path, e.in, false)
 	if err == nil && len(e.in.Session().Turns) == 0 {
 		return errors.New("nothing was exported")
 	}
 	return err
 }
 
-// turns are those that the flags name, all where they name none.
-func (e *export) turns() ([]*stream.Turn, error) {
+// chosenTurns are those that the flags name, all where they name none.
+func (e *export) chosenTurns() ([]*stream.Turn, error) {
 	all := e.in.Session().Turns
 	if e.turn == 0 {
 		return all, nil
@@ -235,5 +235,5 @@ func (e *export) turns() ([]*stream.Turn, error) {
 			return []*stream.Turn{t}, nil
 		}
 	}
-	return nil, usagef("--turn %d: %s has %s", e.turn, e.path, count.Of(len(all), "turn"))
+	return nil, usageErrorf("--turn %d: %s has %s", e.turn, e.path, count.Of(len(all), "turn"))
 }

@@ -9,14 +9,14 @@ import (
 	"toolscope/stream/count"
 )
 
-// capture writes the records as they came, those of one turn's exchange where one is named.
-func (e *export) capture() error {
+// writeCapture writes the records as they came, those of one turn's exchange where one is named.
+func (e *export) writeCapture() error {
 	if e.turn == 0 {
-		return e.records(func(capture.Record) bool { return true })
+		return e.writeRecords(func(capture.Record) bool { return true })
 	}
 	var all []capture.Record
 	err := e.read(func(r capture.Record) { all = append(all, r) })
-	turns, wrong := e.turns()
+	turns, wrong := e.chosenTurns()
 	if wrong != nil {
 		return errors.Join(err, wrong)
 	}
@@ -27,11 +27,11 @@ func (e *export) capture() error {
 			}
 		}
 	}
-	return errors.Join(err, e.records(func(r capture.Record) bool { return r.Exchange == turns[0].Exchange }))
+	return errors.Join(err, e.writeRecords(func(r capture.Record) bool { return r.Exchange == turns[0].Exchange }))
 }
 
-// records writes the records of the source that are wanted.
-func (e *export) records(wanted func(capture.Record) bool) error {
+// writeRecords writes the records of the source that are wanted.
+func (e *export) writeRecords(wanted func(capture.Record) bool) error {
 	begun, left := false, 0
 	for r, err := range e.src {
 		if err != nil {
@@ -52,7 +52,7 @@ func (e *export) records(wanted func(capture.Record) bool) error {
 		}
 		line, err := capture.EncodeRecord(r)
 		if err != nil {
-			e.app.notef("%s: a record is left out: %v", e.path, err)
+			e.app.printNote("%s: a record is left out: %v", e.path, err)
 			left++
 			continue
 		}

@@ -8,14 +8,14 @@ import (
 	"toolscope/ui/report"
 )
 
-// An archive collects exchanges as they come, in the order in which they began.
-type archive struct {
-	all []*archived
-	of  map[int]*archived
+// An harArchive collects exchanges as they come, in the order in which they began.
+type harArchive struct {
+	all []*harExchange
+	of  map[int]*harExchange
 }
 
-// archived is an exchange, as far as it has come. Its times are those of its first and last bytes.
-type archived struct {
+// harExchange is an exchange, as far as it has come. Its times are those of its first and last bytes.
+type harExchange struct {
 	report.Exchange
 	number       int
 	epoch        time.Time // what the clock said at time 0 of the source, zero where nobody knows
@@ -24,39 +24,39 @@ type archived struct {
 	messages     []capture.Record
 }
 
-// har writes exchanges as an HTTP Archive.
-func (e *export) har() error {
-	a := archive{of: map[int]*archived{}}
-	if err := e.read(a.see); err != nil {
+// writeHAR writes exchanges as an HTTP Archive.
+func (e *export) writeHAR() error {
+	a := harArchive{of: map[int]*harExchange{}}
+	if err := e.read(a.addRecord); err != nil {
 		return err
 	}
-	turns, err := e.turns()
+	turns, err := e.chosenTurns()
 	if err != nil {
 		return err
 	}
 	var list []report.Exchange
 	for _, x := range a.all {
 		if e.turn == 0 || turns[0].Exchange == x.number {
-			list = append(list, x.finished())
+			list = append(list, x.decodedExchange())
 		}
 	}
-	_, err = e.to.Write(report.HAR(version(), list))
+	_, err = e.to.Write(report.HAR(versionText(), list))
 	return err
 }
 
-// see takes a record.
-func (a *archive) see(r capture.Record) {
+// addRecord takes a record.
+func (a *harArchive) addRecord(r capture.Record) {
 	if len(r.Data) == 0 && r.Head == nil && r.End == "" {
 		return
 	}
 	x := a.of[r.Exchange]
 	if x == nil {
-		x = &archived{number: r.Exchange, asked: capture.NoTime, began: capture.NoTime, last: capture.NoTime}
+		x = &harExchange{number: r.Exchange, asked: capture.NoTime, began: capture.NoTime, last: capture.NoTime}
 		a.of[r.Exchange] = x
 		a.all = append(a.all, x)
 	}
 	if r.Head != nil {
-		x.learn(r)
+		x.readHead(r)
 	}
 	switch {
 	case r.Side == capture.Request:
@@ -70,14 +70,14 @@ func (a *archive) see(r capture.Record) {
 		x.last = max(x.last, r.At)
 	}
 	if r.End == capture.EndCut {
-		x.Why = either(r.Why != "", r.Why, "the connection was cut")
+		x.Why = ifElse(r.Why != "", r.Why, "the connection was cut")
 	}
 	if len(r.Data) > 0 {
 		x.messages = append(x.messages, r)
 	}
 }
 
-func (x *archived) learn(r capture.Record) {
+func (x *harExchange) readHead(r capture.Record) {
 	h := r.Head
 	if h.URL != "" {
 		x.Method, x.URL = h.Method, h.URL
@@ -95,8 +95,8 @@ func (x *archived) learn(r capture.Record) {
 	}
 }
 
-// finished is the exchange with its bodies decoded, or its messages.
-func (x *archived) finished() report.Exchange {
+// decodedExchange is the exchange with its bodies decoded, or its messages.
+func (x *harExchange) decodedExchange() report.Exchange {
 	if x.Status == http.StatusSwitchingProtocols {
 		x.RequestBody, x.ResponseBody = nil, nil
 		for _, r := range x.messages {

@@ -8,10 +8,10 @@ import (
 	"toolscope/ui/web"
 )
 
-// html writes a page of what is chosen.
-func (e *export) html() error {
+// writeHTML writes a page of what is chosen.
+func (e *export) writeHTML() error {
 	err := e.read(nil)
-	turns, wrong := e.turns()
+	turns, wrong := e.chosenTurns()
 	if wrong != nil || len(turns) == 0 {
 		return errors.Join(err, wrong)
 	}
@@ -28,7 +28,7 @@ func (e *export) html() error {
 		}
 	}
 	if e.call > 0 && calls == 0 {
-		return usagef("--call %d: no turn of %s has that many", e.call, e.path)
+		return usageErrorf("--call %d: no turn of %s has that many", e.call, e.path)
 	}
 	return errors.Join(err, web.Write(e.to, &p))
 }

@@ -9,16 +9,16 @@ import (
 	"toolscope/ui/report"
 )
 
-// markdown writes a bug report of a turn, or of a call.
-func (e *export) markdown() error {
+// writeMarkdown writes a bug report of a turn, or of a call.
+func (e *export) writeMarkdown() error {
 	if err := e.read(nil); err != nil {
 		return err
 	}
-	t, c, err := e.one()
+	t, c, err := e.turnAndCall()
 	if err != nil {
 		return err
 	}
-	r := caseOf(e.in.View(), title([]string{e.path}), t, c)
+	r := caseOf(e.in.View(), sourceTitle([]string{e.path}), t, c)
 	_, err = e.to.Write(r.Markdown())
 	return err
 }
@@ -26,7 +26,7 @@ func (e *export) markdown() error {
 // caseOf is what there is to report of a turn, or of a call of it.
 func caseOf(v *providers.View, file string, t *stream.Turn, c *stream.Call) *report.Subject {
 	x := v.Exchange(t.Exchange)
-	r := &report.Subject{Version: version(), File: file, Turn: t, Call: c}
+	r := &report.Subject{Version: versionText(), File: file, Turn: t, Call: c}
 	r.Facts = [][2]string{
 		{"protocol", t.Dialect}, {"model", t.Model}, {"phase", t.Phase().String()}, {"finish", t.Finish},
 		{"ended by", t.EndedBy.String()}, {"error", t.Failure}, {"usage", t.Usage.String()},
@@ -44,16 +44,16 @@ func caseOf(v *providers.View, file string, t *stream.Turn, c *stream.Call) *rep
 	return r
 }
 
-// svg draws the timeline of a turn, or of a call.
-func (e *export) svg() error {
+// writeSVG draws the timeline of a turn, or of a call.
+func (e *export) writeSVG() error {
 	if err := e.read(nil); err != nil {
 		return err
 	}
-	t, c, err := e.one()
+	t, c, err := e.turnAndCall()
 	if err != nil {
 		return err
 	}
-	r := report.Subject{File: title([]string{e.path}), Turn: t, Call: c}
+	r := report.Subject{File: sourceTitle([]string{e.path}), Turn: t, Call: c}
 	_, err = e.to.Write(r.SVG(func(event int) time.Duration {
 		f, kept := e.in.Timeline.Event(event)
 		if !kept {
@@ -64,14 +64,14 @@ func (e *export) svg() error {
 	return err
 }
 
-// one is the turn that a form of one turn is of, and the call if one is named. Where no turn is, it
+// turnAndCall is the turn that a form of one turn is of, and the call if one is named. Where no turn is, it
 // is the first that has such a call, or the first that something is wrong with.
-func (e *export) one() (*stream.Turn, *stream.Call, error) {
+func (e *export) turnAndCall() (*stream.Turn, *stream.Call, error) {
 	if e.call == 0 {
-		t, err := e.suspect()
+		t, err := e.suspectTurn()
 		return t, nil, err
 	}
-	turns, err := e.turns()
+	turns, err := e.chosenTurns()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -80,5 +80,5 @@ func (e *export) one() (*stream.Turn, *stream.Call, error) {
 			return t, t.Calls[e.call-1], nil
 		}
 	}
-	return nil, nil, usagef("--call %d: no turn that is chosen of %s has so many", e.call, e.path)
+	return nil, nil, usageErrorf("--call %d: no turn that is chosen of %s has so many", e.call, e.path)
 }

@@ -2,12 +2,12 @@ package cli
 
 import "toolscope/ui/report"
 
-// otlp writes turns as a trace.
-func (e *export) otlp() error {
+// writeOTLP writes turns as a trace.
+func (e *export) writeOTLP() error {
 	if err := e.read(nil); err != nil {
 		return err
 	}
-	turns, err := e.turns()
+	turns, err := e.chosenTurns()
 	if err != nil {
 		return err
 	}
@@ -17,8 +17,8 @@ func (e *export) otlp() error {
 		if !hasSpan(e.in.Exchange(t.Exchange), t) {
 			continue
 		}
-		spans = append(spans, tracer.Spans(traced(e.in.View(), t, e.path))...)
+		spans = append(spans, tracer.Spans(tracedTurn(e.in.View(), t, e.path))...)
 	}
-	_, err = e.to.Write(report.OTLP(version(), spans))
+	_, err = e.to.Write(report.OTLP(versionText(), spans))
 	return err
 }

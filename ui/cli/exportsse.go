@@ -14,13 +14,13 @@ import (
 	"toolscope/ui/report"
 )
 
-// sse writes the response of a turn with stand-ins in place of all that it says, and tells where
+// writeSSE writes the response of a turn with stand-ins in place of all that it says, and tells where
 // what is found in that is not what was found.
-func (e *export) sse() error {
+func (e *export) writeSSE() error {
 	if err := e.read(nil); err != nil {
 		return err
 	}
-	t, err := e.suspect()
+	t, err := e.suspectTurn()
 	if err != nil {
 		return err
 	}
@@ -32,33 +32,33 @@ func (e *export) sse() error {
 	repro := body.Repro()
 	as, _ := providers.FindProtocol(t.Dialect) // nil where none reads it
 	whole, again := findsOf(body.Bytes, as), findsOf(repro, as)
-	e.compare(t, whole, again)
+	e.compareRepro(t, whole, again)
 	if bare := findsOf(repro, nil); bare.dialect != again.dialect {
-		e.app.notef("%s: the bytes alone do not tell what they are: --dialect %s reads them", e.path, again.dialect)
+		e.app.printNote("%s: the bytes alone do not tell what they are: --dialect %s reads them", e.path, again.dialect)
 	}
 	_, err = e.to.Write(repro)
 	return err
 }
 
-// suspect is the turn that a repro is of: the one that is named, or the first with a finding that is
+// suspectTurn is the turn that a repro is of: the one that is named, or the first with a finding that is
 // no mere deviation.
-func (e *export) suspect() (*stream.Turn, error) {
-	turns, err := e.turns()
+func (e *export) suspectTurn() (*stream.Turn, error) {
+	turns, err := e.chosenTurns()
 	if err != nil {
 		return nil, err
 	}
-	i := slices.IndexFunc(turns, func(t *stream.Turn) bool { return worst(t) > stream.Info })
+	i := slices.IndexFunc(turns, func(t *stream.Turn) bool { return worstSeverity(t) > stream.Info })
 	if i < 0 {
 		i = 0
 	}
 	if len(turns) > 1 {
-		e.app.notef("%s: of turn %d; --turn names another", e.path, turns[i].Number+1)
+		e.app.printNote("%s: of turn %d; --turn names another", e.path, turns[i].Number+1)
 	}
 	return turns[i], nil
 }
 
-// worst is the severity of the worst finding of a turn.
-func worst(t *stream.Turn) (s stream.Severity) {
+// worstSeverity is the severity of the worst finding of a turn.
+func worstSeverity(t *stream.Turn) (s stream.Severity) {
 	for _, f := range t.Findings {
 		s = max(s, f.Severity)
 	}
@@ -126,21 +126,21 @@ func argsOf(c *stream.Call, v *providers.View) report.Args {
 	return a
 }
 
-// finds are what is found in the bytes of a response, by turn and call.
-type finds struct {
+// foundCodes are what is found in the bytes of a response, by turn and call.
+type foundCodes struct {
 	codes   []string
 	dialect string
 }
 
 // findsOf reads a response once more, with nothing known but its bytes, and as dialect d if it is not
 // nil.
-func findsOf(body []byte, d *dialect.Protocol) finds {
+func findsOf(body []byte, d *dialect.Protocol) foundCodes {
 	in := new(providers.Inspector)
 	in.ForceProtocol(d)
 	in.Write(stream.Record{Exchange: 1, At: stream.NoTime, Data: bytes.Clone(body), Head: &stream.Head{File: "repro"}})
 	in.Write(stream.Record{Exchange: 1, At: stream.NoTime, End: true})
 	in.Close()
-	var f finds
+	var f foundCodes
 	for _, t := range in.Session().Turns {
 		f.dialect = t.Dialect
 		add := func(of string, list []stream.Finding) {
@@ -157,13 +157,13 @@ func findsOf(body []byte, d *dialect.Protocol) finds {
 	return f
 }
 
-// compare says what is found in the repro and was not, or the other way round, and what was found in
+// compareRepro says what is found in the repro and was not, or the other way round, and what was found in
 // the capture that the bytes of the response alone do not show.
-func (e *export) compare(t *stream.Turn, whole, repro finds) {
-	lost, more := without(whole.codes, repro.codes), without(repro.codes, whole.codes)
+func (e *export) compareRepro(t *stream.Turn, whole, repro foundCodes) {
+	lost, more := listDifference(whole.codes, repro.codes), listDifference(repro.codes, whole.codes)
 	if len(lost)+len(more) > 0 {
-		e.app.notef("%s: the repro is not malformed in the same way: %s", e.path,
-			list(when(len(lost) > 0, "not found any more is "+list(lost...)), when(len(more) > 0, "found is also "+list(more...))))
+		e.app.printNote("%s: the repro is not malformed in the same way: %s", e.path,
+			joinCommas(textIf(len(lost) > 0, "not found any more is "+joinCommas(lost...)), textIf(len(more) > 0, "found is also "+joinCommas(more...))))
 		e.app.code = max(e.app.code, 1)
 	}
 	var besides []string
@@ -179,12 +179,12 @@ func (e *export) compare(t *stream.Turn, whole, repro finds) {
 		note(c.Findings)
 	}
 	if len(besides) > 0 {
-		e.app.notef("%s: not in the bytes of the response, and so not in the repro: %s", e.path, list(besides...))
+		e.app.printNote("%s: not in the bytes of the response, and so not in the repro: %s", e.path, joinCommas(besides...))
 	}
 }
 
-// without is a list without what is in another, each as often as it is there.
-func without(all, gone []string) (left []string) {
+// listDifference is a list without what is in another, each as often as it is there.
+func listDifference(all, gone []string) (left []string) {
 	count := map[string]int{}
 	for _, s := range gone {
 		count[s]++

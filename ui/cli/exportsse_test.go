@@ -96,11 +96,11 @@ func TestReproDemos(t *testing.T) {
 		file := saved(t, s.name+".tsc", readDemo(t, s.name))
 		in := new(providers.Inspector)
 		a, _ := appOf(t)
-		src, err := a.source(t.Context(), file)
+		src, err := a.openSource(t.Context(), file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := inspect(src, in, func() bool { return true }); err != nil {
+		if err := inspectSource(src, in, func() bool { return true }); err != nil {
 			t.Fatal(err)
 		}
 		for _, turn := range in.Session().Turns {

@@ -19,26 +19,26 @@ func (f *faultFlags) add(to *pflag.FlagSet) {
 func (f *faultFlags) parse() ([]bend.Fault, error) {
 	faults, err := bend.ParseFaults(f.faults...)
 	if err != nil {
-		return nil, usagef("--fault: %w", err)
+		return nil, usageErrorf("--fault: %w", err)
 	}
 	return faults, nil
 }
 
-// tell says so, where everybody can see it.
-func (f *faultFlags) tell(l *live, a *app) {
+// announceFaults says so, where everybody can see it.
+func (f *faultFlags) announceFaults(l *liveInput, a *app) {
 	if len(f.faults) > 0 {
 		l.faults = strings.Join(f.faults, " ")
-		a.notef("what clients are given is bent by toolscope: --fault %s", strings.Join(f.faults, " --fault "))
+		a.printNote("what clients are given is bent by toolscope: --fault %s", strings.Join(f.faults, " --fault "))
 	}
 }
 
 // faultTable tells of the faults that a proxy or a mock provider makes happen.
-func faultTable(l lines) {
-	l.prose("", "Faults, in the order in which those that are combined take effect:")
-	l.prose("", "")
+func faultTable(l lineWriter) {
+	l.writeWrapped("", "Faults, in the order in which those that are combined take effect:")
+	l.writeWrapped("", "")
 	for _, f := range bend.Faults() {
-		l.prose(fmt.Sprintf("  %-16s ", f[0]), f[1])
+		l.writeWrapped(fmt.Sprintf("  %-16s ", f[0]), f[1])
 	}
-	l.prose("", "")
-	l.prose("", bend.Which+". An event is a server-sent event with data, a line of JSON, or a message.")
+	l.writeWrapped("", "")
+	l.writeWrapped("", bend.Which+". An event is a server-sent event with data, a line of JSON, or a message.")
 }

@@ -59,7 +59,7 @@ func demoFrames(t *testing.T, w, h int) (frames []string) {
 func noon() time.Time { return time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC) }
 
 // shot is the screen with all that has come, as one frame more if it is another one.
-func shot(m tea.Model, in *inbox, frames []string) (tea.Model, []string) {
+func shot(m tea.Model, in *screenInbox, frames []string) (tea.Model, []string) {
 	for in.Waiting() > 0 {
 		m, _ = m.Update(m.Init()())
 	}

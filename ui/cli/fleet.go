@@ -21,8 +21,8 @@ func (a *app) hubFlags(cmd *cobra.Command) {
 	to.StringVar(&a.hub.nkey, "nkey", "", "for a hub: the seed of a key in this `FILE`")
 	to.StringVar(&a.hub.token, "hub-token", "", "for a hub: the token in the file `@FILE`")
 	to.StringVar(&a.hub.ca, "tls-ca", "", "for a hub: who signs its certificate, in this `FILE`")
-	settle(to, "", "creds", "nkey", "tls-ca")
-	settleSecret(to, "", "hub-token")
+	markSettings(to, "", "creds", "nkey", "tls-ca")
+	markSecretSetting(to, "", "hub-token")
 	cmd.MarkFlagsMutuallyExclusive("creds", "nkey", "hub-token")
 }
 
@@ -33,7 +33,7 @@ func (a *app) hubAuth() (auth fleet.Credentials, err error) {
 		return auth, err
 	}
 	if _, elsewhere := a.origin["hub-token"]; !elsewhere && !strings.HasPrefix(a.hub.token, "@") {
-		return auth, usagef("--hub-token: the command line is no place for it: all programs can read that\nwanted is @FILE, or the variable TOOLSCOPE_HUB_TOKEN")
+		return auth, usageErrorf("--hub-token: the command line is no place for it: all programs can read that\nwanted is @FILE, or the variable TOOLSCOPE_HUB_TOKEN")
 	}
 	if auth.Token, err = textOrFile(a.hub.token); err != nil {
 		return auth, fmt.Errorf("--hub-token: %w", err)
@@ -44,7 +44,7 @@ func (a *app) hubAuth() (auth fleet.Credentials, err error) {
 
 // openView connects to a hub.
 func (a *app) openView(ctx context.Context, path string) (*fleet.View, error) {
-	of, err := a.address(path)
+	of, err := a.hubAddress(path)
 	if err != nil {
 		return nil, err
 	}
@@ -60,8 +60,8 @@ func (a *app) openView(ctx context.Context, path string) (*fleet.View, error) {
 	return v, nil
 }
 
-// view opens the captures of a hub.
-func (a *app) view(ctx context.Context, path string) (capture.Source, error) {
+// openHubSource opens the captures of a hub.
+func (a *app) openHubSource(ctx context.Context, path string) (capture.Source, error) {
 	v, err := a.openView(ctx, path)
 	if err != nil {
 		return nil, err
@@ -78,16 +78,16 @@ func safeAddress(path string) string {
 	return scheme + "://" + rest
 }
 
-// tellViews says at the end what of the captures of hubs did not come, of each hub once.
-func (a *app) tellViews() {
-	for ; a.toldViews < len(a.views); a.toldViews++ {
-		v := a.views[a.toldViews]
+// reportViews says at the end what of the captures of hubs did not come, of each hub once.
+func (a *app) reportViews() {
+	for ; a.reportedViews < len(a.views); a.reportedViews++ {
+		v := a.views[a.reportedViews]
 		s := v.State()
 		if s.Newer > 0 {
-			a.notef("%s: %s of another version of toolscope", v.Server(), count.Of(int(s.Newer), "message"))
+			a.printNote("%s: %s of another version of toolscope", v.Server(), count.Of(int(s.Newer), "message"))
 		}
 		if !s.Complete() {
-			a.notef("%s: %s", v.Server(), missingWords(&s))
+			a.printNote("%s: %s", v.Server(), missingWords(&s))
 			a.code = exitGaps // whatever else ended the program
 		}
 	}
@@ -122,7 +122,7 @@ func (a *app) untilCaught(ctx context.Context) (context.Context, func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		_, _ = a.until(over, caught)
+		_, _ = a.waitForEnd(over, caught)
 		cancel()
 	}()
 	return ctx, func() {
@@ -142,9 +142,9 @@ func isEndless(paths []string) bool {
 	return false
 }
 
-// isTime reports whether a path is an address that wants what came in some time. In that there may be
+// hasStartTime reports whether a path is an address that wants what came in some time. In that there may be
 // nothing.
-func isTime(path string) bool {
+func hasStartTime(path string) bool {
 	of, err := fleet.ParseAddress(path)
 	return fleet.IsAddress(path) && err == nil && !of.Since.IsZero()
 }
@@ -155,14 +155,14 @@ func (a *app) openOne(ctx context.Context, path string, o capture.Options) (capt
 	case !fleet.IsAddress(path):
 		return capture.Open(ctx, path, o)
 	case isEndless([]string{path}):
-		return nil, usagef("%s: it goes on for ever, and all of it is to be read first\nwanted is one with an end, as %s", safeAddress(path), withEnd(path))
+		return nil, usageErrorf("%s: it goes on for ever, and all of it is to be read first\nwanted is one with an end, as %s", safeAddress(path), withEnd(path))
 	}
-	return a.view(ctx, path)
+	return a.openHubSource(ctx, path)
 }
 
 // withEnd is an address that ends now.
 func withEnd(path string) string {
-	return strings.TrimSuffix(safeAddress(path), "/") + either(strings.Contains(path, "?"), "&", "?") + "until=now"
+	return strings.TrimSuffix(safeAddress(path), "/") + ifElse(strings.Contains(path, "?"), "&", "?") + "until=now"
 }
 
 // openAll makes one source of all paths, of which some may be addresses.
@@ -174,7 +174,7 @@ func (a *app) openAll(ctx context.Context, paths []string, o capture.Options) (c
 			files = append(files, path)
 			continue
 		}
-		src, err := a.view(ctx, path)
+		src, err := a.openHubSource(ctx, path)
 		if err != nil {
 			return nil, err
 		}
@@ -196,8 +196,8 @@ func (a *app) openAll(ctx context.Context, paths []string, o capture.Options) (c
 	return capture.Concat(all...), nil
 }
 
-// find lists what a path names, as capture.Find does. An address names itself.
-func find(path string) ([]capture.FoundFile, []string, error) {
+// findCaptures lists what a path names, as capture.Find does. An address names itself.
+func findCaptures(path string) ([]capture.FoundFile, []string, error) {
 	if fleet.IsAddress(path) {
 		return []capture.FoundFile{{Path: path}}, nil, nil
 	}

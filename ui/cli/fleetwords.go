@@ -13,11 +13,11 @@ import (
 	"toolscope/ui/panes"
 )
 
-// fleetWords are how the hubs that are watched are doing, and the one that is sent to. Of several hubs each
+// hubStatusNotes are how the hubs that are watched are doing, and the one that is sent to. Of several hubs each
 // word says which it is of.
-func (a *app) fleetWords() (words []ui.StatusNote) {
+func (a *app) hubStatusNotes() (words []ui.StatusNote) {
 	if a.sending != nil {
-		words = a.sending.words()
+		words = a.sending.statusNotes()
 	}
 	for _, v := range a.views {
 		of := ""
@@ -25,7 +25,7 @@ func (a *app) fleetWords() (words []ui.StatusNote) {
 			_, of, _ = strings.Cut(v.Server(), "://")
 			of += ": "
 		}
-		for _, w := range stateWords(v.State()) {
+		for _, w := range hubNotes(v.State()) {
 			w.Text = of + w.Text
 			if w.Brief != "" {
 				w.Brief = of + w.Brief
@@ -36,9 +36,9 @@ func (a *app) fleetWords() (words []ui.StatusNote) {
 	return words
 }
 
-// hostStates are the machines that send to the hubs that are watched; nil without a hub. One that sends to
+// machineStates are the machines that send to the hubs that are watched; nil without a hub. One that sends to
 // several is as the hub knows it that heard it last.
-func (a *app) hostStates() func() []panes.MachineState {
+func (a *app) machineStates() func() []panes.MachineState {
 	if len(a.views) == 0 {
 		return nil
 	}
@@ -59,8 +59,8 @@ func (a *app) hostStates() func() []panes.MachineState {
 	}
 }
 
-// stateWords are how a hub is doing.
-func stateWords(s fleet.State) (words []ui.StatusNote) {
+// hubNotes are how a hub is doing.
+func hubNotes(s fleet.State) (words []ui.StatusNote) {
 	alarm := func(text string) { words = append(words, ui.StatusNote{Text: text, Alarm: true}) }
 	say := func(format string, args ...any) {
 		words = append(words, ui.StatusNote{Text: fmt.Sprintf(format, args...)})
@@ -88,7 +88,7 @@ func stateWords(s fleet.State) (words []ui.StatusNote) {
 		alarm("MAKES NO SENSE: " + count.Of(int(s.Invalid), "message"))
 	}
 	if s.Silent > 0 { // it need not be that of what is chosen, which stands beside it
-		alarm(count.Of(s.Silent, "host") + " SILENT: " + s.First + either(s.Silent > 1, ", …", ""))
+		alarm(count.Of(s.Silent, "host") + " SILENT: " + s.First + ifElse(s.Silent > 1, ", …", ""))
 	}
 	words = append(words, ui.StatusNote{Text: facts + lag, Stays: true, Brief: lag})
 	if s.Newer > 0 {
@@ -98,7 +98,7 @@ func stateWords(s fleet.State) (words []ui.StatusNote) {
 		say("%s has %s to send", s.Waiting.Name, sizeText(s.Waiting.Spooled))
 	}
 	if skew := s.Skewed.Skew; skew.Abs() > 5*time.Second {
-		say("the clock of %s is %s %s the hub's", s.Skewed.Name, skew.Abs().Round(time.Second), either(skew > 0, "ahead of", "behind"))
+		say("the clock of %s is %s %s the hub's", s.Skewed.Name, skew.Abs().Round(time.Second), ifElse(skew > 0, "ahead of", "behind"))
 	}
 	return words
 }

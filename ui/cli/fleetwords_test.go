@@ -29,8 +29,8 @@ func TestStateWords(t *testing.T) {
 		{fleet.State{Unreachable: true, Trouble: "EOF", Skewed: fleet.Host{Name: "web1", Skew: time.Hour}}, "!HUB NOT REACHED, 0 hosts · 0/s · lag 0.0 s · lost 0 B, the clock of web1 is 1h0m0s ahead of the hub's"},
 	} {
 		var got []string
-		for _, w := range stateWords(c.state) {
-			got = append(got, either(w.Alarm, "!", "")+w.Text)
+		for _, w := range hubNotes(c.state) {
+			got = append(got, ifElse(w.Alarm, "!", "")+w.Text)
 		}
 		if text := strings.Join(got, ", "); text != c.want {
 			t.Errorf("%s\nwanted %s", text, c.want)
@@ -68,7 +68,7 @@ func TestTwoHubs(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		src, err := a.view(context.Background(), url+"?until=now")
+		src, err := a.openHubSource(context.Background(), url+"?until=now")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -76,13 +76,13 @@ func TestTwoHubs(t *testing.T) {
 		}
 	}
 	var names []string
-	for _, h := range a.hostStates()() {
+	for _, h := range a.machineStates()() {
 		names = append(names, h.Name)
 	}
 	if text := strings.Join(names, " "); text != "both own0 own1" {
 		t.Error(text)
 	}
-	words := a.fleetWords()
+	words := a.hubStatusNotes()
 	for i, v := range a.views {
 		_, at, _ := strings.Cut(v.Server(), "://")
 		if len(words) != 2 || !strings.HasPrefix(words[i].Text, at+": 2 hosts") {
@@ -105,7 +105,7 @@ func TestFollowedNone(t *testing.T) {
 		{[]string{"nats://hub:4222", "nats://other:4222"}, 1, "toolscope: nothing to show: no bytes came\n"},
 	} {
 		a, so := appOf(t)
-		err := a.printSource(func(func(capture.Record, error) bool) {}, followed(c.paths), new(providers.Inspector), a.printerOf("text", nil))
+		err := a.printSource(func(func(capture.Record, error) bool) {}, followedName(c.paths), new(providers.Inspector), a.printerOf("text", nil))
 		if got := so(); err != nil || got.code != c.code || got.stderr != c.want {
 			t.Errorf("%v: %+v, %v", c.paths, got, err)
 		}

@@ -39,7 +39,7 @@ func longAnswer(n, size int) string {
 // flooded is a proxy through which so many answers have gone, while nobody took what it had to
 // tell: half of them before anything was passed on, and half while nothing was shown or written. Of
 // each half, all have begun before any goes on.
-func flooded(t *testing.T, exchanges, size int) (a *app, so func() outcome, l *live, disk *gatedDisk) {
+func flooded(t *testing.T, exchanges, size int) (a *app, so func() outcome, l *liveInput, disk *gatedDisk) {
 	t.Helper()
 	var begun [2]sync.WaitGroup
 	for i := range begun {
@@ -57,17 +57,17 @@ func flooded(t *testing.T, exchanges, size int) (a *app, so func() outcome, l *l
 		_, _ = io.WriteString(w, answer[beginning:])
 	}))
 	defer upstream.Close()
-	all, err := ways([]string{upstream.URL}, func(string) string { return "" })
+	all, err := buildRoutes([]string{upstream.URL}, func(string) string { return "" })
 	if err != nil {
 		t.Fatal(err)
 	}
 	disk = new(gatedDisk)
 	l = recorded(t, disk)
 	l.arrived = mailbox.New(record.QueueRules(exchanges*size/4, "were not recorded: the queue is full"))
-	l.shown = newInbox(record.QueueRules(exchanges*size/4, notShown))
+	l.shown = newScreenInbox(record.QueueRules(exchanges*size/4, notShown))
 	a, so = appOf(t)
-	r := &running{live: l, app: a, ways: all}
-	if err := r.stand(proxy.Options{Routes: routes(all)}, true); err != nil {
+	r := &runningProxy{liveInput: l, app: a, routes: all}
+	if err := r.createProxy(proxy.Options{Routes: proxyRoutes(all)}, true); err != nil {
 		t.Fatal(err)
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -102,7 +102,7 @@ func flooded(t *testing.T, exchanges, size int) (a *app, so func() outcome, l *l
 		clients.Wait()
 	}
 	flood(0, exchanges/2)
-	l.start(here)
+	l.start(callDirect)
 	flood(exchanges/2, exchanges)
 	stop()
 	if err := <-served; err != nil {

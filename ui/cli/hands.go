@@ -18,9 +18,9 @@ import (
 	"toolscope/stream/count"
 )
 
-// edit is the user's editor with a text in a file of its own, for its owner alone, which goes when
+// newEditor is the user's editor with a text in a file of its own, for its owner alone, which goes when
 // the editor ends: what is changed in it is kept where the editor saves it elsewhere.
-func edit(name string, data []byte) (tea.ExecCommand, func(), error) {
+func newEditor(name string, data []byte) (tea.ExecCommand, func(), error) {
 	editing, err := editorOf("")
 	if err != nil {
 		return nil, nil, err
@@ -66,9 +66,9 @@ func (e editor) SetStderr(w io.Writer) { e.Stderr = w }
 // fileBehind is the file that what is written goes to: an editor wants the terminal, not a pipe to us.
 func fileBehind(w io.Writer) io.Writer {
 	switch w := w.(type) {
-	case *rows:
-		return fileBehind(w.standard)
-	case *outlet:
+	case *cellDiffWriter:
+		return fileBehind(w.stdStream)
+	case *stdWriter:
 		return w.File
 	}
 	return w
@@ -76,8 +76,8 @@ func fileBehind(w io.Writer) io.Writer {
 
 // Limits of a command that is piped to.
 const (
-	pipeTime   = 30 * time.Second
-	mostOutput = 1 << 20
+	pipeTime      = 30 * time.Second
+	maxPipeOutput = 1 << 20
 )
 
 // pipeTo gives a text to a command of the shell's, and returns what that prints, errors too.
@@ -91,30 +91,30 @@ func pipeTo(command string, data []byte) ([]byte, error) {
 	run := exec.CommandContext(ctx, shell, flag, command)
 	run.WaitDelay = time.Second // what it started may hold the pipe
 	run.Stdin = bytes.NewReader(data)
-	out := &upTo{most: mostOutput}
+	out := &limitedBuffer{maxBytes: maxPipeOutput}
 	run.Stdout, run.Stderr = out, out
 	err := run.Run()
 	switch {
 	case ctx.Err() != nil:
 		err = fmt.Errorf("it was stopped after %v, the limit", pipeTime)
-	case out.more > 0:
-		err = fmt.Errorf("more was printed than is shown: %s", count.Of(out.more, "byte"))
+	case out.dropped > 0:
+		err = fmt.Errorf("more was printed than is shown: %s", count.Of(out.dropped, "byte"))
 	case errors.Is(err, exec.ErrWaitDelay):
 		err = nil
 	}
 	return out.kept, err
 }
 
-// upTo keeps so many bytes, and counts the others.
-type upTo struct {
-	kept []byte
-	most int
-	more int
+// limitedBuffer keeps so many bytes, and counts the others.
+type limitedBuffer struct {
+	kept     []byte
+	maxBytes int
+	dropped  int
 }
 
-func (u *upTo) Write(p []byte) (int, error) {
-	keep := min(len(p), u.most-len(u.kept))
-	u.more += len(p) - keep
+func (u *limitedBuffer) Write(p []byte) (int, error) {
+	keep := min(len(p), u.maxBytes-len(u.kept))
+	u.dropped += len(p) - keep
 	u.kept = append(u.kept, p[:keep]...)
 	return len(p), nil
 }

@@ -45,7 +45,7 @@ func TestTakings(t *testing.T) {
 	for _, turn := range v.Session().Turns {
 		for _, c := range turn.Calls {
 			calls++
-			for _, f := range takings("stdin", price.Embedded()) {
+			for _, f := range screenForms("stdin", price.Embedded()) {
 				got, err := f.Make(v, c.Ref())
 				switch {
 				case err != nil:
@@ -74,7 +74,7 @@ func TestPipeTo(t *testing.T) {
 	for _, c := range []struct{ command, prints, err string }{
 		{"tr a b", "bbb", ""},
 		{"echo wrong >&2; exit 3", "wrong\n", "exit status 3"},
-		{"cat; head -c 1048577 /dev/zero", "aaa" + strings.Repeat("\x00", mostOutput-3), "more was printed than is shown: 4 bytes"},
+		{"cat; head -c 1048577 /dev/zero", "aaa" + strings.Repeat("\x00", maxPipeOutput-3), "more was printed than is shown: 4 bytes"},
 		{"sleep 60 & echo on", "on\n", ""},
 	} {
 		got, err := pipeTo(c.command, []byte("aaa"))
@@ -96,7 +96,7 @@ func TestPipeTo(t *testing.T) {
 func TestEdit(t *testing.T) {
 	t.Setenv("VISUAL", "")
 	t.Setenv("EDITOR", "cat -n")
-	program, remove, err := edit("arguments.json", []byte(`{"a":1}`))
+	program, remove, err := newEditor("arguments.json", []byte(`{"a":1}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +116,7 @@ func TestEdit(t *testing.T) {
 		t.Errorf("the file is still there: %v", err)
 	}
 	t.Setenv("EDITOR", "no-such-editor-here")
-	if _, _, err := edit("x", nil); err == nil || !strings.Contains(err.Error(), "$EDITOR") {
+	if _, _, err := newEditor("x", nil); err == nil || !strings.Contains(err.Error(), "$EDITOR") {
 		t.Error(err)
 	}
 }
@@ -132,7 +132,7 @@ func TestThemeIsKept(t *testing.T) {
 			t.Fatal(err)
 		}
 		l, o := &lookFlags{theme: c.asked}, ui.Options{}
-		if l.apply(&o, func(string) {}); o.Theme.Name != c.want {
+		if l.applyTo(&o, func(string) {}); o.Theme.Name != c.want {
 			t.Errorf("saved %s, asked for %s: %s", c.saved, c.asked, o.Theme.Name)
 		}
 	}
@@ -141,7 +141,7 @@ func TestThemeIsKept(t *testing.T) {
 // TestEditorHasTheTerminal: an editor that is given what the screen is written to gets the terminal.
 func TestEditorHasTheTerminal(t *testing.T) {
 	run := new(exec.Cmd)
-	editor{run}.SetStdout(&rows{standard: newOutlet(os.Stdout, "standard output", newEnding())})
+	editor{run}.SetStdout(&cellDiffWriter{stdStream: newStdWriter(os.Stdout, "standard output", newShutdown())})
 	if run.Stdout != os.Stdout {
 		t.Errorf("it writes to a %T", run.Stdout)
 	}

@@ -47,7 +47,7 @@ func appOf(t *testing.T) (a *app, so func() outcome) {
 	t.Helper()
 	dir := t.TempDir()
 	out, errs := create(t, dir, "out"), create(t, dir, "err")
-	a = &app{ending: newEnding(), stdout: lines{out}, stderr: lines{errs}}
+	a = &app{ending: newShutdown(), stdout: lineWriter{out}, stderr: lineWriter{errs}}
 	return a, func() outcome { return outcome{a.code, contents(t, out), contents(t, errs)} }
 }
 
@@ -202,7 +202,7 @@ func same(t *testing.T, call int, what string, got, want any) {
 // demoRecords is all that is read of a scenario.
 func demoRecords(t *testing.T, name string) []capture.Record {
 	t.Helper()
-	return allOf(t)(demo(context.Background(), name))
+	return allOf(t)(demoSource(context.Background(), name))
 }
 
 // requestOf is the body of the first request in a demo.

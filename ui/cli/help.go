@@ -17,146 +17,146 @@ import (
 	"toolscope/ui"
 )
 
-// topics are pages of help that are not commands.
-func topics() []*cobra.Command {
+// helpTopics are pages of help that are not commands.
+func helpTopics() []*cobra.Command {
 	return []*cobra.Command{
-		topic("screen", "What stands on the screen, and what it means", documentOf("screen")),
-		topic("jsonl", "What print --format jsonl writes, for scripts", documentOf("jsonl")),
-		topic("executed", "What tools really got: how MCP servers are recorded", documentOf("executed")),
-		topic("fleet", "Many machines, one screen: hubs, and what goes to them", documentOf("fleet")),
-		topic("sidecar", "A proxy beside each agent, in compose and in Kubernetes", documentOf("sidecar")),
-		topic("otlp", "Verdicts as spans, in the collector that you run already", documentOf("otlp")),
-		topic("limits", "What it does not do, and how much it keeps", documentOf("limits")),
-		topic("dialects", "Protocols that are read, and the names --dialect takes", dialectsHelp, "protocols"),
-		topic("formats", "The names --as takes: logs and recordings that open", formatsHelp),
-		topic("hosts", "The providers that connect and proxy know", hostsHelp),
-		topic("clients", "How each client is sent to a proxy", clientsHelp),
-		topic("keys", "The keys of the screen", keysHelp),
-		topic("filter", "The words that say which turns are meant", filterHelp, "filters"),
-		topic("themes", "The names --theme takes", themesHelp),
-		topic("prices", "What turns cost, and prices of your own", pricesHelp),
-		topic("targets", "The names replay --to takes, and what each provider wants", targetsHelp),
-		topic("policies", "The names replay --policy takes, and who does so", policiesHelp),
-		topic("findings", "What can be found, and who did it", findingsHelp),
-		topic("losses", "What replay can lose, by severity", lossesHelp),
+		helpTopic("screen", "What stands on the screen, and what it means", documentOf("screen")),
+		helpTopic("jsonl", "What print --format jsonl writes, for scripts", documentOf("jsonl")),
+		helpTopic("executed", "What tools really got: how MCP servers are recorded", documentOf("executed")),
+		helpTopic("fleet", "Many machines, one screen: hubs, and what goes to them", documentOf("fleet")),
+		helpTopic("sidecar", "A proxy beside each agent, in compose and in Kubernetes", documentOf("sidecar")),
+		helpTopic("otlp", "Verdicts as spans, in the collector that you run already", documentOf("otlp")),
+		helpTopic("limits", "What it does not do, and how much it keeps", documentOf("limits")),
+		helpTopic("dialects", "Protocols that are read, and the names --dialect takes", protocolsHelp, "protocols"),
+		helpTopic("formats", "The names --as takes: logs and recordings that open", formatsHelp),
+		helpTopic("hosts", "The providers that connect and proxy know", hostsHelp),
+		helpTopic("clients", "How each client is sent to a proxy", clientsHelp),
+		helpTopic("keys", "The keys of the screen", keysHelp),
+		helpTopic("filter", "The words that say which turns are meant", filterHelp, "filters"),
+		helpTopic("themes", "The names --theme takes", themesHelp),
+		helpTopic("prices", "What turns cost, and prices of your own", pricesHelp),
+		helpTopic("targets", "The names replay --to takes, and what each provider wants", targetsHelp),
+		helpTopic("policies", "The names replay --policy takes, and who does so", policiesHelp),
+		helpTopic("findings", "What can be found, and who did it", findingsHelp),
+		helpTopic("losses", "What replay can lose, by severity", lossesHelp),
 	}
 }
 
-// topic is a page that is written when somebody asks for it.
-func topic(name, short string, write func(lines), others ...string) *cobra.Command {
+// helpTopic is a page that is written when somebody asks for it.
+func helpTopic(name, short string, write func(lineWriter), others ...string) *cobra.Command {
 	cmd := &cobra.Command{Use: name, Short: short, Aliases: others}
 	show := cmd.HelpFunc()
 	cmd.SetHelpFunc(func(cmd *cobra.Command, args []string) {
-		cmd.Long = page(write)
+		cmd.Long = helpPage(write)
 		show(cmd, args)
 	})
 	return cmd
 }
 
-// page is a page of help, of what write writes.
-func page(write func(lines)) string {
+// helpPage is a page of help, of what write writes.
+func helpPage(write func(lineWriter)) string {
 	var text strings.Builder
-	write(lines{&text})
+	write(lineWriter{&text})
 	return strings.TrimSuffix(text.String(), "\n")
 }
 
 // documentOf writes a topic that is all text.
-func documentOf(topic string) func(lines) { return func(l lines) { l.document(topic) } }
+func documentOf(topic string) func(lineWriter) { return func(l lineWriter) { l.writeDocument(topic) } }
 
-func dialectsHelp(l lines) {
-	l.document("dialects")
-	l.linef("")
-	l.prose("", "--dialect NAME, or D on the screen, overrules what the bytes tell:")
-	l.linef("")
+func protocolsHelp(l lineWriter) {
+	l.writeDocument("dialects")
+	l.printLine("")
+	l.writeWrapped("", "--dialect NAME, or D on the screen, overrules what the bytes tell:")
+	l.printLine("")
 	for _, d := range providers.All {
-		l.linef("  %-20s %s", d.Name, d.Title)
+		l.printLine("  %-20s %s", d.Name, d.Title)
 	}
 }
 
-func formatsHelp(l lines) {
-	l.document("formats")
-	l.linef("")
-	l.prose("", "What opens besides toolscope's own captures, bodies as they were sent, and what curl -i and -v print. The first bytes tell which; --as NAME overrules them, --as body takes the input as one response.")
-	l.linef("")
+func formatsHelp(l lineWriter) {
+	l.writeDocument("formats")
+	l.printLine("")
+	l.writeWrapped("", "What opens besides toolscope's own captures, bodies as they were sent, and what curl -i and -v print. The first bytes tell which; --as NAME overrules them, --as body takes the input as one response.")
+	l.printLine("")
 	for _, f := range formats.All {
-		l.prose(fmt.Sprintf("  %-20s ", strings.ReplaceAll(f.Name, " ", "-")), f.Title)
+		l.writeWrapped(fmt.Sprintf("  %-20s ", strings.ReplaceAll(f.Name, " ", "-")), f.Title)
 	}
 }
 
 // formatName is the name of a format as one word.
 func formatName(f capture.Format) string { return strings.ReplaceAll(f.Name, " ", "-") }
 
-func hostsHelp(l lines) {
-	l.prose("", "Providers that connect and proxy know. The first key the environment has is used; a host of one's own needs none. --base-url, or the variable, names another address.")
+func hostsHelp(l lineWriter) {
+	l.writeWrapped("", "Providers that connect and proxy know. The first key the environment has is used; a host of one's own needs none. --base-url, or the variable, names another address.")
 	for i := range host.All {
 		h := &host.All[i]
-		l.linef("")
-		l.linef("  %s: %s", h.Name, h.Title)
-		key := strings.Join(each(h.Keys, func(k host.APIKey) string { return k.Variable + " as " + k.Header }), ", or ")
+		l.printLine("")
+		l.printLine("  %s: %s", h.Name, h.Title)
+		key := strings.Join(mapSlice(h.Keys, func(k host.APIKey) string { return k.Variable + " as " + k.Header }), ", or ")
 		if h.Keyless && key != "" {
 			key += ", if set"
 		}
 		for _, line := range [][2]string{{"address", h.Address}, {"variable", h.Variable}, {"speaks", h.HistoryTarget().Title}, {"key", key}, {"model", h.Model}} {
 			if line[1] != "" {
-				l.prose(fmt.Sprintf("    %-9s ", line[0]), line[1])
+				l.writeWrapped(fmt.Sprintf("    %-9s ", line[0]), line[1])
 			}
 		}
 	}
 }
 
-func clientsHelp(l lines) {
-	l.prose("", "How each client is sent to a proxy. URL stands for where it listens, as in http://127.0.0.1:8080; what stands behind it may have the version in it or not, as clients like it.")
-	l.linef("")
-	l.prose("", "'toolscope run -- CLIENT …' does all of it, and 'toolscope proxy --print-env' prints it for the address it has.")
+func clientsHelp(l lineWriter) {
+	l.writeWrapped("", "How each client is sent to a proxy. URL stands for where it listens, as in http://127.0.0.1:8080; what stands behind it may have the version in it or not, as clients like it.")
+	l.printLine("")
+	l.writeWrapped("", "'toolscope run -- CLIENT …' does all of it, and 'toolscope proxy --print-env' prints it for the address it has.")
 	for _, p := range client.ProxySetups {
-		l.linef("")
-		l.linef("  %s", strings.TrimSpace(p.Title+" "+p.Version))
+		l.printLine("")
+		l.printLine("  %s", strings.TrimSpace(p.Title+" "+p.Version))
 		f, _ := p.WithAddresses(func(host string) string { return "URL/" + host })
 		pointHelp(l, f)
 	}
 }
 
 // pointHelp is how one client is sent to URL.
-func pointHelp(l lines, p client.ProxySetup) {
+func pointHelp(l lineWriter, p client.ProxySetup) {
 	for _, v := range p.Vars {
-		l.linef("    export %s=%s", v.Name, v.Value)
+		l.printLine("    export %s=%s", v.Name, v.Value)
 		if v.Why != "" {
-			l.prose("      ", v.Why)
+			l.writeWrapped("      ", v.Why)
 		}
 	}
 	if len(p.Args) > 0 {
-		l.linef("    %s", commandLine(append(p.Commands[:1:1], p.Args...)))
+		l.printLine("    %s", commandLine(append(p.Commands[:1:1], p.Args...)))
 	}
 	if p.Settings.File != "" {
-		l.linef("    %s has to hold", p.Settings.File)
+		l.printLine("    %s has to hold", p.Settings.File)
 		for _, text := range p.Settings.JSON {
-			l.linef("      %s", text)
+			l.printLine("      %s", text)
 		}
 	}
 	for _, text := range p.Remarks {
-		l.prose("    ", text)
+		l.writeWrapped("    ", text)
 	}
 	if says := p.Servers().Remark; says != "" {
-		l.prose("    ", "MCP servers: "+says)
+		l.writeWrapped("    ", "MCP servers: "+says)
 	}
-	l.linef("    known: %s", p.Known)
+	l.printLine("    known: %s", p.Known)
 }
 
-func keysHelp(l lines) {
+func keysHelp(l lineWriter) {
 	c, _ := readConfiguration(new(cobra.Command)) // what cannot be read changes no key
-	l.linef("The keys of the screen%s:", when(len(c.keys) > 0, ", yours in place of those built in"))
+	l.printLine("The keys of the screen%s:", textIf(len(c.keys) > 0, ", yours in place of those built in"))
 	group := ""
 	for _, k := range ui.Keys(c.keys) {
 		if k.Group != group {
 			group = k.Group
-			l.linef("")
-			l.linef("%s", group)
+			l.printLine("")
+			l.printLine("%s", group)
 		}
 		if k.Group == "Words" {
-			l.linef("  %-30s %s", k.Keys, k.Does)
+			l.printLine("  %-30s %s", k.Keys, k.Does)
 			continue
 		}
-		l.linef("  %-10s %s", k.Keys, k.Does)
+		l.printLine("  %-10s %s", k.Keys, k.Does)
 	}
 }
 
@@ -194,35 +194,35 @@ The price lists of others are read as they are: LiteLLM's
 model_prices_and_context_window.json, genai-prices' data.json, models.dev's
 api.json. Their prices are taken to be of the day the file was written.`
 
-func pricesHelp(l lines) {
+func pricesHelp(l lineWriter) {
 	for line := range strings.SplitSeq(pricesPage, "\n") {
-		l.linef("%s", line)
+		l.printLine("%s", line)
 	}
 }
 
-func themesHelp(l lines) {
-	l.prose("", "Themes: auto, which is ours for the background of the terminal, or one of these. --theme FILE.toml is one of your own, and so is a name below themes in the folder of the configuration: 'toolscope config theme NAME' prints one to begin with.")
-	l.linef("")
+func themesHelp(l lineWriter) {
+	l.writeWrapped("", "Themes: auto, which is ours for the background of the terminal, or one of these. --theme FILE.toml is one of your own, and so is a name below themes in the folder of the configuration: 'toolscope config theme NAME' prints one to begin with.")
+	l.printLine("")
 	for _, name := range themeNames() {
-		l.linef("  %s", name)
+		l.printLine("  %s", name)
 	}
 }
 
-func targetsHelp(l lines) {
-	l.prose("", "Targets: where history goes, as replay --to takes them, and the rules that are kept there. Also: all.")
+func targetsHelp(l lineWriter) {
+	l.writeWrapped("", "Targets: where history goes, as replay --to takes them, and the rules that are kept there. Also: all.")
 	for _, t := range providers.Targets() {
-		l.linef("")
-		l.linef("  %-18s %s", t.Name, t.Title)
-		for _, rule := range rules(t) {
+		l.printLine("")
+		l.printLine("  %-18s %s", t.Name, t.Title)
+		for _, rule := range targetRules(t) {
 			if rule[1] != "" {
-				l.prose(fmt.Sprintf("    %-16s ", rule[0]), rule[1])
+				l.writeWrapped(fmt.Sprintf("    %-16s ", rule[0]), rule[1])
 			}
 		}
 	}
 }
 
-// rules are what a target wants, each with what it is about.
-func rules(t *dialect.Target) [][2]string {
+// targetRules are what a target wants, each with what it is about.
+func targetRules(t *dialect.Target) [][2]string {
 	form := map[dialect.ArgsForm]string{dialect.TextForm: "a string", dialect.ObjectForm: "an object", dialect.PositionalForm: "arrays"}
 	depth := ""
 	if t.Depth.Limit > 0 {
@@ -236,15 +236,15 @@ func rules(t *dialect.Target) [][2]string {
 		dialect.NoReasoning: "no place for it", dialect.PlainReasoning: "its text", dialect.SignedReasoning: "with its signature",
 	}
 	return [][2]string{
-		{"arguments", list(form[t.Form], when(t.JSONOnly, "which must hold JSON"), when(t.Freeform, "or free text of custom tools"),
-			when(t.UnorderedKeys, "members in no order"), depth)},
-		{"ids", list(either(t.IDs.Required, "required", "optional"), sizeRule(t.IDs.Min, t.IDs.Max, t.IDs.Class), when(t.IDs.Unique, "unique"))},
-		{"names", list(sizeRule(1, t.Names.Max, t.Names.Class), first)},
-		{"numbers", either(t.Doubles, "IEEE 754 doubles", "as they are written")},
+		{"arguments", joinCommas(form[t.Form], textIf(t.JSONOnly, "which must hold JSON"), textIf(t.Freeform, "or free text of custom tools"),
+			textIf(t.UnorderedKeys, "members in no order"), depth)},
+		{"ids", joinCommas(ifElse(t.IDs.Required, "required", "optional"), sizeRule(t.IDs.Min, t.IDs.Max, t.IDs.Class), textIf(t.IDs.Unique, "unique"))},
+		{"names", joinCommas(sizeRule(1, t.Names.Max, t.Names.Class), first)},
+		{"numbers", ifElse(t.Doubles, "IEEE 754 doubles", "as they are written")},
 		{"reasoning", reasoning[t.Reasoning]},
-		{"signatures", when(t.HasSignatures, "calls carry them"+when(t.Sentinel != "", "; a fixed word may stand in for one"))},
-		{"results", list(either(t.TakesUnpaired, "may be missing", "one for each call"), when(t.ResultsFollow, "those of a turn together, right after it"),
-			when(t.ErrorFlag, "marked when they are errors"), when(t.Media, "with images"))},
+		{"signatures", textIf(t.HasSignatures, "calls carry them"+textIf(t.Sentinel != "", "; a fixed word may stand in for one"))},
+		{"results", joinCommas(ifElse(t.TakesUnpaired, "may be missing", "one for each call"), textIf(t.ResultsFollow, "those of a turn together, right after it"),
+			textIf(t.ErrorFlag, "marked when they are errors"), textIf(t.Media, "with images"))},
 	}
 }
 
@@ -267,20 +267,20 @@ func sizeRule(least, most int, class string) string {
 	return words + " of [" + class + "]"
 }
 
-func policiesHelp(l lines) {
-	l.prose("", "Policies: how clients treat arguments that are not one JSON object when they send them back, as replay --policy takes them. Also: all, behaviours, clients. Behaviours are named after what they do, and go to every target:")
+func policiesHelp(l lineWriter) {
+	l.writeWrapped("", "Policies: how clients treat arguments that are not one JSON object when they send them back, as replay --policy takes them. Also: all, behaviours, clients. Behaviours are named after what they do, and go to every target:")
 	for _, p := range replay.Behaviours {
-		l.linef("")
-		l.prose(fmt.Sprintf("  %-15s", p.Name), p.Description)
-		l.prose(fmt.Sprintf("  %-15s", ""), "seen in: "+p.Seen)
+		l.printLine("")
+		l.writeWrapped(fmt.Sprintf("  %-15s", p.Name), p.Description)
+		l.writeWrapped(fmt.Sprintf("  %-15s", ""), "seen in: "+p.Seen)
 	}
-	l.linef("")
-	l.prose("", "The others are those of clients. What one sends may depend on where a call came from as well as on where it goes. Ran means that it was run and seen to do so:")
+	l.printLine("")
+	l.writeWrapped("", "The others are those of clients. What one sends may depend on where a call came from as well as on where it goes. Ran means that it was run and seen to do so:")
 	for i := range replay.Clients {
 		p := &replay.Clients[i]
-		l.linef("")
-		l.prose(fmt.Sprintf("  %-17s", p.Name), p.Description)
-		l.prose(fmt.Sprintf("  %-17s", ""), clientWords(p))
+		l.printLine("")
+		l.writeWrapped(fmt.Sprintf("  %-17s", p.Name), p.Description)
+		l.writeWrapped(fmt.Sprintf("  %-17s", ""), clientWords(p))
 	}
 }
 
@@ -290,26 +290,26 @@ func clientWords(p *replay.Policy) string {
 	if p.Targets() != nil {
 		to = strings.Join(p.Targets(), ", ")
 	}
-	return joined(strings.TrimSpace(p.Client.Title+" "+p.Client.Version), p.Known.String(), "to "+to)
+	return joinDots(strings.TrimSpace(p.Client.Title+" "+p.Client.Version), p.Known.String(), "to "+to)
 }
 
-func findingsHelp(l lines) {
-	l.prose("", "Findings: what can be found, how bad it is, who did it unless the finding names another, and what it means. Losses of replay are found when a later request shows them. explain CODE tells one in full.")
+func findingsHelp(l lineWriter) {
+	l.writeWrapped("", "Findings: what can be found, how bad it is, who did it unless the finding names another, and what it means. Losses of replay are found when a later request shows them. explain CODE tells one in full.")
 	for _, d := range byCode(providers.Findings()) {
-		l.linef("")
-		l.linef("  %-26s %-18s %s", d.Code, grades(d), d.By)
-		l.prose("    ", d.Meaning)
+		l.printLine("")
+		l.printLine("  %-26s %-18s %s", d.Code, severitiesOf(d), d.By)
+		l.writeWrapped("    ", d.Meaning)
 	}
 }
 
-func lossesHelp(l lines) {
-	l.prose("", "Losses: what is not there any more when a call is sent back, or not the same. replay --fail-on-loss takes a severity.")
+func lossesHelp(l lineWriter) {
+	l.writeWrapped("", "Losses: what is not there any more when a call is sent back, or not the same. replay --fail-on-loss takes a severity.")
 	for _, severity := range slices.Backward(replay.Severities) {
-		l.linef("")
-		l.linef("%s", severity)
+		l.printLine("")
+		l.printLine("%s", severity)
 		for _, c := range replay.Kinds {
 			if c.Severity == severity {
-				l.prose(fmt.Sprintf("  %-24s", c.Code), c.Description)
+				l.writeWrapped(fmt.Sprintf("  %-24s", c.Code), c.Description)
 			}
 		}
 	}

@@ -11,27 +11,27 @@ import (
 func (a *app) helpCommand(root *cobra.Command) {
 	root.SetHelpCommand(&cobra.Command{
 		Use: "help [COMMAND|TOPIC]", Short: "Help about a command or a topic",
-		ValidArgsFunction: a.offered(fixed(func() []offer { return pages(root) })),
+		ValidArgsFunction: a.cobraCompleter(fixedCompletions(func() []completion { return pageCompletions(root) })),
 		RunE: func(_ *cobra.Command, args []string) error {
 			page, _, err := root.Find(args)
 			if len(args) > 0 && (err != nil || page == root) {
-				names := each(pages(root), func(o offer) string { return o.word })
-				return usagef("help: there is no page %q%s\n'toolscope help' lists them", args[0], perhaps(args[0], names))
+				names := mapSlice(pageCompletions(root), func(o completion) string { return o.word })
+				return usageErrorf("help: there is no page %q%s\n'toolscope help' lists them", args[0], suggestName(args[0], names))
 			}
 			page.InitDefaultHelpFlag()
 			if _, ok := docs.Page(page.Name()); !ok || page.IsAdditionalHelpTopicCommand() {
 				return page.Help()
 			}
-			a.stdout.document(page.Name())
-			a.stdout.linef("")
-			a.stdout.linef("'%s --help' lists the flags", page.CommandPath())
+			a.stdout.writeDocument(page.Name())
+			a.stdout.printLine("")
+			a.stdout.printLine("'%s --help' lists the flags", page.CommandPath())
 			return nil
 		},
 	})
 	root.InitDefaultHelpCmd()
 }
 
-// pages are what there is help about.
-func pages(root *cobra.Command) []offer {
-	return each(root.Commands(), func(c *cobra.Command) offer { return offer{c.Name(), c.Short} })
+// pageCompletions are what there is help about.
+func pageCompletions(root *cobra.Command) []completion {
+	return mapSlice(root.Commands(), func(c *cobra.Command) completion { return completion{c.Name(), c.Short} })
 }

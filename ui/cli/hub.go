@@ -42,7 +42,7 @@ func (a *app) hubCommand() *cobra.Command {
 			if f.newKey != "" {
 				return a.newKey(f.newKey)
 			}
-			return a.beHub(cmd.Context(), &f)
+			return a.runHub(cmd.Context(), &f)
 		},
 	}
 	to := cmd.Flags()
@@ -51,45 +51,45 @@ func (a *app) hubCommand() *cobra.Command {
 	to.DurationVar(&f.Keep, "keep", 24*time.Hour, "how long it is kept")
 	to.StringVar(&f.bytes, "keep-bytes", "20GB", "how much of it is kept, a `SIZE`")
 	f.sync = "1s"
-	to.Var(&word{&f.sync, []string{"1s", "always"}, "1s"}, "sync", "when it is forced to the disk: 1s, each second, or always, before it is acknowledged")
+	to.Var(&enumFlag{&f.sync, []string{"1s", "always"}, "1s"}, "sync", "when it is forced to the disk: 1s, each second, or always, before it is acknowledged")
 	to.BoolVar(&f.Public, "public", false, "listen where other machines reach it; wants --auth, --tls-cert and --tls-key")
 	to.StringVar(&f.Auth, "auth", "", "who may do what: authorization as NATS configures it, in this `FILE`")
 	to.StringVar(&f.Cert, "tls-cert", "", "the certificate, in this `FILE`")
 	to.StringVar(&f.Key, "tls-key", "", "its key, in this `FILE`")
 	to.StringVar(&f.newKey, "new-key", "", "no hub: write a new key for --nkey into this `FILE`, and print its public half for --auth")
-	checked(to, "keep-bytes", isSize("--keep-bytes"))
-	settle(to, "hub", "listen", "store", "keep", "keep-bytes", "sync", "auth", "tls-cert", "tls-key")
+	addFlagCheck(to, "keep-bytes", isSize("--keep-bytes"))
+	markSettings(to, "hub", "listen", "store", "keep", "keep-bytes", "sync", "auth", "tls-cert", "tls-key")
 	cmd.MarkFlagsRequiredTogether("tls-cert", "tls-key")
 	a.traceFlags(cmd, &f.traces, "hub")
 	return cmd
 }
 
-// beHub is a hub until a signal.
-func (a *app) beHub(ctx context.Context, f *hubCommandFlags) (err error) {
+// runHub is a hub until a signal.
+func (a *app) runHub(ctx context.Context, f *hubCommandFlags) (err error) {
 	addr, err := net.ResolveTCPAddr("tcp", f.Listen)
 	switch {
 	case err != nil:
-		return usagef("--listen %q: %w\nwanted is HOST:PORT, as in 127.0.0.1:4222", f.Listen, err)
+		return usageErrorf("--listen %q: %w\nwanted is HOST:PORT, as in 127.0.0.1:4222", f.Listen, err)
 	case f.Public && (f.Auth == "" || f.Cert == ""):
-		return usagef("--public: whoever reaches this machine could read and write\n--auth FILE, --tls-cert FILE and --tls-key FILE keep strangers out")
+		return usageErrorf("--public: whoever reaches this machine could read and write\n--auth FILE, --tls-cert FILE and --tls-key FILE keep strangers out")
 	case !f.Public && !addr.IP.IsLoopback():
-		return usagef("--listen %s: other machines could connect there\n--public allows that; 127.0.0.1:%d is this machine only", f.Listen, addr.Port)
+		return usageErrorf("--listen %s: other machines could connect there\n--public allows that; 127.0.0.1:%d is this machine only", f.Listen, addr.Port)
 	case f.Keep < time.Second:
-		return usagef("--keep %s: wanted is a time from 1s", f.Keep)
+		return usageErrorf("--keep %s: wanted is a time from 1s", f.Keep)
 	}
 	if f.KeepBytes, err = sizeOf("--keep-bytes", f.bytes); err != nil {
 		return err
 	}
 	if f.Store == "" {
-		if f.Store, err = state("hub"); err != nil {
+		if f.Store, err = inStateFolder("hub"); err != nil {
 			return err
 		}
 	}
-	traces, err := a.traces(&f.traces, stream.Machine{}, a.sayTraces(f.traces.to))
+	traces, err := a.startTracing(&f.traces, stream.Machine{}, a.traceNotices(f.traces.to))
 	if err != nil {
 		return err
 	}
-	f.SyncAlways, f.Log = f.sync == "always", func(text string) { a.notef("%s", text) }
+	f.SyncAlways, f.Log = f.sync == "always", func(text string) { a.printNote("%s", text) }
 	caught, stop := a.catchEnd()
 	defer stop()
 	defer quitQuietly()()
@@ -102,7 +102,7 @@ func (a *app) beHub(ctx context.Context, f *hubCommandFlags) (err error) {
 		hub, err = fleet.StartHub(ctx, f.HubOptions)
 		started <- err
 	}()
-	signalled, err := a.until(started, caught)
+	signalled, err := a.waitForEnd(started, caught)
 	if signalled {
 		cancel()
 		err = <-started
@@ -120,8 +120,8 @@ func (a *app) beHub(ctx context.Context, f *hubCommandFlags) (err error) {
 	}
 	defer unwatch()
 	if !signalled {
-		a.stdout.linef("%s", hub.URL())
-		_, _ = a.until(nil, caught)
+		a.stdout.printLine("%s", hub.URL())
+		_, _ = a.waitForEnd(nil, caught)
 	}
 	return nil
 }

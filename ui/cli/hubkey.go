@@ -17,6 +17,6 @@ func (a *app) newKey(file string) error {
 	if err != nil {
 		return fmt.Errorf("--new-key: %w", err)
 	}
-	a.stdout.linef("%s", public)
+	a.stdout.printLine("%s", public)
 	return nil
 }

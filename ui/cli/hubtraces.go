@@ -12,10 +12,10 @@ import (
 )
 
 const (
-	// toldFile is in the folder of a hub: up to which of its messages a collector was told.
-	toldFile = "otlp-told"
-	// keepTold is how often that is written.
-	keepTold = time.Second
+	// positionFile is in the folder of a hub: up to which of its messages a collector was told.
+	positionFile = "otlp-told"
+	// savePositionEvery is how often that is written.
+	savePositionEvery = time.Second
 	// catchUp is how much of tellTime a hub that ends may take to read what it has. What it does not tell in
 	// that time the next start does.
 	catchUp = 2 * time.Second
@@ -25,7 +25,7 @@ const (
 // folder, and only once the collector has all that is before it: the next start goes on from there.
 // What is told twice by that is the same spans.
 type hubTraces struct {
-	*tracing
+	*traceSender
 	view *fleet.View
 	file string
 	at   time.Time // of the message that was looked at, by the hub's clock
@@ -34,30 +34,30 @@ type hubTraces struct {
 
 // watchHub tells a collector of what comes to a hub, from where it was told last; the first time, from
 // began. end ends that.
-func (a *app) watchHub(hub *fleet.Hub, t *tracing, store string, began time.Time) (end func(), err error) {
+func (a *app) watchHub(hub *fleet.Hub, t *traceSender, store string, began time.Time) (end func(), err error) {
 	if t == nil {
 		return func() {}, nil
 	}
-	h := &hubTraces{tracing: t, file: filepath.Join(store, toldFile)}
+	h := &hubTraces{traceSender: t, file: filepath.Join(store, positionFile)}
 	t.patient = true // the hub keeps what is to be read
 	ctx, cancel := context.WithCancel(context.Background())
 	t.until = ctx.Done()
-	h.at = h.since(began)
+	h.at = h.resumeTime(began)
 	if h.view, err = hub.Watch(ctx, h.at); err == nil {
-		err = h.keep() // the next start goes on from there, even if this one is killed
+		err = h.savePosition() // the next start goes on from there, even if this one is killed
 	}
 	if err != nil {
 		cancel()
 		return nil, fmt.Errorf("--otlp: %w", err)
 	}
-	go t.follow(h.view.Source(ctx))
+	go t.followSource(h.view.Source(ctx))
 	kept := make(chan struct{})
 	go func() {
 		defer close(kept)
-		h.keepOn(ctx, a)
+		h.keepSaving(ctx, a)
 	}()
 	return func() {
-		all, over := context.WithTimeout(context.Background(), tellTime)
+		all, over := context.WithTimeout(context.Background(), finishTime)
 		defer over()
 		soon, read := context.WithTimeout(all, catchUp)
 		h.view.AwaitRead(soon)
@@ -66,18 +66,18 @@ func (a *app) watchHub(hub *fleet.Hub, t *tracing, store string, began time.Time
 		<-t.done
 		<-kept
 		if s := h.view.State(); !s.Complete() {
-			a.notef("--otlp: of what came to the hub not all was seen: %s", missingWords(&s))
+			a.printNote("--otlp: of what came to the hub not all was seen: %s", missingWords(&s))
 			a.code = exitGaps
 		}
-		h.look()
+		h.readPosition()
 		t.Close(all)
-		t.tell(a)
-		_ = h.keep() // else some are told twice
+		t.printMissing(a)
+		_ = h.savePosition() // else some are told twice
 	}, nil
 }
 
-// since is where it was told last, or began where nobody knows.
-func (h *hubTraces) since(began time.Time) time.Time {
+// resumeTime is where it was told last, or began where nobody knows.
+func (h *hubTraces) resumeTime(began time.Time) time.Time {
 	text, err := os.ReadFile(h.file)
 	at, wrong := time.Parse(time.RFC3339Nano, strings.TrimSpace(string(text)))
 	if err != nil || wrong != nil || at.After(began) {
@@ -86,9 +86,9 @@ func (h *hubTraces) since(began time.Time) time.Time {
 	return at
 }
 
-// keepOn keeps where it is until ctx ends.
-func (h *hubTraces) keepOn(ctx context.Context, a *app) {
-	tick := time.NewTicker(keepTold)
+// keepSaving keeps where it is until ctx ends.
+func (h *hubTraces) keepSaving(ctx context.Context, a *app) {
+	tick := time.NewTicker(savePositionEvery)
 	defer tick.Stop()
 	for failed := false; ; {
 		select {
@@ -96,18 +96,18 @@ func (h *hubTraces) keepOn(ctx context.Context, a *app) {
 			return
 		case <-tick.C:
 		}
-		if err := h.keep(); err != nil && !failed {
+		if err := h.savePosition(); err != nil && !failed {
 			failed = true
-			a.notef("--otlp: %v; the next start tells some turns twice", err)
+			a.printNote("--otlp: %v; the next start tells some turns twice", err)
 		}
 		if h.at.IsZero() {
-			h.look()
+			h.readPosition()
 		}
 	}
 }
 
-// look takes where it is now.
-func (h *hubTraces) look() {
+// readPosition takes where it is now.
+func (h *hubTraces) readPosition() {
 	_, at := h.view.Read()
 	if h.holds.Load() {
 		return
@@ -116,8 +116,8 @@ func (h *hubTraces) look() {
 	h.at, h.due = at, s.Taken+s.Refused+s.Waiting
 }
 
-// keep keeps where it was looked at, if the collector has all that is before it.
-func (h *hubTraces) keep() error {
+// savePosition keeps where it was looked at, if the collector has all that is before it.
+func (h *hubTraces) savePosition() error {
 	if s := h.State(); h.at.IsZero() || s.Taken+s.Refused < h.due {
 		return nil
 	}

@@ -65,11 +65,11 @@ func TestIndexer(t *testing.T) {
 		t.Error(said.stderr)
 	}
 	a := &app{}
-	each, err := a.indexed()
+	each, err := a.newIndexers()
 	if err != nil {
 		t.Fatal(err)
 	}
-	src, err := a.source(context.Background(), spool)
+	src, err := a.openSource(context.Background(), spool)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,57 +28,57 @@ func (a *app) keptFlags(cmd *cobra.Command, f *liveFlags) {
 	to.IntVar(&k.days, "kept-days", 30, "delete recordings that are older from toolscope's own folder; 0 for none")
 	to.StringVar(&k.size, "kept-size", "2GB", "delete the oldest ones there beyond this `SIZE`")
 	to.BoolVarP(&k.verbose, "verbose", "v", false, "say what is deleted there")
-	checked(to, "kept-size", isSize("--kept-size"))
-	settle(to, "", "no-record", "kept-days", "kept-size")
+	addFlagCheck(to, "kept-size", isSize("--kept-size"))
+	markSettings(to, "", "no-record", "kept-days", "kept-size")
 	cmd.MarkFlagsMutuallyExclusive("record", "no-record")
 	before := cmd.PreRunE
 	cmd.PreRunE = func(cmd *cobra.Command, args []string) error {
 		if k.days < 0 {
-			return usagef("--kept-days %d: wanted is a number of days, or 0 for any", k.days)
+			return usageErrorf("--kept-days %d: wanted is a number of days, or 0 for any", k.days)
 		}
 		return before(cmd, args)
 	}
 }
 
-// keep begins a recording that nobody asked for. That it cannot be made is said, and is no reason
+// startKeptCapture begins a recording that nobody asked for. That it cannot be made is said, and is no reason
 // not to go on. What is there already is held to the limits first.
-func (a *app) keep(f *liveFlags, began time.Time, by string) *recording {
+func (a *app) startKeptCapture(f *liveFlags, began time.Time, by string) *captureWriter {
 	if f.kept.none {
 		return nil
 	}
 	if f.keepSecrets {
-		a.notef("nothing is recorded, because of --keep-secrets: --record PLACE does so all the same")
+		a.printNote("nothing is recorded, because of --keep-secrets: --record PLACE does so all the same")
 		return nil
 	}
-	dir, err := recordings()
-	var r *recording
+	dir, err := captureFolder()
+	var r *captureWriter
 	if err == nil {
-		r, err = a.record(dir+string(filepath.Separator), began, by)
+		r, err = a.startCapture(dir+string(filepath.Separator), began, by)
 	}
 	if err != nil {
-		a.notef("nothing is recorded: %s", err)
+		a.printNote("nothing is recorded: %s", err)
 		return nil
 	}
-	a.prune(dir, f.kept)
+	a.pruneCaptures(dir, f.kept)
 	return r
 }
 
-// prune deletes what is beyond the limits.
-func (a *app) prune(dir string, k *keptFlags) {
+// pruneCaptures deletes what is beyond the limits.
+func (a *app) pruneCaptures(dir string, k *keptFlags) {
 	bytes, _ := sizeOf("--kept-size", k.size)
 	for _, gone := range record.Prune(dir, record.Limits{Age: time.Duration(k.days) * 24 * time.Hour, Bytes: bytes}, time.Now()) {
 		if k.verbose {
-			a.notef("deleted %s, %s of %s", gone.Path, sizeText(gone.Bytes), gone.Written.Format(time.DateOnly))
+			a.printNote("deleted %s, %s of %s", gone.Path, sizeText(gone.Bytes), gone.Written.Format(time.DateOnly))
 		}
 	}
 }
 
-// recordings is the folder that is recorded into where nobody says where.
-func recordings() (string, error) { return state("recordings") }
+// captureFolder is the folder that is recorded into where nobody says where.
+func captureFolder() (string, error) { return inStateFolder("recordings") }
 
-// state is where something of toolscope's own is kept: below XDG's folder for state, or what the
+// inStateFolder is where something of toolscope's own is kept: below XDG's folder for state, or what the
 // system has in place of it.
-func state(name string) (string, error) {
+func inStateFolder(name string) (string, error) {
 	below := filepath.Join("toolscope", name)
 	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, below), nil
@@ -97,20 +97,20 @@ func state(name string) (string, error) {
 	return filepath.Join(home, ".local", "state", below), nil
 }
 
-// A recent is a recording in that folder.
-type recent struct {
+// A recentCapture is a recording in that folder.
+type recentCapture struct {
 	record.StoredCapture
 	Open bool // somebody records to it
 }
 
-// recents are the recordings there, the newest first.
-func recents() (list []recent) {
-	dir, err := recordings()
+// recentCaptures are the recordings there, the newest first.
+func recentCaptures() (list []recentCapture) {
+	dir, err := captureFolder()
 	if err != nil {
 		return nil
 	}
 	for _, k := range record.List(dir) {
-		list = append(list, recent{k, record.IsOpen(k.Path)})
+		list = append(list, recentCapture{k, record.IsOpen(k.Path)})
 	}
 	return list
 }

@@ -52,7 +52,7 @@ func TestKept(t *testing.T) {
 		t.Errorf("%+v", again)
 	}
 	t.Setenv("XDG_STATE_HOME", state)
-	if got := recents(); len(got) != 1 || got[0].Path != all[0] || got[0].Open {
+	if got := recentCaptures(); len(got) != 1 || got[0].Path != all[0] || got[0].Open {
 		t.Errorf("%+v", got)
 	}
 }

@@ -14,7 +14,7 @@ import (
 func TestRemembered(t *testing.T) {
 	folder := t.TempDir()
 	t.Setenv("XDG_STATE_HOME", folder)
-	if k := readKept(); k != (kept{}) {
+	if k := readSavedState(); k != (savedState{}) {
 		t.Errorf("%+v from nothing", k)
 	}
 	layout := ui.Layout{List: 40, Low: 9, Columns: ui.Above, Tabs: ui.TabsOpen}
@@ -24,21 +24,21 @@ func TestRemembered(t *testing.T) {
 	}
 	saveLayout(ui.Layout{}, layout)
 	path, err := saveTheme("dracula")
-	if k := readKept(); err != nil || k != (kept{"dracula", layout}) {
+	if k := readSavedState(); err != nil || k != (savedState{"dracula", layout}) {
 		t.Errorf("%+v, %v", k, err)
 	}
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm()&0o077 != 0 && filepath.Separator == '/' {
 		t.Errorf("%v %v", info.Mode(), err)
 	}
-	for text, want := range map[string]kept{
-		"theme = 3\nlist = 'x'\nzzz = 1\nlow = -4\nside = 99999999\n": {layout: ui.Layout{Side: mostCells}},
+	for text, want := range map[string]savedState{
+		"theme = 3\nlist = 'x'\nzzz = 1\nlow = -4\nside = 99999999\n": {layout: ui.Layout{Side: maxScreenCells}},
 		"theme = 'a": {},
 		"\xff":       {},
 	} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if k := readKept(); k != want {
+		if k := readSavedState(); k != want {
 			t.Errorf("%q: %+v, want %+v", text, k, want)
 		}
 	}
@@ -52,7 +52,7 @@ func TestRememberedNowhere(t *testing.T) {
 	if _, err := saveTheme("dracula"); err == nil || strings.Contains(err.Error(), "\n") {
 		t.Error(err)
 	}
-	if k := readKept(); k != (kept{}) {
+	if k := readSavedState(); k != (savedState{}) {
 		t.Errorf("%+v", k)
 	}
 }

@@ -33,7 +33,7 @@ func TestFewLinesAreTold(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c.open.Formats, c.open.GuessPayload = formats.All, looks
+			c.open.Formats, c.open.GuessPayload = formats.All, looksLike
 			ctx, stop := context.WithCancel(context.Background())
 			defer stop()
 			src, err := capture.Open(ctx, c.path, c.open)

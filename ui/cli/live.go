@@ -21,7 +21,7 @@ import (
 	"toolscope/stream/count"
 )
 
-// live is the one way of all that comes from the network, be it through a proxy, in answer to
+// liveInput is the one way of all that comes from the network, be it through a proxy, in answer to
 // connect or to what was sent from the screen:
 //
 //	network ─▶ arrived ─▶ redactor ─▶ the recorder's box ─▶ disk
@@ -30,15 +30,15 @@ import (
 //
 // Each arrow out of a box is a goroutine of its own. Nobody who puts something in waits for who
 // takes it out: what a box has no room for is missing, and the records say so where it is.
-type live struct {
+type liveInput struct {
 	arrived  *mailbox.Queue[capture.Record]
 	redactor *redact.Redactor
-	rec      *recording                // nil when nothing is recorded
-	sent     *publication              // nil when nothing is sent to a hub
-	traced   *tracing                  // nil when no collector is told
+	rec      *captureWriter            // nil when nothing is recorded
+	sent     *hubPublisher             // nil when nothing is sent to a hub
+	traced   *traceSender              // nil when no collector is told
 	seen     func(capture.Record)      // sees what is shown, if it is not nil
-	shown    *inbox                    // of the source
-	answers  *inbox                    // to what was sent from the screen
+	shown    *screenInbox              // of the source
+	answers  *screenInbox              // to what was sent from the screen
 	over     atomic.Pointer[sourceEnd] // nil as long as the source may bring more
 	unwanted atomic.Bool               // nobody looks any more at what is not recorded
 	begun    sync.Once
@@ -55,80 +55,80 @@ type live struct {
 // sourceEnd is why a source has ended.
 type sourceEnd struct{ err error }
 
-func newLive(r *redact.Redactor, began time.Time) *live {
-	return &live{
-		arrived: mailbox.New(record.QueueRules(liveLimit, "were not recorded: the queue is full")), redactor: r,
+func newLiveInput(r *redact.Redactor, began time.Time) *liveInput {
+	return &liveInput{
+		arrived: mailbox.New(record.QueueRules(maxLiveQueue, "were not recorded: the queue is full")), redactor: r,
 		shown: liveInbox(), answers: liveInbox(), done: make(chan struct{}), began: began,
 	}
 }
 
-// live is what the command of that name makes of the network that it looks at.
-func (a *app) live(command string, f *liveFlags) (l *live, err error) {
+// startLive is what the command of that name makes of the network that it looks at.
+func (a *app) startLive(command string, f *liveFlags) (l *liveInput, err error) {
 	if f.keepSecrets && f.publish != nil && f.publish.to != "" {
-		return nil, usagef("--keep-secrets: what is sent to a hub never has secrets in it\nwithout --publish, or without --keep-secrets")
+		return nil, usageErrorf("--keep-secrets: what is sent to a hub never has secrets in it\nwithout --publish, or without --keep-secrets")
 	}
 	if f.keepSecrets && f.traces != nil && f.traces.content {
-		return nil, usagef("--keep-secrets: what a collector is told never has secrets in it\nwithout --otlp-content, or without --keep-secrets")
+		return nil, usageErrorf("--keep-secrets: what a collector is told never has secrets in it\nwithout --otlp-content, or without --keep-secrets")
 	}
 	r := newRedactor()
 	if f.keepSecrets {
-		a.notef("--keep-secrets: keys are shown and recorded as they are")
+		a.printNote("--keep-secrets: keys are shown and recorded as they are")
 		r = redact.KeepAll()
 	}
-	l = newLive(r, time.Now())
+	l = newLiveInput(r, time.Now())
 	a.network = l
-	if l.traced, err = a.traces(f.traces, thisMachine(f.publish), a.sayTraces(tracesTo(f.traces))); err != nil {
+	if l.traced, err = a.startTracing(f.traces, thisMachine(f.publish), a.traceNotices(tracesTo(f.traces))); err != nil {
 		return nil, err
 	}
 	if l.traced != nil {
-		l.traced.watch()
+		l.traced.watchNetwork()
 	}
-	if l.sent, err = a.publish(f.publish, l.began, command); err != nil {
+	if l.sent, err = a.startPublishing(f.publish, l.began, command); err != nil {
 		return nil, err
 	}
 	if l.sent != nil && f.record == "" {
 		return l, nil // the spool is a recording
 	}
 	if f.kept != nil && f.record == "" {
-		l.rec = a.keep(f, l.began, command)
+		l.rec = a.startKeptCapture(f, l.began, command)
 		return l, nil
 	}
-	l.rec, err = a.record(f.record, l.began, command)
+	l.rec, err = a.startCapture(f.record, l.began, command)
 	return l, err
 }
 
-// take takes a record as it came. It never waits.
-func (l *live) take(r capture.Record) { l.arrived.Put(r) }
+// addRecord takes a record as it came. It never waits.
+func (l *liveInput) addRecord(r capture.Record) { l.arrived.Put(r) }
 
-// fill takes what a source brings.
-func (l *live) fill(src capture.Source) { pour(src, l.arrived.Put, l.endSource) }
+// fillFrom takes what a source brings.
+func (l *liveInput) fillFrom(src capture.Source) { copySource(src, l.arrived.Put, l.endSource) }
 
 // endSource says that the source brings no more. Who looks at it is told when everything has
 // passed; answers may still come.
-func (l *live) endSource(err error) {
+func (l *liveInput) endSource(err error) {
 	l.over.CompareAndSwap(nil, &sourceEnd{err})
 	l.arrived.Wake()
 }
 
 // start has what arrives pass, in a goroutine; run runs its function.
-func (l *live) start(run func(pass func())) {
-	l.begun.Do(func() { go run(l.run) })
+func (l *liveInput) start(run func(pass func())) {
+	l.begun.Do(func() { go run(l.forwardAll) })
 }
 
-// here runs a function.
-func here(f func()) { f() }
+// callDirect runs a function.
+func callDirect(f func()) { f() }
 
-// mostAtOnce is how much is passed on before it is looked whether the source has ended.
-const mostAtOnce = 1 << 16
+// maxBatch is how much is passed on before it is looked whether the source has ended.
+const maxBatch = 1 << 16
 
-func (l *live) run() {
+func (l *liveInput) forwardAll() {
 	defer close(l.done)
 	for {
 		over := l.over.Load() // before the last look: what the source brought is in the box then
-		batch, more := l.arrived.Take(mostAtOnce)
+		batch, more := l.arrived.Take(maxBatch)
 		for _, r := range batch {
 			if l.rec != nil || l.sent != nil || l.traced != nil || !l.unwanted.Load() {
-				l.pass(l.redactor.Take(r))
+				l.forwardRecords(l.redactor.Take(r))
 			}
 		}
 		if more || len(batch) > 0 {
@@ -142,7 +142,7 @@ func (l *live) run() {
 		}
 		<-l.arrived.Wakeups()
 	}
-	l.pass(l.redactor.Flush())
+	l.forwardRecords(l.redactor.Flush())
 	l.shown.Close(nil)
 	l.answers.Close(nil)
 }
@@ -151,8 +151,8 @@ func (l *live) run() {
 // downwards from -1, and captures know no such numbers.
 const sentFrom = 1 << 29
 
-// pass hands on what holds no secrets any more.
-func (l *live) pass(all []redact.Clean) {
+// forwardRecords hands on what holds no secrets any more.
+func (l *liveInput) forwardRecords(all []redact.Clean) {
 	for _, c := range all {
 		if l.rec != nil {
 			l.rec.Put(c)
@@ -176,10 +176,10 @@ func (l *live) pass(all []redact.Clean) {
 	}
 }
 
-// finish has nothing more be taken, and waits until the rest has passed.
-func (l *live) finish(ctx context.Context) error {
+// drainRecords has nothing more be taken, and waits until the rest has passed.
+func (l *liveInput) drainRecords(ctx context.Context) error {
 	l.arrived.Close(nil)
-	l.start(here)
+	l.start(callDirect)
 	select {
 	case <-l.done:
 		return nil
@@ -188,26 +188,26 @@ func (l *live) finish(ctx context.Context) error {
 	}
 }
 
-// tellLimit says once that the redactor came to a limit, if it did.
-func (l *live) tellLimit(a *app) (reached bool) {
+// reportLimit says once that the redactor came to a limit, if it did.
+func (l *liveInput) reportLimit(a *app) (reached bool) {
 	limit := l.redactor.Limit()
 	if limit != "" && l.limited.CompareAndSwap(false, true) {
-		a.notef("from here on secrets may pass: %s", limit)
+		a.printNote("from here on secrets may pass: %s", limit)
 	}
 	return limit != ""
 }
 
 // endLive lets pass what has come and closes the recording. A recording that lacks something, and a
 // redactor that came to a limit, have an exit code of their own, whatever else ended the program.
-func (a *app) endLive(l *live) {
+func (a *app) endLive(l *liveInput) {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
 	defer cancel()
-	err := l.finish(ctx)
+	err := l.drainRecords(ctx)
 	if l.rec == nil && l.sent == nil && l.traced != nil {
 		l.traced.boxes = append(l.traced.boxes, l.arrived) // no recording tells of what it had no room for
 	}
 	traced := make(chan struct{})
-	go func() { defer close(traced); l.traced.finish() }()
+	go func() { defer close(traced); l.traced.finishSending() }()
 	if s := l.arrived.State(); s.Gaps+s.Dropped > 0 && (l.rec != nil || l.sent != nil) {
 		err = errors.Join(fmt.Errorf("the capture has gaps: %s were not recorded", sizeText(s.Lost)), err)
 	}
@@ -219,16 +219,16 @@ func (a *app) endLive(l *live) {
 		err = fmt.Errorf("%s: %w", of, err)
 	}
 	if l.sent != nil {
-		err = errors.Join(err, l.sent.end(ctx, a))
+		err = errors.Join(err, l.sent.finishSending(ctx, a))
 	}
 	if err != nil {
-		a.complain(err)
+		a.printError(err)
 	}
-	if l.tellLimit(a) || err != nil {
+	if l.reportLimit(a) || err != nil {
 		a.code = exitGaps
 	}
 	<-traced
-	l.traced.tell(a)
+	l.traced.printMissing(a)
 }
 
 // newRedactor makes what takes the secrets out of everything live, before it is recorded or shown.
@@ -248,11 +248,11 @@ func newRedactor() *redact.Redactor {
 // printTurns prints turns as they end, until no more records come. What goes wrong with what is
 // recorded is said when it does. When printing fails, failed is told; what still comes is for the
 // recording alone.
-func (l *live) printTurns(a *app, in *providers.Inspector, path string, to printer, failed func(error)) (err error) {
-	q := newQueue(in, path, to)
+func (l *liveInput) printTurns(a *app, in *providers.Inspector, path string, to printer, failed func(error)) (err error) {
+	q := newTurnPrinter(in, path, to)
 	print := func(all bool) {
 		if err == nil {
-			err = q.print(all)
+			err = q.printEnded(all)
 			q.in.MakeRoom()
 			if err != nil {
 				l.unwanted.Store(true)
@@ -262,13 +262,13 @@ func (l *live) printTurns(a *app, in *providers.Inspector, path string, to print
 	}
 	told := false // that the recording has gaps
 	for r := range l.shown.All {
-		if trouble := l.trouble(); trouble != "" && !told {
+		if trouble := l.gapReason(); trouble != "" && !told {
 			told = true
-			a.notef("--record: the capture has gaps from here on: %s", l.redactor.Text(trouble))
+			a.printNote("--record: the capture has gaps from here on: %s", l.redactor.Text(trouble))
 		}
-		l.tellLimit(a)
+		l.reportLimit(a)
 		if i := strings.Index(r.Note, "gap: "); i >= 0 {
-			a.notef("%s", r.Note[i:])
+			a.printNote("%s", r.Note[i:])
 		}
 		if err == nil {
 			in.Write(coreRecord(r))
@@ -283,8 +283,8 @@ func (l *live) printTurns(a *app, in *providers.Inspector, path string, to print
 	return err
 }
 
-// trouble is why what is recorded has gaps just now, empty when it has none.
-func (l *live) trouble() string {
+// gapReason is why what is recorded has gaps just now, empty when it has none.
+func (l *liveInput) gapReason() string {
 	if l.rec == nil {
 		return ""
 	}

@@ -31,14 +31,14 @@ func (d *gatedDisk) Write(p []byte) (int, error) {
 }
 
 // recorded is a live that records to a disk.
-func recorded(t *testing.T, d *gatedDisk) *live {
+func recorded(t *testing.T, d *gatedDisk) *liveInput {
 	t.Helper()
 	r, err := record.New(d, time.Now(), "test")
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := newLive(newRedactor(), time.Now())
-	l.rec = &recording{r, "a.tsc", "a.tsc"}
+	l := newLiveInput(newRedactor(), time.Now())
+	l.rec = &captureWriter{r, "a.tsc", "a.tsc"}
 	return l
 }
 
@@ -49,7 +49,7 @@ func printerOf(t *testing.T, a *app, format string) printer {
 }
 
 // rest empties an inbox that is or will be closed.
-func rest(in *inbox) (recs []capture.Record) {
+func rest(in *screenInbox) (recs []capture.Record) {
 	for r := range in.All {
 		recs = append(recs, r)
 	}
@@ -89,9 +89,9 @@ func TestLive(t *testing.T) {
 			{Exchange: 1, Data: []byte("no " + canary[:9])},
 			{Exchange: 1, Data: []byte(canary[9:] + " here"), End: capture.EndEOF},
 		} {
-			l.take(r)
+			l.addRecord(r)
 		}
-		l.start(here)
+		l.start(callDirect)
 		l.start(func(func()) { t.Error("it passes twice") })
 		why := errors.New("why")
 		l.endSource(why)
@@ -104,7 +104,7 @@ func TestLive(t *testing.T) {
 		if over, _ := l.answers.Done(); over || l.answers.Waiting() == 0 {
 			t.Error("no answers")
 		}
-		l.take(capture.Record{Exchange: sent, Data: []byte("back"), End: capture.EndEOF})
+		l.addRecord(capture.Record{Exchange: sent, Data: []byte("back"), End: capture.EndEOF})
 		a := &app{}
 		a.endLive(l)
 		if got := wordsOf(rest(l.answers), -1); !strings.HasSuffix(got, "send back eof") || strings.Contains(got, canary) {
@@ -127,7 +127,7 @@ func TestLive(t *testing.T) {
 func TestLiveKeepsNothingBack(t *testing.T) {
 	disk := new(gatedDisk)
 	l := recorded(t, disk)
-	l.take(capture.Record{Exchange: 1, Data: []byte("is sk-")})
+	l.addRecord(capture.Record{Exchange: 1, Data: []byte("is sk-")})
 	a := &app{}
 	a.endLive(l)
 	if got := wordsOf(again(t, disk.file.String()), 1); got != "is sk- cut" || a.code != 0 {
@@ -138,19 +138,19 @@ func TestLiveKeepsNothingBack(t *testing.T) {
 // TestLiveLimit: a redactor that can remember no more says so in red, on standard error once, and
 // with the exit code.
 func TestLiveLimit(t *testing.T) {
-	l := newLive(newRedactor(), time.Now())
-	l.take(capture.Record{Exchange: 1, Data: []byte("x"), End: capture.EndEOF})
-	if words := l.words(); len(words) != 0 {
+	l := newLiveInput(newRedactor(), time.Now())
+	l.addRecord(capture.Record{Exchange: 1, Data: []byte("x"), End: capture.EndEOF})
+	if words := l.statusNotes(); len(words) != 0 {
 		t.Error(words)
 	}
 	for n := 0; l.redactor.Limit() == ""; n++ {
 		l.redactor.Header(http.Header{"X-Api-Key": {fmt.Sprintf("%x", sha256.Sum256([]byte(fmt.Sprint(n))))}})
 	}
-	if words := l.words(); len(words) != 1 || !words[0].Alarm || words[0].Text != "SECRETS MAY PASS: "+l.redactor.Limit() {
+	if words := l.statusNotes(); len(words) != 1 || !words[0].Alarm || words[0].Text != "SECRETS MAY PASS: "+l.redactor.Limit() {
 		t.Error(words)
 	}
 	a, so := appOf(t)
-	if err := l.finish(t.Context()); err != nil {
+	if err := l.drainRecords(t.Context()); err != nil {
 		t.Error(err)
 	}
 	_ = l.printTurns(a, new(providers.Inspector), "proxy", printerOf(t, a, "text"), func(err error) { t.Error(err) })
@@ -172,17 +172,17 @@ func TestLiveUnwanted(t *testing.T) {
 		a, _ := appOf(t)
 		deaf := create(t, t.TempDir(), "out")
 		deaf.Close()
-		a.stdout = lines{deaf}
+		a.stdout = lineWriter{deaf}
 		answer := []byte(anthropicAnswer)
-		l.take(capture.Record{Exchange: 1, Data: answer, End: capture.EndEOF})
-		l.start(here)
+		l.addRecord(capture.Record{Exchange: 1, Data: answer, End: capture.EndEOF})
+		l.start(callDirect)
 		told := make(chan error, 2)
 		printed := make(chan error)
 		go func() {
 			printed <- l.printTurns(a, new(providers.Inspector), "proxy", printerOf(t, a, "text"), func(err error) { told <- err })
 		}()
 		why := <-told
-		l.take(capture.Record{Exchange: 2, Data: answer, End: capture.EndEOF})
+		l.addRecord(capture.Record{Exchange: 2, Data: answer, End: capture.EndEOF})
 		l.endSource(nil)
 		if err := <-printed; err != why || len(told) > 0 {
 			t.Errorf("%v, told was %v and %d more", err, why, len(told))

@@ -31,7 +31,7 @@ func TestLiveTooSlow(t *testing.T) {
 		disk := new(gatedDisk)
 		l := recorded(t, disk)
 		l.arrived = mailbox.New(record.QueueRules(600_000, "are missing"))
-		l.shown = newInbox(record.QueueRules(400_000, "are missing"))
+		l.shown = newScreenInbox(record.QueueRules(400_000, "are missing"))
 		disk.gate = make(chan struct{})
 		flood := func(from int) {
 			for n := from; n < from+pieces; n++ {
@@ -41,22 +41,22 @@ func TestLiveTooSlow(t *testing.T) {
 						if n == 0 {
 							r.Head = &capture.Head{URL: "/"}
 						}
-						l.take(r)
+						l.addRecord(r)
 					}
 				}
 			}
 		}
 		flood(0)
-		l.start(here)
+		l.start(callDirect)
 		synctest.Wait()
 		flood(pieces)
 		synctest.Wait()
 		for x := 1; x <= exchanges; x++ {
-			l.take(capture.Record{Exchange: x, End: capture.EndEOF})
+			l.addRecord(capture.Record{Exchange: x, End: capture.EndEOF})
 		}
 		l.endSource(nil)
 		close(disk.gate)
-		words := fmt.Sprint(l.words())
+		words := fmt.Sprint(l.statusNotes())
 		shown := rest(l.shown)
 		a, so := appOf(t)
 		a.endLive(l)

@@ -13,8 +13,8 @@ import (
 	"toolscope/ui"
 )
 
-// loading is how far reading files is, in words.
-type loading struct {
+// loadProgress is how far reading files is, in words.
+type loadProgress struct {
 	capture.Progress
 	began   time.Time
 	ctx     context.Context // done when nobody asks any more
@@ -25,15 +25,15 @@ type loading struct {
 // shortLoad is how long reading lasts before anything is said of it.
 const shortLoad = time.Second / 2
 
-// words are nothing when all is read.
-func (l *loading) words() []ui.StatusNote {
+// statusNotes are nothing when all is read.
+func (l *loadProgress) statusNotes() []ui.StatusNote {
 	read, size := l.State()
 	took := time.Since(l.began)
 	if read >= size || took < shortLoad {
 		return nil
 	}
-	if size >= leastSurveyed {
-		l.once.Do(func() { go l.survey() })
+	if size >= minSurveyedBytes {
+		l.once.Do(func() { go l.estimateTurns() })
 	}
 	words := []ui.StatusNote{{Text: loadText(read, size, took)}}
 	if n := l.answers.Load(); n > 0 {
@@ -42,12 +42,12 @@ func (l *loading) words() []ui.StatusNote {
 	return words
 }
 
-// leastSurveyed is how much is read at least before it is told how much there is. What is less, is
+// minSurveyedBytes is how much is read at least before it is told how much there is. What is less, is
 // read before anybody has asked.
-const leastSurveyed = 64 << 20
+const minSurveyedBytes = 64 << 20
 
-// survey learns about how many answers there are, while they are being read.
-func (l *loading) survey() {
+// estimateTurns learns about how many answers there are, while they are being read.
+func (l *loadProgress) estimateTurns() {
 	n := l.Survey(l.ctx, formats.Marks(), 1)
 	if l.ctx.Err() == nil {
 		l.answers.Store(n.Responses)

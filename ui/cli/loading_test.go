@@ -27,7 +27,7 @@ func TestLoadText(t *testing.T) {
 // TestLoading: what is read counts, of all files and also of what is packed, and in the end all is.
 func TestLoading(t *testing.T) {
 	for _, follow := range []bool{false, true} {
-		l := &loading{ctx: context.Background(), began: time.Now().Add(-time.Minute)}
+		l := &loadProgress{ctx: context.Background(), began: time.Now().Add(-time.Minute)}
 		o := capture.Options{Progress: &l.Progress, Follow: follow}
 		a, b := saved(t, "a.sse", string(turnOf("a"))), saved(t, "b.sse", string(turnOf("b")))
 		ctx, stop := context.WithCancel(context.Background())
@@ -36,8 +36,8 @@ func TestLoading(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if read, size := l.State(); !follow && (read != 0 || size != int64(len(turnOf("a"))+len(turnOf("b"))) || len(l.words()) != 1) {
-			t.Errorf("before: %d of %d, %v", read, size, l.words())
+		if read, size := l.State(); !follow && (read != 0 || size != int64(len(turnOf("a"))+len(turnOf("b"))) || len(l.statusNotes()) != 1) {
+			t.Errorf("before: %d of %d, %v", read, size, l.statusNotes())
 		}
 		seen := 0
 		for range src {
@@ -45,8 +45,8 @@ func TestLoading(t *testing.T) {
 				stop()
 			}
 		}
-		if read, size := l.State(); read != size || size == 0 || l.words() != nil {
-			t.Errorf("follow %t: %d of %d, %v", follow, read, size, l.words())
+		if read, size := l.State(); read != size || size == 0 || l.statusNotes() != nil {
+			t.Errorf("follow %t: %d of %d, %v", follow, read, size, l.statusNotes())
 		}
 	}
 }

@@ -39,13 +39,13 @@ func BenchmarkPeeling(b *testing.B) {
 			b.SetBytes(int64(len(body)))
 			b.ReportAllocs()
 			for b.Loop() {
-				src, err := capture.Open(b.Context(), path, capture.Options{Formats: formats.All, GuessPayload: looks, ReadOnce: true, AllowChunks: true})
+				src, err := capture.Open(b.Context(), path, capture.Options{Formats: formats.All, GuessPayload: looksLike, ReadOnce: true, AllowChunks: true})
 				if err != nil {
 					b.Fatal(err)
 				}
 				in := new(providers.Inspector)
-				in.Keep(providers.Retention{Bytes: printedBytes, Rows: printedRows, ReadOnce: true})
-				if err := inspect(capture.ReadAhead(src), in, func() bool { return true }); err != nil {
+				in.Keep(providers.Retention{Bytes: maxPrintedBytes, Rows: maxPrintedRows, ReadOnce: true})
+				if err := inspectSource(capture.ReadAhead(src), in, func() bool { return true }); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -78,13 +78,13 @@ func BenchmarkCounting(b *testing.B) {
 		b.SetBytes(int64(len(text)))
 		b.ReportAllocs()
 		for b.Loop() {
-			src, err := capture.Open(b.Context(), path, capture.Options{Formats: formats.All, GuessPayload: looks, ReadOnce: true, AllowChunks: true})
+			src, err := capture.Open(b.Context(), path, capture.Options{Formats: formats.All, GuessPayload: looksLike, ReadOnce: true, AllowChunks: true})
 			if err != nil {
 				b.Fatal(err)
 			}
-			n := new(tally)
-			q := newQueue(new(providers.Inspector), path, n)
-			if err := inspect(capture.ReadAhead(src), q.in, func() bool { return q.print(false) == nil }); err != nil || q.print(true) != nil || n.turns != 500 {
+			n := new(turnCounter)
+			q := newTurnPrinter(new(providers.Inspector), path, n)
+			if err := inspectSource(capture.ReadAhead(src), q.in, func() bool { return q.printEnded(false) == nil }); err != nil || q.printEnded(true) != nil || n.turns != 500 {
 				b.Fatal(n, err)
 			}
 		}

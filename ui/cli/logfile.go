@@ -13,8 +13,8 @@ import (
 	"toolscope/ui/display"
 )
 
-// mostLogged is how big a log gets before it is begun anew. The one before stays beside it.
-const mostLogged = 1 << 20
+// maxLogBytes is how big a log gets before it is begun anew. The one before stays beside it.
+const maxLogBytes = 1 << 20
 
 // A logFile has what the journal has, a line each, without secrets: what the program itself noted and
 // said, and what failed, providers in their own words.
@@ -34,7 +34,7 @@ func (a *app) openLog(path string) error {
 	said := path
 	if path == logIsOwn {
 		var err error
-		if path, err = state("toolscope.log"); err != nil {
+		if path, err = inStateFolder("toolscope.log"); err != nil {
 			return fmt.Errorf("--log %s: %w", said, err)
 		}
 	}
@@ -42,7 +42,7 @@ func (a *app) openLog(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("--log %s: %w", said, capture.WithoutPath(err))
 	}
-	if err := l.write(time.Now(), "toolscope "+version()+" begins"); err != nil {
+	if err := l.write(time.Now(), "toolscope "+versionText()+" begins"); err != nil {
 		return fmt.Errorf("--log %s: %w", said, err)
 	}
 	// A line that cannot be written is no reason to stop.
@@ -51,7 +51,7 @@ func (a *app) openLog(path string) error {
 }
 
 func (l *logFile) write(at time.Time, text string) error {
-	if info, err := os.Stat(l.path); err == nil && info.Mode().IsRegular() && info.Size() > mostLogged {
+	if info, err := os.Stat(l.path); err == nil && info.Mode().IsRegular() && info.Size() > maxLogBytes {
 		if err := os.Rename(l.path, l.path+".1"); err != nil {
 			return capture.WithoutPath(err)
 		}

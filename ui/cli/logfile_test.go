@@ -34,7 +34,7 @@ func TestLogFile(t *testing.T) {
 	}
 	files, _ := filepath.Glob(path + "*")
 	for _, f := range files {
-		if info, _ := os.Stat(f); info.Size() > mostLogged+2*int64(len(long)) {
+		if info, _ := os.Stat(f); info.Size() > maxLogBytes+2*int64(len(long)) {
 			t.Errorf("%s has %d bytes", f, info.Size())
 		}
 	}
@@ -50,12 +50,12 @@ func TestLogFile(t *testing.T) {
 // toolscope's own.
 func TestLogIsOne(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
-	a := &app{stderr: lines{io.Discard}}
-	a.notef("noted before")
+	a := &app{stderr: lineWriter{io.Discard}}
+	a.printNote("noted before")
 	if err := a.openLog(logIsOwn); err != nil {
 		t.Fatal(err)
 	}
-	a.notef("noted after")
+	a.printNote("noted after")
 	m := ui.New(ui.Options{Source: "x", Journal: &a.journal})
 	m.Update(tea.WindowSizeMsg{Width: 100, Height: 20})
 	for _, k := range []tea.KeyMsg{{Type: tea.KeyRunes, Runes: []rune("m:log")}, {Type: tea.KeyEnter}} {

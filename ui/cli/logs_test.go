@@ -63,7 +63,7 @@ func logOf(s logShape, noisy bool, streams ...logged) string {
 // callsIn is the calls that are found in a file, a line each, sorted, and what is said of the file.
 func callsIn(t *testing.T, text string) (calls []string, in *providers.Inspector) {
 	t.Helper()
-	src, err := capture.Open(context.Background(), saved(t, "log", text), capture.Options{Formats: formats.All, GuessPayload: looks})
+	src, err := capture.Open(context.Background(), saved(t, "log", text), capture.Options{Formats: formats.All, GuessPayload: looksLike})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,19 +34,19 @@ func (l *lookFlags) add(f *pflag.FlagSet) {
 	f.BoolVar(&l.calm, "reduced-motion", false, "no figure runs, what comes is drawn twice a second at most, and the demo waits for you")
 	f.StringVar(&l.log, "log", "", "write what toolscope itself notes and what fails into this `FILE`, without secrets; auto is one of its own")
 	f.BoolVar(&l.large, "large", false, "one call, few words and much room, to be read from the back of a room")
-	checked(f, "theme", func(name string) error {
+	addFlagCheck(f, "theme", func(name string) error {
 		_, err := lookTheme(name, true, func(string) {})
 		return err
 	})
 	asPaths(f, "theme", "log")
-	settle(f, "", "theme", "no-color", "ascii", "plain", "reduced-motion", "log", "large")
+	markSettings(f, "", "theme", "no-color", "ascii", "plain", "reduced-motion", "log", "large")
 }
 
 // addKeep adds the flag of a screen that may show very many turns.
 func (l *lookFlags) addKeep(f *pflag.FlagSet) {
 	f.StringVar(&l.keep, "keep", "1GB", "memory for turns that have ended, a `SIZE` as in 500MB: beyond it a row is left of the oldest")
-	checked(f, "keep", isSize("--keep"))
-	settle(f, "", "keep")
+	addFlagCheck(f, "keep", isSize("--keep"))
+	markSettings(f, "", "keep")
 }
 
 // isSize is the check of a flag that takes a size.
@@ -75,31 +75,31 @@ func sizeOf(flag, text string) (bytes int64, err error) {
 	switch {
 	case err != nil || base == 1024 && unit == 1:
 		wrong = "no size"
-	case !(n*unit >= leastKept):
+	case !(n*unit >= minMemory):
 		wrong = "too small"
 	case !(n*unit < 1<<50):
 		wrong = "too large"
 	}
 	if wrong != "" {
-		return 0, usagef("%s %q: %s\nwanted is one from %dMB, in kB, MB, GB or TB, or in KiB, MiB, GiB or TiB, as in 500MB or 20GiB", flag, text, wrong, leastKept/1_000_000)
+		return 0, usageErrorf("%s %q: %s\nwanted is one from %dMB, in kB, MB, GB or TB, or in KiB, MiB, GiB or TiB, as in 500MB or 20GiB", flag, text, wrong, minMemory/1_000_000)
 	}
 	return int64(n * unit), nil
 }
 
-// leastKept is room for what is looked at, and for what came just before.
-const leastKept = 1_000_000
+// minMemory is room for what is looked at, and for what came just before.
+const minMemory = 1_000_000
 
-// asked reports whether a theme is named.
-func (l *lookFlags) asked() bool { return l.theme != "auto" && l.theme != "" }
+// isThemeSet reports whether a theme is named.
+func (l *lookFlags) isThemeSet() bool { return l.theme != "auto" && l.theme != "" }
 
-// apply fills in how the screen is to look; what is odd about that goes to note. It returns what was typed while the terminal was asked.
-func (l *lookFlags) apply(o *ui.Options, note func(string)) (typed []tea.KeyMsg) {
-	kept := readKept()
-	if _, err := lookTheme(kept.theme, true, func(string) {}); !l.asked() && err == nil && kept.theme != "" {
+// applyTo fills in how the screen is to look; what is odd about that goes to note. It returns what was typed while the terminal was asked.
+func (l *lookFlags) applyTo(o *ui.Options, note func(string)) (typed []tea.KeyMsg) {
+	kept := readSavedState()
+	if _, err := lookTheme(kept.theme, true, func(string) {}); !l.isThemeSet() && err == nil && kept.theme != "" {
 		l.theme = kept.theme
 	}
 	o.Layout, o.Calm = kept.layout, l.calm
-	o.Depth, o.Asked = l.depth(), l.asked()
+	o.Depth, o.Asked = l.colourDepth(), l.isThemeSet()
 	if !o.Asked || o.Depth <= termenv.ANSI256 { // with fewer colours nothing would come of it
 		o.Terminal, typed = terminalGround()
 	}
@@ -114,9 +114,9 @@ func (l *lookFlags) apply(o *ui.Options, note func(string)) (typed []tea.KeyMsg)
 	return typed
 }
 
-// depth is how many colours the terminal has, by what the environment says. See no-color.org and
+// colourDepth is how many colours the terminal has, by what the environment says. See no-color.org and
 // bixense.com/clicolors.
-func (l *lookFlags) depth() termenv.Profile {
+func (l *lookFlags) colourDepth() termenv.Profile {
 	name := os.Getenv("TERM")
 	forced := os.Getenv("CLICOLOR_FORCE") != "" && os.Getenv("CLICOLOR_FORCE") != "0"
 	switch colour := os.Getenv("COLORTERM"); {

@@ -17,44 +17,44 @@ func (a *app) manCommand() *cobra.Command {
 
   toolscope man | man -l -
   toolscope man > /usr/local/share/man/man1/toolscope.1`,
-		Run: func(cmd *cobra.Command, _ []string) { manual{a.stdout}.page(cmd.Root()) },
+		Run: func(cmd *cobra.Command, _ []string) { manual{a.stdout}.writePage(cmd.Root()) },
 	}
 }
 
 // A manual writes roff, as man reads it.
-type manual struct{ lines }
+type manual struct{ lineWriter }
 
-// section is a heading of a manual page, and what stands under it.
-func (m manual) section(title string, write func()) {
-	m.linef(".SH %s", roff(strings.ToUpper(title)))
+// writeSection is a heading of a manual page, and what stands under it.
+func (m manual) writeSection(title string, write func()) {
+	m.printLine(".SH %s", escapeRoff(strings.ToUpper(title)))
 	write()
 }
 
-func (m manual) page(root *cobra.Command) {
-	m.linef(`.TH TOOLSCOPE 1 "" "toolscope %s" "User Commands"`, roff(release()))
-	m.section("name", func() { m.linef("%s", roff("toolscope - inspect LLM tool calls while they stream")) })
-	m.section("synopsis", func() { m.literal("toolscope [FILE…] [flags]\ntoolscope COMMAND [flags]") })
-	m.section("description", func() { m.literal(root.Long) })
-	m.section("options", func() { m.flags(root) })
+func (m manual) writePage(root *cobra.Command) {
+	m.printLine(`.TH TOOLSCOPE 1 "" "toolscope %s" "User Commands"`, escapeRoff(releaseVersion()))
+	m.writeSection("name", func() { m.printLine("%s", escapeRoff("toolscope - inspect LLM tool calls while they stream")) })
+	m.writeSection("synopsis", func() { m.writeLiteral("toolscope [FILE…] [flags]\ntoolscope COMMAND [flags]") })
+	m.writeSection("description", func() { m.writeLiteral(root.Long) })
+	m.writeSection("options", func() { m.writeFlags(root) })
 	for _, c := range root.Commands() {
 		if c.IsAvailableCommand() {
-			m.section(c.CommandPath(), func() { m.command(c) })
+			m.writeSection(c.CommandPath(), func() { m.writeCommand(c) })
 		}
 	}
-	m.section("keys", func() {
+	m.writeSection("keys", func() {
 		for _, k := range ui.Keys(nil) {
-			m.entry(k.Keys, fmt.Sprintf("%s (%s)", k.Does, k.Group))
+			m.writeEntry(k.Keys, fmt.Sprintf("%s (%s)", k.Does, k.Group))
 		}
 	})
-	m.section("exit status", func() {
+	m.writeSection("exit status", func() {
 		for _, e := range exits {
-			m.entry(e[0], e[1])
+			m.writeEntry(e[0], e[1])
 		}
 	})
-	m.section("see also", func() {
+	m.writeSection("see also", func() {
 		for _, c := range root.Commands() {
 			if c.IsAdditionalHelpTopicCommand() {
-				m.entry("toolscope help "+c.Name(), c.Short)
+				m.writeEntry("toolscope help "+c.Name(), c.Short)
 			}
 		}
 	})
@@ -69,16 +69,16 @@ var exits = [][2]string{
 	{"128+n", "ended by signal n; run ends with the code of its client"},
 }
 
-func (m manual) command(c *cobra.Command) {
-	m.literal(strings.TrimPrefix(c.UseLine(), "toolscope "))
-	m.literal(c.Short + ".")
+func (m manual) writeCommand(c *cobra.Command) {
+	m.writeLiteral(strings.TrimPrefix(c.UseLine(), "toolscope "))
+	m.writeLiteral(c.Short + ".")
 	if c.Long != "" {
-		m.literal(c.Long)
+		m.writeLiteral(c.Long)
 	}
-	m.flags(c)
+	m.writeFlags(c)
 }
 
-func (m manual) flags(c *cobra.Command) {
+func (m manual) writeFlags(c *cobra.Command) {
 	c.LocalFlags().VisitAll(func(f *pflag.Flag) {
 		if f.Hidden {
 			return
@@ -88,29 +88,29 @@ func (m manual) flags(c *cobra.Command) {
 		if f.Shorthand != "" {
 			name = "-" + f.Shorthand + ", " + name
 		}
-		m.entry(strings.TrimRight(name+" "+kind, " "), usage)
+		m.writeEntry(strings.TrimRight(name+" "+kind, " "), usage)
 	})
 }
 
-// entry is a word and what it means.
-func (m manual) entry(word, means string) {
-	m.linef(".TP")
-	m.linef(".B %s", roff(word))
-	m.linef("%s", roff(means))
+// writeEntry is a word and what it means.
+func (m manual) writeEntry(word, means string) {
+	m.printLine(".TP")
+	m.printLine(".B %s", escapeRoff(word))
+	m.printLine("%s", escapeRoff(means))
 }
 
-// literal is text whose lines stay as they are.
-func (m manual) literal(text string) {
-	m.linef(".PP")
-	m.linef(".nf")
+// writeLiteral is text whose lines stay as they are.
+func (m manual) writeLiteral(text string) {
+	m.printLine(".PP")
+	m.printLine(".nf")
 	for line := range strings.SplitSeq(text, "\n") {
-		m.linef("%s", roff(line))
+		m.printLine("%s", escapeRoff(line))
 	}
-	m.linef(".fi")
+	m.printLine(".fi")
 }
 
-// roff is text that man prints as it is.
-func roff(text string) string {
+// escapeRoff is text that man prints as it is.
+func escapeRoff(text string) string {
 	text = strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "`", `\(ga`, "^", `\(ha`, "~", `\(ti`).Replace(text)
 	if strings.HasPrefix(text, ".") {
 		text = `\&` + text

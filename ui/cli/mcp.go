@@ -58,7 +58,7 @@ func (a *app) mcpCommand() *cobra.Command {
 		Use: "mcp [flags] -- COMMAND [ARG…]", Short: "Stand before an MCP server, and record what it is asked", Long: mcpHelp,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.isLine = cmd.Flags().Changed("line")
-			return a.mcp(args, &f)
+			return a.runMCP(args, &f)
 		},
 		// No configuration is read: one that is wrong must not keep a server from running.
 		PersistentPreRunE: func(*cobra.Command, []string) error { return nil },
@@ -72,13 +72,13 @@ func (a *app) mcpCommand() *cobra.Command {
 	return cmd
 }
 
-// mcp runs a server and ends as it does.
-func (a *app) mcp(args []string, f *mcpFlags) error {
+// runMCP runs a server and ends as it does.
+func (a *app) runMCP(args []string, f *mcpFlags) error {
 	if f.isLine {
 		return a.runLine(f)
 	}
 	if len(args) == 0 {
-		return usagef("mcp: no COMMAND\ntoolscope mcp -- npx -y @modelcontextprotocol/server-everything, for one")
+		return usageErrorf("mcp: no COMMAND\ntoolscope mcp -- npx -y @modelcontextprotocol/server-everything, for one")
 	}
 	return a.runServer(args, f)
 }
@@ -86,16 +86,16 @@ func (a *app) mcp(args []string, f *mcpFlags) error {
 // runServer runs a server.
 func (a *app) runServer(args []string, f *mcpFlags) error {
 	name := cmp.Or(f.name, serverOf(args))
-	return a.besides(f, "mcp", name, func(o stdio.Options, l *live) (stdio.Ending, error) {
+	return a.runRecorded(f, "mcp", name, func(o stdio.Options, l *liveInput) (stdio.Ending, error) {
 		o.CommandLine = l.redactor.Argv(args)
 		return stdio.Run(args, o)
 	})
 }
 
-// besides runs something that is recorded into a file of its own, and ends as it does. What is run
+// runRecorded runs something that is recorded into a file of its own, and ends as it does. What is run
 // comes first: without a recording it runs too.
-func (a *app) besides(f *mcpFlags, kind, name string, run func(stdio.Options, *live) (stdio.Ending, error)) error {
-	l := newLive(newRedactor(), time.Now())
+func (a *app) runRecorded(f *mcpFlags, kind, name string, run func(stdio.Options, *liveInput) (stdio.Ending, error)) error {
+	l := newLiveInput(newRedactor(), time.Now())
 	a.network = l
 	l.rec = a.recordBeside(f.record, "-"+kind+"-"+fileWord(name), l.began)
 	l.start(func(pass func()) { pass() })
@@ -103,15 +103,15 @@ func (a *app) besides(f *mcpFlags, kind, name string, run func(stdio.Options, *l
 		for range l.shown.All { // nobody looks
 		}
 	}()
-	in, out, errs := a.streams()
-	ending, err := run(stdio.Options{Name: name, Began: l.began, Stdin: in, Stdout: out, Stderr: errs, Record: l.take}, l)
+	in, out, errs := a.stdStreams()
+	ending, err := run(stdio.Options{Name: name, Began: l.began, Stdin: in, Stdout: out, Stderr: errs, Record: l.addRecord}, l)
 	a.endServer(l)
 	switch {
 	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
-		a.complain(fmt.Errorf("mcp: %w", err))
+		a.printError(fmt.Errorf("mcp: %w", err))
 		a.code = exitNoCommand
 	case err != nil:
-		a.complain(fmt.Errorf("mcp: %w", err))
+		a.printError(fmt.Errorf("mcp: %w", err))
 		a.code = exitNoCommand - 1 // as shells end with where a command cannot be run
 	default:
 		a.code = ending.ExitLike()
@@ -119,13 +119,13 @@ func (a *app) besides(f *mcpFlags, kind, name string, run func(stdio.Options, *l
 	return nil
 }
 
-// streams are the standard streams themselves.
-func (a *app) streams() (in, out, errs *os.File) {
+// stdStreams are the standard streams themselves.
+func (a *app) stdStreams() (in, out, errs *os.File) {
 	in, out, errs = a.stdin, os.Stdout, os.Stderr
-	if o, ok := a.output.(*outlet); ok {
+	if o, ok := a.output.(*stdWriter); ok {
 		out = o.File
 	}
-	if o, ok := a.stderr.to.(*outlet); ok {
+	if o, ok := a.stderr.to.(*stdWriter); ok {
 		errs = o.File
 	}
 	return in, out, errs
@@ -133,13 +133,13 @@ func (a *app) streams() (in, out, errs *os.File) {
 
 // recordBeside begins the recording of what is run. That it cannot be made is said, and is no reason
 // not to go on.
-func (a *app) recordBeside(dir, of string, began time.Time) *recording {
+func (a *app) recordBeside(dir, of string, began time.Time) *captureWriter {
 	var name string
 	var err error
 	for _, place := range []func() (string, error){
 		func() (string, error) { return dir, nil },
 		func() (string, error) { return os.Getenv(runFolder), nil },
-		recordings,
+		captureFolder,
 	} {
 		if dir, err = place(); dir != "" || err != nil {
 			break
@@ -148,10 +148,10 @@ func (a *app) recordBeside(dir, of string, began time.Time) *recording {
 	if err == nil {
 		var r *record.Recorder
 		if r, name, _, err = createIn(dir, began, of, capture.ByServer); err == nil {
-			return &recording{r, name, filepath.Join(dir, name)}
+			return &captureWriter{r, name, filepath.Join(dir, name)}
 		}
 	}
-	a.notef("mcp: nothing is recorded: %s", err)
+	a.printNote("mcp: nothing is recorded: %s", err)
 	return nil
 }
 
@@ -160,17 +160,17 @@ func (a *app) recordBeside(dir, of string, began time.Time) *recording {
 const endTime = time.Second
 
 // endServer lets pass what has come and closes the recording. What it lacks the recording says.
-func (a *app) endServer(l *live) {
+func (a *app) endServer(l *liveInput) {
 	ctx, cancel := context.WithTimeout(context.Background(), endTime)
 	defer cancel()
-	err := l.finish(ctx)
+	err := l.drainRecords(ctx)
 	if l.rec != nil {
 		err = errors.Join(err, l.rec.Close(ctx))
 	}
 	if err != nil {
-		a.notef("mcp: %s", err)
+		a.printNote("mcp: %s", err)
 	}
-	l.tellLimit(a)
+	l.reportLimit(a)
 }
 
 // serverOf is the name of the server that a command starts.

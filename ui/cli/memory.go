@@ -12,7 +12,7 @@ import (
 // part of it: else the collector would do more than all others. Beyond bigHeap that part is a half: so
 // much is kept only of what comes fast, and is looked through whenever the heap has grown.
 const (
-	leastSlack  = 16 << 20
+	minSlack    = 16 << 20
 	liveMetric  = "/gc/heap/live:bytes"
 	gcOwnChoice = "GOGC"
 	ofHeap      = 8
@@ -37,7 +37,7 @@ func SteadyMemory() {
 
 // percentFor is by how many percent a heap of that many bytes may grow.
 func percentFor(live uint64) int {
-	slack := max(leastSlack, live/ofHeap)
+	slack := max(minSlack, live/ofHeap)
 	if live > bigHeap {
 		slack = max(slack, (live-bigHeap)/2)
 	}

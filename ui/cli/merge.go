@@ -7,9 +7,9 @@ import (
 	"maps"
 )
 
-// merged is objects in JSON made into one: where several have a member, the last one's counts, but
+// mergeJSON is objects in JSON made into one: where several have a member, the last one's counts, but
 // for objects, which are merged in turn.
-func merged(texts ...string) (string, error) {
+func mergeJSON(texts ...string) (string, error) {
 	all := map[string]any{}
 	for _, text := range texts {
 		var one map[string]any
@@ -18,7 +18,7 @@ func merged(texts ...string) (string, error) {
 		if err := d.Decode(&one); err != nil {
 			return "", fmt.Errorf("no object in JSON: %w", err)
 		}
-		merge(all, one)
+		mergeObjects(all, one)
 	}
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -29,12 +29,12 @@ func merged(texts ...string) (string, error) {
 	return string(bytes.TrimSpace(b.Bytes())), nil
 }
 
-func merge(into, from map[string]any) {
+func mergeObjects(into, from map[string]any) {
 	for name, value := range maps.All(from) {
 		below, isObject := value.(map[string]any)
 		there, wasObject := into[name].(map[string]any)
 		if isObject && wasObject {
-			merge(there, below)
+			mergeObjects(there, below)
 			continue
 		}
 		into[name] = value

@@ -16,8 +16,8 @@ import (
 	"toolscope/providers/host"
 )
 
-// An outfit is a command, and what it is given so that its requests go through a proxy.
-type outfit struct {
+// An clientLaunch is a command, and what it is given so that its requests go through a proxy.
+type clientLaunch struct {
 	args  []string
 	point *client.ProxySetup // of the client that it is, nil if it is none that is known
 	at    int                // which of args that is
@@ -27,18 +27,18 @@ type outfit struct {
 	did  []string // what was done, in words
 	home string   // one of ours, with settings in it; "" without
 
-	servers []server // of MCP, that it has
-	watched []string // what of them is recorded
-	lacks   []string // why others are not, in words
-	removes []func() // what is there for the run alone
+	servers []mcpServer // of MCP, that it has
+	watched []string    // what of them is recorded
+	lacks   []string    // why others are not, in words
+	removes []func()    // what is there for the run alone
 }
 
 // starters are commands that start the program that stands behind them.
 var starters = []string{"npx", "bunx", "pnpm", "pnpx", "yarn", "node", "bun", "uvx", "env", "timeout", "nice", "caffeinate"}
 
-// newOutfit looks which client a command starts.
-func newOutfit(args []string, env func(string) string) *outfit {
-	o := &outfit{args: args, env: env}
+// newClientLaunch looks which client a command starts.
+func newClientLaunch(args []string, env func(string) string) *clientLaunch {
+	o := &clientLaunch{args: args, env: env}
 	for i, arg := range args {
 		if o.point = client.ProxySetupOf(programOf(arg)); o.point != nil {
 			o.at = i
@@ -67,16 +67,16 @@ func programOf(arg string) string {
 }
 
 // name is what the command is called.
-func (o *outfit) name() string {
+func (o *clientLaunch) name() string {
 	if o.point != nil {
 		return o.point.Title
 	}
 	return programOf(o.args[0])
 }
 
-// getenv is the environment as the proxy's upstreams are looked up in it: a variable of the client
+// lookupEnv is the environment as the proxy's upstreams are looked up in it: a variable of the client
 // that says where a provider is stands in for the provider's own.
-func (o *outfit) getenv(name string) string {
+func (o *clientLaunch) lookupEnv(name string) string {
 	if value := o.env(name); value != "" || o.point == nil {
 		return value
 	}
@@ -92,48 +92,48 @@ func (o *outfit) getenv(name string) string {
 	return ""
 }
 
-// dress gives the command what sends it to the proxy at url.
-func (o *outfit) dress(all []way, url string) error {
+// pointAt gives the command what sends it to the proxy at url.
+func (o *clientLaunch) pointAt(all []route, url string) error {
 	if o.point == nil {
 		seen := map[string]bool{}
-		for _, p := range points(all, url) {
+		for _, p := range proxySetups(all, url) {
 			for _, v := range p.Vars {
 				if !seen[v.Name] {
 					seen[v.Name] = true
-					o.set(v)
+					o.setVar(v)
 				}
 			}
 		}
 		o.did = []string{fmt.Sprintf("the variables of all clients, %d of them", len(o.vars))}
 		return nil
 	}
-	p, ok := o.point.WithAddresses(at(all, url))
+	p, ok := o.point.WithAddresses(proxyAddressFor(all, url))
 	if !ok {
 		return fmt.Errorf("run: %s cannot be sent to a proxy by its command line\n%s", p.Title, strings.Join(append(p.Remarks, "toolscope help clients"), "; "))
 	}
 	for _, v := range p.Vars {
-		if o.set(v) {
+		if o.setVar(v) {
 			o.did = append(o.did, v.Name)
 		}
 	}
-	if len(p.Args) > 0 && !o.given(p.Args[0]) {
+	if len(p.Args) > 0 && !o.hasFlag(p.Args[0]) {
 		o.args = slices.Insert(slices.Clone(o.args), o.at+1, p.Args...)
 		o.did = append(o.did, commandLine(p.Args))
 	}
-	return o.settle(p)
+	return o.mergeSettings(p)
 }
 
-// given reports whether the user gave the client a long flag already: some clients fail when one
+// hasFlag reports whether the user gave the client a long flag already: some clients fail when one
 // comes twice. A short one may be given for something else.
-func (o *outfit) given(flag string) bool {
+func (o *clientLaunch) hasFlag(flag string) bool {
 	return strings.HasPrefix(flag, "--") && slices.ContainsFunc(o.args[o.at+1:], func(arg string) bool {
 		name, _, _ := strings.Cut(arg, "=")
 		return name == flag
 	})
 }
 
-// set sets a variable, unless it is one that the user's own counts for.
-func (o *outfit) set(v client.Var) bool {
+// setVar sets a variable, unless it is one that the user's own counts for.
+func (o *clientLaunch) setVar(v client.Var) bool {
 	if v.Why != "" && o.env(v.Name) != "" {
 		return false
 	}
@@ -141,15 +141,15 @@ func (o *outfit) set(v client.Var) bool {
 	return true
 }
 
-// settle gives the client its settings, merged with the user's own.
-func (o *outfit) settle(p client.ProxySetup) error {
+// mergeSettings gives the client its settings, merged with the user's own.
+func (o *clientLaunch) mergeSettings(p client.ProxySetup) error {
 	s := p.Settings
 	if len(s.JSON) == 0 || s.Variable == "" || s.Needs != "" && o.env(s.Needs) == "" {
 		return nil
 	}
 	value, err := "", error(nil)
 	if s.Inline {
-		value, err = merged(append([]string{cmp.Or(o.env(s.Variable), "{}")}, s.JSON...)...)
+		value, err = mergeJSON(append([]string{cmp.Or(o.env(s.Variable), "{}")}, s.JSON...)...)
 		if err != nil {
 			return fmt.Errorf("run: %s holds %w", s.Variable, err)
 		}
@@ -166,7 +166,7 @@ func (o *outfit) settle(p client.ProxySetup) error {
 // newHome makes a folder that stands for the home: the settings in it are the user's own and those
 // that are wanted, of which the user's count; all else is the user's. It is "" where these do
 // already.
-func (o *outfit) newHome(s client.Settings) (string, error) {
+func (o *clientLaunch) newHome(s client.Settings) (string, error) {
 	home := o.env(s.Variable)
 	if home == "" {
 		var err error
@@ -182,11 +182,11 @@ func (o *outfit) newHome(s client.Settings) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	have, err := merged(string(own))
+	have, err := mergeJSON(string(own))
 	if err != nil {
 		return "", fmt.Errorf("%s holds %w", s.File, err)
 	}
-	want, err := merged(append(slices.Clone(s.JSON), have)...)
+	want, err := mergeJSON(append(slices.Clone(s.JSON), have)...)
 	if err != nil || want == have {
 		return "", err
 	}
@@ -194,8 +194,8 @@ func (o *outfit) newHome(s client.Settings) (string, error) {
 	return o.home, err
 }
 
-// command is what is to be started.
-func (o *outfit) command(in, out, errs *os.File) *exec.Cmd {
+// execCmd is what is to be started.
+func (o *clientLaunch) execCmd(in, out, errs *os.File) *exec.Cmd {
 	cmd := exec.Command(o.args[0], o.args[1:]...)
 	cmd.Env = append(os.Environ(), o.vars...)
 	if in != nil {

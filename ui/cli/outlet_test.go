@@ -151,7 +151,7 @@ func TestDiskFull(t *testing.T) {
 // TestOutletPassesOn: an outlet writes as its file does, and says what went wrong.
 func TestOutletPassesOn(t *testing.T) {
 	r, w := pipe(t)
-	o := newOutlet(w, "it", newEnding())
+	o := newStdWriter(w, "it", newShutdown())
 	for _, write := range []func() error{
 		func() error { _, err := o.Write([]byte("a")); return err },
 		func() error { _, err := o.WriteString("b"); return err },
@@ -162,10 +162,10 @@ func TestOutletPassesOn(t *testing.T) {
 		}
 	}
 	w.Close()
-	if got, _ := io.ReadAll(r); string(got) != "abc" || o.failure() != nil {
-		t.Errorf("%q, %v", got, o.failure())
+	if got, _ := io.ReadAll(r); string(got) != "abc" || o.firstError() != nil {
+		t.Errorf("%q, %v", got, o.firstError())
 	}
-	if _, err := o.Write([]byte("d")); err == nil || o.failure() == nil {
+	if _, err := o.Write([]byte("d")); err == nil || o.firstError() == nil {
 		t.Error("written to what is closed")
 	}
 }
@@ -174,9 +174,9 @@ func TestOutletPassesOn(t *testing.T) {
 // everything behind it; one that somebody takes is not.
 func TestOutletGivesUp(t *testing.T) {
 	r, w := pipe(t)
-	e := newEnding()
-	o := newOutlet(w, "it", e)
-	e.begin()
+	e := newShutdown()
+	o := newStdWriter(w, "it", e)
+	e.start()
 	if _, err := o.Write([]byte("taken")); err != nil {
 		t.Error(err)
 	}

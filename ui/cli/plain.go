@@ -14,53 +14,53 @@ import (
 	"toolscope/ui/panes"
 )
 
-// plain reports whether sentences are told in place of a screen: they were asked for, or the
+// isPlain reports whether sentences are told in place of a screen: they were asked for, or the
 // terminal can show nothing else.
-func (a *app) plain() bool { return a.flags.plain || os.Getenv("TERM") == "dumb" }
+func (a *app) isPlain() bool { return a.flags.plain || os.Getenv("TERM") == "dumb" }
 
 // onScreen reports whether what comes is shown as it comes, on a screen or in sentences.
 func (a *app) onScreen() bool { return isTerminal(a.output) || a.flags.plain }
 
-// A narrator tells what comes in sentences, a line each, for screen readers and logs: one when
+// A plainPrinter tells what comes in sentences, a line each, for screen readers and logs: one when
 // something begins, is whole, goes wrong or ends. What grows is told once, when it is whole. Nothing
 // is drawn again, and the lines depend on what came, not on when.
-type narrator struct {
-	lines
-	in     *providers.Inspector
-	prices *price.Table
-	events int                 // that were told
-	begun  int32               // turns of a smaller number were told of
-	told   map[stream.Ref]bool // calls of open turns, once they were told as they are at their end
-	words  map[string]bool     // of the source
+type plainPrinter struct {
+	lineWriter
+	in      *providers.Inspector
+	prices  *price.Table
+	events  int                 // that were told
+	begun   int32               // turns of a smaller number were told of
+	printed map[stream.Ref]bool // calls of open turns, once they were told as they are at their end
+	words   map[string]bool     // of the source
 }
 
-// tell tells what an inbox brings, until it brings no more or a signal comes.
-func (a *app) tell(o ui.Options, feed func()) error {
+// printLive tells what an inbox brings, until it brings no more or a signal comes.
+func (a *app) printLive(o ui.Options, feed func()) error {
 	if len(o.Recent) > 0 {
-		a.tellRecordings(o.Recent)
+		a.listCaptures(o.Recent)
 		return nil
 	}
 	defer quitQuietly()()
 	caught, stop := a.catchEnd()
 	defer stop()
 	if a.network != nil {
-		a.network.start(here)
+		a.network.start(callDirect)
 		defer a.network.unwanted.Store(true)
 	}
 	if feed != nil {
 		go feed()
 	}
-	t := &narrator{lines: a.stdout, in: new(providers.Inspector), prices: o.Prices, told: map[stream.Ref]bool{}, words: map[string]bool{}}
-	t.in.Keep(providers.Retention{Bytes: printedBytes, Rows: printedRows, ReadOnce: true})
+	t := &plainPrinter{lineWriter: a.stdout, in: new(providers.Inspector), prices: o.Prices, printed: map[stream.Ref]bool{}, words: map[string]bool{}}
+	t.in.Keep(providers.Retention{Bytes: maxPrintedBytes, Rows: maxPrintedRows, ReadOnce: true})
 	if o.Prepare != nil {
 		o.Prepare(t.in)
 	}
-	t.linef("Source: %s.", o.Source)
+	t.printLine("Source: %s.", o.Source)
 	if o.Setup != nil {
-		t.linef("Waiting for clients at %s. 'toolscope proxy --print-env' says how they are sent there.", o.Setup.URL)
+		t.printLine("Waiting for clients at %s. 'toolscope proxy --print-env' says how they are sent there.", o.Setup.URL)
 	}
 	for {
-		over, err := t.take(o)
+		over, err := t.printAll(o)
 		if over {
 			return err
 		}
@@ -73,41 +73,41 @@ func (a *app) tell(o ui.Options, feed func()) error {
 	}
 }
 
-// take tells of all that waits.
-func (t *narrator) take(o ui.Options) (over bool, err error) {
+// printAll tells of all that waits.
+func (t *plainPrinter) printAll(o ui.Options) (over bool, err error) {
 	for more := true; more; {
 		var batch []stream.Record
 		batch, more = o.Inbox.Take(1 << 16)
 		for _, r := range batch {
 			t.in.MakeRoom()
 			t.in.Write(r)
-			t.look()
+			t.printNewEvents()
 		}
 	}
 	if o.Status != nil {
-		t.alarms(o.Status())
+		t.printAlarms(o.Status())
 	}
 	if over, err = o.Inbox.Done(); !over {
 		return false, nil
 	}
 	t.in.Close()
-	t.look()
-	t.linef("The source has ended.")
+	t.printNewEvents()
+	t.printLine("The source has ended.")
 	return true, err
 }
 
-// alarms tells what is wrong with the source, each once.
-func (t *narrator) alarms(words []ui.StatusNote) {
+// printAlarms tells what is wrong with the source, each once.
+func (t *plainPrinter) printAlarms(words []ui.StatusNote) {
 	for _, w := range words {
 		if w.Alarm && !t.words[w.Text] {
 			t.words[w.Text] = true
-			t.linef("Source: %s.", w.Text)
+			t.printLine("Source: %s.", w.Text)
 		}
 	}
 }
 
-// look tells of the events that are new.
-func (t *narrator) look() {
+// printNewEvents tells of the events that are new.
+func (t *plainPrinter) printNewEvents() {
 	s := t.in.Session()
 	for ; t.events < t.in.Timeline.Len(); t.events++ {
 		kind, of := t.in.Timeline.Subject(t.events)
@@ -119,25 +119,25 @@ func (t *narrator) look() {
 		case stream.TurnOpen:
 			if turn.Number >= t.begun {
 				t.begun = turn.Number + 1
-				t.linef("Turn %d begins: %s.", turn.Number+1, list(turn.Dialect, turn.Model))
+				t.printLine("Turn %d begins: %s.", turn.Number+1, joinCommas(turn.Dialect, turn.Model))
 			}
 		case stream.CallOpen:
-			t.begins(turn, call)
+			t.printCallStart(turn, call)
 		case stream.Seal:
-			t.whole(turn, call)
+			t.printCall(turn, call)
 		case stream.SentBack:
 			e, _ := t.in.Timeline.Event(t.events)
 			_, call = s.Find(stream.Ref{Turn: e.Turn, Call: e.Slot})
 			t.sentBack(turn, call)
 		case stream.TurnClose:
-			t.ends(turn)
+			t.printTurnEnd(turn)
 		}
-		t.found(turn, call)
+		t.printEventFindings(turn, call)
 	}
 }
 
-// who is a call, by its number and its name.
-func (t *narrator) who(turn *stream.Turn, c *stream.Call) string {
+// callLabel is a call, by its number and its name.
+func (t *plainPrinter) callLabel(turn *stream.Turn, c *stream.Call) string {
 	name := c.Name
 	if name == "" {
 		name = "no name yet"
@@ -145,59 +145,59 @@ func (t *narrator) who(turn *stream.Turn, c *stream.Call) string {
 	return fmt.Sprintf("Turn %d, call %d, %s", turn.Number+1, c.Number, name)
 }
 
-func (t *narrator) begins(turn *stream.Turn, c *stream.Call) {
+func (t *plainPrinter) printCallStart(turn *stream.Turn, c *stream.Call) {
 	if c != nil && !c.Discarded {
-		t.linef("%s: its arguments begin.", t.who(turn, c))
+		t.printLine("%s: its arguments begin.", t.callLabel(turn, c))
 	}
 }
 
-// whole tells what a call is when nothing of it comes any more, once.
-func (t *narrator) whole(turn *stream.Turn, c *stream.Call) {
-	if c == nil || t.told[c.Ref()] {
+// printCall tells what a call is when nothing of it comes any more, once.
+func (t *plainPrinter) printCall(turn *stream.Turn, c *stream.Call) {
+	if c == nil || t.printed[c.Ref()] {
 		return
 	}
-	t.told[c.Ref()] = true
-	lead := display.Clean(fmt.Sprintf("%s: %s, %s in %s%s", t.who(turn, c), c.Status(), count.Of(len(c.Args()), "byte"), count.Of(c.Deltas(), "piece"), when(len(c.Args()) > 0, ": ")))
+	t.printed[c.Ref()] = true
+	lead := display.Clean(fmt.Sprintf("%s: %s, %s in %s%s", t.callLabel(turn, c), c.Status(), count.Of(len(c.Args()), "byte"), count.Of(c.Deltas(), "piece"), textIf(len(c.Args()) > 0, ": ")))
 	if len(c.Args()) == 0 {
-		t.linef("%s.", lead.String())
+		t.printLine("%s.", lead.String())
 		return
 	}
-	t.long(lead, display.CleanParts(c.Args()))
+	t.writeLongLine(lead, display.CleanParts(c.Args()))
 }
 
-// found tells what the event made known of a turn, and of its call.
-func (t *narrator) found(turn *stream.Turn, c *stream.Call) {
-	t.findings(fmt.Sprintf("Turn %d", turn.Number+1), turn.Findings)
+// printEventFindings tells what the event made known of a turn, and of its call.
+func (t *plainPrinter) printEventFindings(turn *stream.Turn, c *stream.Call) {
+	t.printFindings(fmt.Sprintf("Turn %d", turn.Number+1), turn.Findings)
 	if c != nil {
-		t.findings(t.who(turn, c), c.Findings)
+		t.printFindings(t.callLabel(turn, c), c.Findings)
 	}
 }
 
-func (t *narrator) findings(who string, all []stream.Finding) {
+func (t *plainPrinter) printFindings(who string, all []stream.Finding) {
 	for _, f := range all {
 		if f.Event == t.events {
-			t.linef("%s: %s %s: %s.", who, f.Severity, f.Code, f.Message)
+			t.printLine("%s: %s %s: %s.", who, f.Severity, f.Code, f.Message)
 		}
 	}
 }
 
-func (t *narrator) sentBack(turn *stream.Turn, c *stream.Call) {
+func (t *plainPrinter) sentBack(turn *stream.Turn, c *stream.Call) {
 	if c == nil {
 		return
 	}
 	for _, r := range c.SentBack {
 		if r.Event == t.events {
-			t.linef("%s: a later request has it, %s.", t.who(turn, c), returned{SentBackCall: r}.words())
+			t.printLine("%s: a later request has it, %s.", t.callLabel(turn, c), sentBackCall{SentBackCall: r}.sentence())
 		}
 	}
 }
 
-// ends tells of the calls that were not told yet, and of the turn.
-func (t *narrator) ends(turn *stream.Turn) {
+// printTurnEnd tells of the calls that were not told yet, and of the turn.
+func (t *plainPrinter) printTurnEnd(turn *stream.Turn) {
 	for _, c := range turn.Calls {
-		t.whole(turn, c)
-		t.findings(t.who(turn, c), c.Findings)
-		delete(t.told, c.Ref())
+		t.printCall(turn, c)
+		t.printFindings(t.callLabel(turn, c), c.Findings)
+		delete(t.printed, c.Ref())
 	}
 	cost := ""
 	x := t.in.Exchange(turn.Exchange)
@@ -208,18 +208,18 @@ func (t *narrator) ends(turn *stream.Turn) {
 	if n := len(turn.Text); n > 0 {
 		text = count.Of(n, "byte") + " of text"
 	}
-	t.linef("Turn %d ends: %s.", turn.Number+1, list(turn.Phase().String(), panes.FinishText(turn), turn.Failure, callCount(turn), text, cost))
+	t.printLine("Turn %d ends: %s.", turn.Number+1, joinCommas(turn.Phase().String(), panes.FinishText(turn), turn.Failure, callCount(turn), text, cost))
 }
 
-// tellRecordings lists what can be opened where nothing was asked for.
-func (a *app) tellRecordings(all []ui.RecentCapture) {
-	a.stdout.linef("%s. 'toolscope demo --plain' plays the demo.", count.Of(len(all), "recording"))
-	dir, _ := recordings()
+// listCaptures lists what can be opened where nothing was asked for.
+func (a *app) listCaptures(all []ui.RecentCapture) {
+	a.stdout.printLine("%s. 'toolscope demo --plain' plays the demo.", count.Of(len(all), "recording"))
+	dir, _ := captureFolder()
 	for i, r := range all {
 		if i == 10 {
-			a.stdout.linef("And %d more in %s.", len(all)-i, dir)
+			a.stdout.printLine("And %d more in %s.", len(all)-i, dir)
 			break
 		}
-		a.stdout.linef("Written %s, %s: toolscope --plain %s", r.Written.Local().Format(time.DateTime), sizeText(r.Bytes), shellWord(dir+string(os.PathSeparator)+r.Name))
+		a.stdout.printLine("Written %s, %s: toolscope --plain %s", r.Written.Local().Format(time.DateTime), sizeText(r.Bytes), shellWord(dir+string(os.PathSeparator)+r.Name))
 	}
 }

@@ -12,14 +12,14 @@ import (
 	"toolscope/ui"
 )
 
-// at tells where a proxy at url has a provider, "" where it has not. An upstream of which nobody
+// proxyAddressFor tells where a proxy at url has a provider, "" where it has not. An upstream of which nobody
 // knows what it speaks may stand for those that most clients ask.
-func at(all []way, url string) func(host string) string {
+func proxyAddressFor(all []route, url string) func(host string) string {
 	return func(name string) string {
-		if w := wayTo(all, "/"+name); w != nil {
+		if w := routeFor(all, "/"+name); w != nil {
 			return url + w.prefix
 		}
-		w := wayTo(all, "")
+		w := routeFor(all, "")
 		if w != nil && (w.host != nil && w.host.Name == name || w.host == nil && slices.Contains([]string{"anthropic", "openai", "gemini"}, name)) {
 			return url
 		}
@@ -27,79 +27,79 @@ func at(all []way, url string) func(host string) string {
 	}
 }
 
-// givenOf are the ways that the user named, all where there are none: those that lines are wanted for.
-func givenOf(all []way) []way {
-	if of := slices.DeleteFunc(slices.Clone(all), func(w way) bool { return !w.given }); len(of) > 0 {
+// givenRoutes are the ways that the user named, all where there are none: those that lines are wanted for.
+func givenRoutes(all []route) []route {
+	if of := slices.DeleteFunc(slices.Clone(all), func(w route) bool { return !w.given }); len(of) > 0 {
 		return of
 	}
 	return all
 }
 
-// points are how clients are sent to a proxy at url: those that it has something for.
-func points(all []way, url string) (list []client.ProxySetup) {
+// proxySetups are how clients are sent to a proxy at url: those that it has something for.
+func proxySetups(all []route, url string) (list []client.ProxySetup) {
 	for _, p := range client.ProxySetups {
-		if f, ok := p.WithAddresses(at(all, url)); ok {
+		if f, ok := p.WithAddresses(proxyAddressFor(all, url)); ok {
 			list = append(list, f)
 		}
 	}
 	return list
 }
 
-// environment is what sends clients to a proxy at url, as lines for a shell: the variables of all of
+// envLines is what sends clients to a proxy at url, as lines for a shell: the variables of all of
 // them, which are for nobody else, and what more some want.
-func environment(all []way, url string) (lines []string) {
-	all = givenOf(all)
-	list, said := points(all, url), map[string]bool{}
+func envLines(all []route, url string) (lines []string) {
+	all = givenRoutes(all)
+	list, said := proxySetups(all, url), map[string]bool{}
 	for _, p := range list {
 		for _, v := range p.Vars {
 			if !said[v.Name] {
 				said[v.Name] = true
-				lines = append(lines, exported(v)...)
+				lines = append(lines, exportLines(v)...)
 			}
 		}
-		if v, ok := inline(p); ok {
+		if v, ok := settingsVar(p); ok {
 			lines = append(lines, "export "+v.Name+"="+shellWord(v.Value))
 		}
 	}
 	for _, p := range list {
-		for _, line := range more(p, url) {
+		for _, line := range setupLines(p, url) {
 			lines = append(lines, "# "+p.Title+": "+line)
 		}
 	}
-	if others := others(all); len(others) == 1 {
+	if others := otherPrefixes(all); len(others) == 1 {
 		lines = append(lines, "# any other client: a base URL of "+url+others[0])
 	} else if len(others) > 1 {
 		lines = append(lines, "# any other client: a base URL of "+url+" and one of", "#   "+strings.Join(others, " "))
 	}
-	if w := wayTo(all, ""); w != nil {
+	if w := routeFor(all, ""); w != nil {
 		lines = append(lines, "# base URL in place of "+w.upstream.String()+": "+url)
 	}
 	return lines
 }
 
-// exported are the lines of a variable.
-func exported(v client.Var) []string {
+// exportLines are the lines of a variable.
+func exportLines(v client.Var) []string {
 	if v.Why == "" {
 		return []string{"export " + v.Name + "=" + v.Value}
 	}
 	return []string{"# " + v.Why, "export " + v.Name + "=${" + v.Name + ":-" + v.Value + "}"}
 }
 
-// inline is the variable that holds a client's settings.
-func inline(p client.ProxySetup) (v client.Var, ok bool) {
+// settingsVar is the variable that holds a client's settings.
+func settingsVar(p client.ProxySetup) (v client.Var, ok bool) {
 	if !p.Settings.Inline || len(p.Settings.JSON) == 0 {
 		return v, false
 	}
-	text, err := merged(p.Settings.JSON...)
+	text, err := mergeJSON(p.Settings.JSON...)
 	return client.Var{Name: p.Settings.Variable, Value: text}, err == nil
 }
 
-// more is what a client wants besides variables to come to url, a line each.
-func more(p client.ProxySetup, url string) (lines []string) {
+// setupLines is what a client wants besides variables to come to url, a line each.
+func setupLines(p client.ProxySetup, url string) (lines []string) {
 	if len(p.Args) > 0 {
 		lines = append(lines, commandLine(append(p.Commands[:1:1], p.Args...)))
 	}
-	if text, err := merged(p.Settings.JSON...); err == nil && len(p.Settings.JSON) > 0 && !p.Settings.Inline {
+	if text, err := mergeJSON(p.Settings.JSON...); err == nil && len(p.Settings.JSON) > 0 && !p.Settings.Inline {
 		lines = append(lines, p.Settings.File+" has to hold "+text)
 	}
 	for _, text := range p.Remarks {
@@ -111,7 +111,7 @@ func more(p client.ProxySetup, url string) (lines []string) {
 }
 
 // commandLine is a command as a shell takes it.
-func commandLine(args []string) string { return strings.Join(each(args, shellWord), " ") }
+func commandLine(args []string) string { return strings.Join(mapSlice(args, shellWord), " ") }
 
 // shellWord is a word as a shell takes it.
 func shellWord(word string) string {
@@ -122,8 +122,8 @@ func shellWord(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// others are the prefixes of the ways that no client of the table is sent to.
-func others(all []way) (list []string) {
+// otherPrefixes are the prefixes of the ways that no client of the table is sent to.
+func otherPrefixes(all []route) (list []string) {
 	led := map[string]bool{}
 	for _, p := range client.ProxySetups {
 		p.WithAddresses(func(host string) string {
@@ -140,14 +140,14 @@ func others(all []way) (list []string) {
 	return list
 }
 
-// await is what the screen shows while no request has come: the lines of the clients that most
+// setupGuide is what the screen shows while no request has come: the lines of the clients that most
 // people have.
-func await(all []way, url string) *ui.SetupGuide {
+func setupGuide(all []route, url string) *ui.SetupGuide {
 	a := &ui.SetupGuide{URL: url}
-	all = givenOf(all)
-	at := at(all, url)
+	all = givenRoutes(all)
+	at := proxyAddressFor(all, url)
 	for _, way := range pasted {
-		filled, ok := fillWay(way, at)
+		filled, ok := fillClientSetup(way, at)
 		if ok {
 			a.Ways = append(a.Ways, filled)
 		}
@@ -155,16 +155,16 @@ func await(all []way, url string) *ui.SetupGuide {
 	for _, w := range all {
 		a.Routes = append(a.Routes, [2]string{cmp.Or(w.prefix, "/"), w.upstream.String()})
 	}
-	if wayTo(all, "") == nil {
+	if routeFor(all, "") == nil {
 		a.More = "base URL " + url + "/NAME  (:hosts)"
 	} else {
-		a.More = "all of it goes to " + wayTo(all, "").upstream.String()
+		a.More = "all of it goes to " + routeFor(all, "").upstream.String()
 	}
 	return a
 }
 
-// fillWay is a way with the addresses of the providers there are; ok is false where it leads to none.
-func fillWay(way ui.ClientSetup, at func(string) string) (filled ui.ClientSetup, ok bool) {
+// fillClientSetup is a way with the addresses of the providers there are; ok is false where it leads to none.
+func fillClientSetup(way ui.ClientSetup, at func(string) string) (filled ui.ClientSetup, ok bool) {
 	filled = ui.ClientSetup{Client: way.Client}
 	if filled.Line, ok = client.ReplaceAddresses(way.Line, at); !ok {
 		return filled, false
@@ -191,11 +191,11 @@ var pasted = []ui.ClientSetup{
 	{Client: "Ollama", Line: "export OLLAMA_HOST={ollama}"},
 }
 
-// advise tells a request that no way takes which one it may have meant, by its path.
-func advise(all []way) func(*http.Request) string {
+// suggestRoute tells a request that no way takes which one it may have meant, by its path.
+func suggestRoute(all []route) func(*http.Request) string {
 	return func(r *http.Request) string {
-		for _, host := range meant(r) {
-			if wayTo(all, "/"+host) != nil {
+		for _, host := range likelyProviders(r) {
+			if routeFor(all, "/"+host) != nil {
 				return fmt.Sprintf("put /%s before it", host)
 			}
 		}
@@ -210,8 +210,8 @@ var paths = [][2]string{
 	{"/api/tags", "ollama"}, {"/converse", "bedrock"}, {"/invoke", "bedrock"}, {"/v2/chat", "cohere"},
 }
 
-// meant are the providers that a request may be for.
-func meant(r *http.Request) (hosts []string) {
+// likelyProviders are the providers that a request may be for.
+func likelyProviders(r *http.Request) (hosts []string) {
 	if r.Header.Get("Anthropic-Version") != "" {
 		hosts = append(hosts, "anthropic")
 	}

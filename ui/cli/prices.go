@@ -17,18 +17,18 @@ import (
 func (a *app) pricesFlag(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&a.pricesFile, "prices", "", "JSON list of prices that go before the built-in ones; see toolscope help prices")
 	asPaths(cmd.Flags(), "prices")
-	settle(cmd.Flags(), "", "prices")
+	markSettings(cmd.Flags(), "", "prices")
 }
 
-// prices is the built-in table under the user's own prices: those of the setting, or else of
+// loadPrices is the built-in table under the user's own prices: those of the setting, or else of
 // the configuration folder.
-func (a *app) prices() (*price.Table, error) {
+func (a *app) loadPrices() (*price.Table, error) {
 	table := price.Embedded()
 	path, optional := a.pricesFile, false
-	name := a.origin["prices"].named("prices", path)
+	name := a.origin["prices"].describeValue("prices", path)
 	if path == "" {
 		var err error
-		if path, err = configured("prices.json"); err != nil {
+		if path, err = inConfigFolder("prices.json"); err != nil {
 			return table, nil // no home, no configuration
 		}
 		name, optional = path, true

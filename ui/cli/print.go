@@ -30,30 +30,30 @@ func (a *app) printCommand() *cobra.Command {
 				return err
 			}
 			if a.counting {
-				return a.count(cmd.Context(), paths)
+				return a.countFiles(cmd.Context(), paths)
 			}
 			var say func(string)
 			endless := a.follow || isEndless(paths)
 			if endless { // otherwise the end comes soon enough, and says it
-				say = a.sayTraces(traces.to)
+				say = a.traceNotices(traces.to)
 			}
-			if a.tracing, err = a.traces(&traces, stream.Machine{}, say); err != nil {
+			if a.tracing, err = a.startTracing(&traces, stream.Machine{}, say); err != nil {
 				return err
 			}
 			if a.tracing != nil {
 				a.tracing.patient = !endless
 			}
-			defer a.tracing.end(a)
-			return a.print(cmd.Context(), paths)
+			defer a.tracing.finishAndReport(a)
+			return a.runPrint(cmd.Context(), paths)
 		},
 	}
-	format(cmd.Flags(), &a.format, "text", "text, or jsonl: one JSON object a call and turn", "text", "jsonl")
+	addFormatFlag(cmd.Flags(), &a.format, "text", "text, or jsonl: one JSON object a call and turn", "text", "jsonl")
 	cmd.Flags().BoolVar(&a.summary, "summary", false, "print only what it comes to: turns, calls by state, cost")
 	cmd.Flags().BoolVar(&a.counting, "count", false, "print only lines, and about how many answers, of files that are not read for it")
-	settle(cmd.Flags(), "print", "format")
+	markSettings(cmd.Flags(), "print", "format")
 	cmd.Flags().StringVar(&a.jq, "jq", "", "print what jq's `EXPR` makes of each call's arguments; of each line, with --format jsonl")
 	cmd.MarkFlagsMutuallyExclusive("summary", "jq", "count")
-	a.onlyFlag(cmd.Flags(), "print only the turns that")
+	a.addFilterFlag(cmd.Flags(), "print only the turns that")
 	a.pricesFlag(cmd)
 	a.followFlag(cmd)
 	a.reading.add(cmd.Flags())
@@ -68,29 +68,29 @@ func (a *app) printCommand() *cobra.Command {
 // A printer writes turns that have ended, and what later requests made of their calls. What a tool
 // gave is told once: with its call, or where that was printed before, when a request brings it.
 type printer interface {
-	turn(v *providers.View, file string, t *stream.Turn)
-	sentBack(calls []returned)
+	addTurn(v *providers.View, file string, t *stream.Turn)
+	sentBack(calls []sentBackCall)
 	flush() error
 }
 
-// print writes the turns of every file, each as it ends.
-func (a *app) print(ctx context.Context, paths []string) error {
-	if err := a.callsFit(paths); err != nil {
+// runPrint writes the turns of every file, each as it ends.
+func (a *app) runPrint(ctx context.Context, paths []string) error {
+	if err := a.checkHubFlags(paths); err != nil {
 		return err
 	}
-	prices, err := a.prices()
+	prices, err := a.loadPrices()
 	if err != nil {
 		return err
 	}
-	if err := a.onlyOf(prices); err != nil {
+	if err := a.parseFilter(prices); err != nil {
 		return err
 	}
-	if a.onlyLines(paths) {
+	if a.isIndexOnly(paths) {
 		return a.printLines(ctx, paths)
 	}
 	p := a.printerOf(a.format, prices)
 	if a.jq != "" {
-		if p, err = a.askedPrinter(prices); err != nil {
+		if p, err = a.newJQPrinter(prices); err != nil {
 			return err
 		}
 	}
@@ -115,7 +115,7 @@ func (a *app) print(ctx context.Context, paths []string) error {
 // printFollowed writes the turns of all files as they come. They are numbered in that order; the
 // notes of the source are written when they come.
 func (a *app) printFollowed(ctx context.Context, paths []string, p printer) error {
-	prepare, err := a.reading.prepare()
+	prepare, err := a.reading.inspectorSetup()
 	if err != nil {
 		return err
 	}
@@ -126,46 +126,46 @@ func (a *app) printFollowed(ctx context.Context, paths []string, p printer) erro
 		ctx, stop = a.untilCaught(ctx)
 		defer stop()
 	}
-	src, err := a.sources(ctx, paths)
+	src, err := a.openSources(ctx, paths)
 	if err != nil {
 		return err
 	}
-	src, end, err := a.publishing(ctx, src)
+	src, end, err := a.publishFollowed(ctx, src)
 	if err != nil {
 		return err
 	}
 	defer end()
 	if a.sending != nil {
-		defer a.sending.watch(a)()
+		defer a.sending.watchChanges(a)()
 	}
-	said := changed(a.judged(src), func(r *capture.Record) {
+	said := mapSource(a.failOnDamage(src), func(r *capture.Record) {
 		if r.OfSource() && r.Note != "" {
-			a.notef("%s", r.Note)
+			a.printNote("%s", r.Note)
 			r.Note = ""
 		}
 	})
-	return a.printSource(said, followed(paths), in, p)
+	return a.printSource(said, followedName(paths), in, p)
 }
 
-// followed is what sources are called that are read as one; "" where the heads of the exchanges tell.
-func followed(paths []string) string {
+// followedName is what sources are called that are read as one; "" where the heads of the exchanges tell.
+func followedName(paths []string) string {
 	if len(paths) > 1 || capture.IsPlace(paths[0]) && !fleet.IsAddress(paths[0]) { // ? is no pattern in an address
 		return ""
 	}
 	return paths[0]
 }
 
-// judged is a source; a damaged record in it has the run fail, and reading goes on. At its end it is told
+// failOnDamage is a source; a damaged record in it has the run fail, and reading goes on. At its end it is told
 // what of a hub's captures did not come.
-func (a *app) judged(src capture.Source) capture.Source {
-	sound := changed(src, func(r *capture.Record) {
+func (a *app) failOnDamage(src capture.Source) capture.Source {
+	sound := mapSource(src, func(r *capture.Record) {
 		if r.Damaged {
 			a.code = max(a.code, 1)
 		}
 	})
 	return func(yield func(capture.Record, error) bool) {
 		sound(yield)
-		a.tellViews()
+		a.reportViews()
 	}
 }
 
@@ -176,22 +176,22 @@ func (a *app) printSource(src capture.Source, path string, in *providers.Inspect
 	if fleet.IsAddress(path) {
 		name = "" // the heads of the exchanges tell whose they are
 	}
-	q := newQueue(in, name, p)
-	q.among, q.only, q.run, q.traces = a.among(), a.only, a.isRun, a.tracing
+	q := newTurnPrinter(in, name, p)
+	q.among, q.only, q.run, q.traces = a.isOneOfMany(), a.turnFilter, a.isRun, a.tracing
 	q.patient = !a.follow && path != "-"
 	var failed error
-	err := inspect(src, in, func() bool {
-		failed = q.print(false)
+	err := inspectSource(src, in, func() bool {
+		failed = q.printEnded(false)
 		return failed == nil
 	})
 	if failed != nil {
 		return failed
 	}
-	a.notes(path, in, q.known || isServed(in) || a.isIndexed(path))
-	err = errors.Join(err, q.print(true))
+	a.printSourceNotes(path, in, q.known || hasServers(in) || a.isIndexed(path))
+	err = errors.Join(err, q.printEnded(true))
 	if o, is := p.(interface {
 		others(string, providers.OtherLines)
-	}); is && in.Others.Count > 0 && (q.known || !a.among()) {
+	}); is && in.Others.Count > 0 && (q.known || !a.isOneOfMany()) {
 		if path == "-" {
 			path = "stdin" // as turns of it are called
 		}
@@ -201,9 +201,9 @@ func (a *app) printSource(src capture.Source, path string, in *providers.Inspect
 	return err
 }
 
-// inspect has an inspector take a source, and goes on after each record as long as more says so.
+// inspectSource has an inspector take a source, and goes on after each record as long as more says so.
 // The error is the source's.
-func inspect(src capture.Source, in *providers.Inspector, more func() bool) error {
+func inspectSource(src capture.Source, in *providers.Inspector, more func() bool) error {
 	defer in.Close()
 	for r, err := range src {
 		if err != nil {
@@ -226,36 +226,36 @@ func fileOf(path string, x *providers.Exchange) string {
 	return path
 }
 
-// notes writes what is to be said of the source itself. One in which nothing is recognised has the
+// printSourceNotes writes what is to be said of the source itself. One in which nothing is recognised has the
 // run fail; known says that something was, which may be there no more.
-func (a *app) notes(path string, in *providers.Inspector, known bool) {
-	of := either(path == "", "", path+": ")
+func (a *app) printSourceNotes(path string, in *providers.Inspector, known bool) {
+	of := ifElse(path == "", "", path+": ")
 	for _, f := range in.Session().Findings {
-		a.notef("%s%s", of, f.Message)
+		a.printNote("%s%s", of, f.Message)
 	}
 	switch turns := in.Session().Turns; {
-	case known || slices.ContainsFunc(turns, func(t *stream.Turn) bool { return recognised(in.Exchange(t.Exchange), t) }):
+	case known || slices.ContainsFunc(turns, func(t *stream.Turn) bool { return isRecognised(in.Exchange(t.Exchange), t) }):
 		return
-	case a.among():
-		a.strangers = append(a.strangers, path)
+	case a.isOneOfMany():
+		a.unrecognised = append(a.unrecognised, path)
 		return
-	case len(turns) == 0 && len(in.Exchanges()) == 0 && in.Others.Count == 0 && isTime(path):
-		a.notef("%s: nothing came in that time", path)
+	case len(turns) == 0 && len(in.Exchanges()) == 0 && in.Others.Count == 0 && hasStartTime(path):
+		a.printNote("%s: nothing came in that time", path)
 		return
 	case len(turns) == 0:
-		a.notef("%snothing to show: %s", of, empty(in))
+		a.printNote("%snothing to show: %s", of, emptyReason(in))
 	default:
-		a.stranger(path, in)
+		a.explainUnrecognised(path, in)
 	}
 	a.code = max(a.code, 1)
 }
 
-// empty says why there are no turns.
-func empty(in *providers.Inspector) string {
+// emptyReason says why there are no turns.
+func emptyReason(in *providers.Inspector) string {
 	for _, x := range in.Exchanges() {
 		switch n := x.Response.Size(); {
 		case n > 0:
-			return count.Of(n, "byte") + " came, and no response is in " + either(n == 1, "it", "them")
+			return count.Of(n, "byte") + " came, and no response is in " + ifElse(n == 1, "it", "them")
 		case x.Request.Size() > 0 && slices.Contains(x.Head.Lacks, string(capture.NoBody)):
 			return "a request without its answer, and without calls in its history; --request FILE has the calls of an answer checked against it"
 		}
@@ -266,31 +266,31 @@ func empty(in *providers.Inspector) string {
 	case 1:
 		return "one line came, and nothing in it looks like what a model is sent or sends"
 	default:
-		return count.Of(n, "line") + " came, and nothing in " + either(n == 1, "it", "them") + " looks like what a model is sent or sends"
+		return count.Of(n, "line") + " came, and nothing in " + ifElse(n == 1, "it", "them") + " looks like what a model is sent or sends"
 	}
 }
 
-// stranger says what an input looks like in which nothing is recognised, and what may be done.
-func (a *app) stranger(path string, in *providers.Inspector) {
-	looks, of := "text", either(path == "", "", path+": ")
+// explainUnrecognised says what an input looks like in which nothing is recognised, and what may be done.
+func (a *app) explainUnrecognised(path string, in *providers.Inspector) {
+	looks, of := "text", ifElse(path == "", "", path+": ")
 	for _, x := range in.Exchanges() {
 		if looks = cmp.Or(x.Guess, looks); x.Head.Wrappers != "" {
-			a.notef("%snothing is recognised: of what this %s has nothing was sent by a model", of, x.Head.Wrappers)
+			a.printNote("%snothing is recognised: of what this %s has nothing was sent by a model", of, x.Head.Wrappers)
 			return
 		}
 	}
-	a.notef("%snothing is recognised: it looks like %s, and no response of a known protocol is in it", of, looks)
+	a.printNote("%snothing is recognised: it looks like %s, and no response of a known protocol is in it", of, looks)
 	name := strings.TrimPrefix(filepath.Ext(path), ".")
 	if _, ok := formats.Find(name); ok {
-		a.notef("--as %s reads it as what its name says; 'toolscope help formats' lists what opens", name)
+		a.printNote("--as %s reads it as what its name says; 'toolscope help formats' lists what opens", name)
 		return
 	}
-	a.notef("'toolscope help formats' lists what opens, and --as NAME has it read so")
+	a.printNote("'toolscope help formats' lists what opens, and --as NAME has it read so")
 }
 
-// recognised reports whether a turn says anything: it is of a known protocol, or it is at least
+// isRecognised reports whether a turn says anything: it is of a known protocol, or it is at least
 // known why there is nothing else. What others recorded of the web is nothing for its own sake.
-func recognised(x *providers.Exchange, t *stream.Turn) bool {
+func isRecognised(x *providers.Exchange, t *stream.Turn) bool {
 	if x != nil && x.Head.Wrappers != "" && panes.IsPlain(t) {
 		return false
 	}
@@ -299,12 +299,12 @@ func recognised(x *providers.Exchange, t *stream.Turn) bool {
 
 // printerOf prints in a format to standard output.
 func (a *app) printerOf(format string, prices *price.Table) printer {
-	to := a.stdout.buffered()
+	to := a.stdout.withBuffer()
 	switch {
 	case a.summary:
-		return &summary{lines: to, prices: prices, script: format == "jsonl"}
+		return &summary{lineWriter: to, prices: prices, script: format == "jsonl"}
 	case format == "jsonl":
 		return &jsonPrinter{to, prices}
 	}
-	return &textPrinter{lines: to, prices: prices}
+	return &textPrinter{lineWriter: to, prices: prices}
 }

@@ -12,74 +12,74 @@ import (
 	"toolscope/ui/jq"
 )
 
-// askedPrinter writes what an expression makes of what would be printed, an answer a line: of each
+// jqPrinter writes what an expression makes of what would be printed, an answer a line: of each
 // call's arguments, or of each line of the machine contract.
-type askedPrinter struct {
-	lines
-	app  *app
-	expr *jq.Expr
-	as   *jsonPrinter // nil where the arguments are asked
-	told *bytes.Buffer
+type jqPrinter struct {
+	lineWriter
+	app    *app
+	expr   *jq.Expr
+	as     *jsonPrinter // nil where the arguments are asked
+	buffer *bytes.Buffer
 }
 
-// askedPrinter prints by --jq.
-func (a *app) askedPrinter(prices *price.Table) (printer, error) {
+// newJQPrinter prints by --jq.
+func (a *app) newJQPrinter(prices *price.Table) (printer, error) {
 	expr, err := jq.Parse(a.jq)
 	if err != nil {
-		return nil, usagef("--jq %s", err)
+		return nil, usageErrorf("--jq %s", err)
 	}
-	p := &askedPrinter{lines: a.stdout.buffered(), app: a, expr: expr, told: new(bytes.Buffer)}
+	p := &jqPrinter{lineWriter: a.stdout.withBuffer(), app: a, expr: expr, buffer: new(bytes.Buffer)}
 	if a.format == "jsonl" {
-		p.as = &jsonPrinter{lines{p.told}, prices}
+		p.as = &jsonPrinter{lineWriter{p.buffer}, prices}
 	}
 	return p, nil
 }
 
-func (p *askedPrinter) turn(v *providers.View, file string, t *stream.Turn) {
+func (p *jqPrinter) addTurn(v *providers.View, file string, t *stream.Turn) {
 	if p.as != nil {
-		p.as.turn(v, file, t)
-		p.askLines()
+		p.as.addTurn(v, file, t)
+		p.runBuffered()
 		return
 	}
 	calls, _ := wireCalls(t)
 	for _, c := range calls {
-		p.ask(fmt.Sprintf("%s turn %d call %d", file, t.Number+1, c.Number), c.Args())
+		p.runExpr(fmt.Sprintf("%s turn %d call %d", file, t.Number+1, c.Number), c.Args())
 	}
 }
 
-func (p *askedPrinter) sentBack(calls []returned) {
+func (p *jqPrinter) sentBack(calls []sentBackCall) {
 	if p.as != nil {
 		p.as.sentBack(calls)
-		p.askLines()
+		p.runBuffered()
 	}
 }
 
-func (p *askedPrinter) others(file string, lines providers.OtherLines) {
+func (p *jqPrinter) others(file string, lines providers.OtherLines) {
 	if p.as != nil {
 		p.as.others(file, lines)
-		p.askLines()
+		p.runBuffered()
 	}
 }
 
-// askLines asks the lines that were told.
-func (p *askedPrinter) askLines() {
-	for line := range bytes.Lines(p.told.Bytes()) {
-		p.ask("a line", line)
+// runBuffered asks the lines that were told.
+func (p *jqPrinter) runBuffered() {
+	for line := range bytes.Lines(p.buffer.Bytes()) {
+		p.runExpr("a line", line)
 	}
-	p.told.Reset()
+	p.buffer.Reset()
 }
 
-// ask writes the answers to one text. That it has none is a note; that the expression fails there has
+// runExpr writes the answers to one text. That it has none is a note; that the expression fails there has
 // the run fail.
-func (p *askedPrinter) ask(of string, text []byte) {
+func (p *jqPrinter) runExpr(of string, text []byte) {
 	ctx, cancel := context.WithTimeout(context.Background(), jq.Timeout)
 	defer cancel()
 	for value, err := range p.expr.Run(ctx, text) {
 		if err == nil {
-			p.parts(display.CompactParts(value))
+			p.writeParts(display.CompactParts(value))
 			continue
 		}
-		p.app.notef("--jq %s: %s: %s", p.app.jq, of, err)
+		p.app.printNote("--jq %s: %s: %s", p.app.jq, of, err)
 		if !jq.IsNotJSON(err) {
 			p.app.code = max(p.app.code, 1)
 		}

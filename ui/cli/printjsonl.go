@@ -15,93 +15,93 @@ import (
 // jsonPrinter writes the machine contract: one JSON object a line, a turn's calls and then the
 // turn. What cannot be told is left out.
 type jsonPrinter struct {
-	lines
+	lineWriter
 	prices *price.Table
 }
 
 // lineOf begins a line about a turn.
-func lineOf(kind, file string, turn int32) *object {
-	o := new(object)
+func lineOf(kind, file string, turn int32) *jsonObject {
+	o := new(jsonObject)
 	o.text("type", kind)
 	o.text("file", file)
 	o.int("turn", int(turn)+1)
 	return o
 }
 
-func (p *jsonPrinter) turn(v *providers.View, file string, t *stream.Turn) {
+func (p *jsonPrinter) addTurn(v *providers.View, file string, t *stream.Turn) {
 	x := v.Exchange(t.Exchange)
 	calls, thrown := wireCalls(t)
 	for _, c := range calls {
-		p.call(v, file, t, c)
+		p.writeCall(v, file, t, c)
 	}
 	o := lineOf("turn", file, t.Number)
 	o.text("dialect", t.Dialect)
-	o.some("model", t.Model)
+	o.optionalText("model", t.Model)
 	o.text("phase", t.Phase().String())
-	o.some("finish", t.Finish)
+	o.optionalText("finish", t.Finish)
 	o.int("text_bytes", len(t.Text))
 	o.int("thinking_bytes", len(t.Thinking))
 	o.int("calls", len(calls))
 	if len(thrown) > 0 {
-		listOf(o, "rejected_calls", thrown, (*object).rejected)
+		listOf(o, "rejected_calls", thrown, (*jsonObject).addRejectedCall)
 	}
 	o.int("events", t.Events)
 	o.int("frames", int(t.LastFrame-t.FirstFrame)+1)
 	o.int("bytes", wireBytes(x, t))
-	o.exchange(x, t)
+	o.addExchange(x, t)
 	if x != nil {
-		o.some("peeled", x.Head.Wrappers)
+		o.optionalText("peeled", x.Head.Wrappers)
 		if len(x.Head.Lacks) > 0 {
 			o.texts("lacks", x.Head.Lacks)
 		}
 	}
 	if t.Request != nil {
-		o.some("purpose", t.Request.Purpose)
+		o.optionalText("purpose", t.Request.Purpose)
 	}
-	o.raw("usage", usage(t.Usage))
-	o.some("service_tier", t.Usage.Tier)
-	o.cost(costOf(p.prices, x, t))
-	listOf(o, "findings", t.Findings, (*object).finding)
-	p.object(o)
+	o.raw("usage", usageJSON(t.Usage))
+	o.optionalText("service_tier", t.Usage.Tier)
+	o.addCost(costOf(p.prices, x, t))
+	listOf(o, "findings", t.Findings, (*jsonObject).addFinding)
+	p.writeObject(o)
 }
 
-func (p *jsonPrinter) call(v *providers.View, file string, t *stream.Turn, c *stream.Call) {
+func (p *jsonPrinter) writeCall(v *providers.View, file string, t *stream.Turn, c *stream.Call) {
 	o := lineOf("call", file, t.Number)
 	o.int("call", c.Number)
 	o.text("dialect", t.Dialect)
 	o.text("id", c.ID)
-	o.some("name", c.Name)
-	o.some("kind", c.Kind)
-	o.text("executor", either(c.RunByProvider, "server", "client"))
+	o.optionalText("name", c.Name)
+	o.optionalText("kind", c.Kind)
+	o.text("executor", ifElse(c.RunByProvider, "server", "client"))
 	o.text("phase", c.Phase().String())
 	o.text("syntax", c.Syntax().String())
 	o.text("status", c.Status().String())
-	o.long("arguments_raw", display.JSONParts(c.Args()), p.lines)
+	o.streamValue("arguments_raw", display.JSONParts(c.Args()), p.lineWriter)
 	if !utf8.Valid(c.Args()) {
 		o.text("arguments_raw_base64", base64.StdEncoding.EncodeToString(c.Args()))
 	}
-	o.long("arguments", parsed(c), p.lines)
+	o.streamValue("arguments", parsedArgs(c), p.lineWriter)
 	o.int("deltas", c.Deltas())
 	o.time("t_open_ms", c.OpenedAt)
 	o.time("t_first_arg_ms", c.FirstArgAt)
 	o.time("t_sealed_ms", c.SealedAt)
-	o.latency(v, t, c)
+	o.addLatency(v, t, c)
 	if r := c.LatestResult(); r != nil {
-		o.result(r)
+		o.addResult(r)
 	}
-	o.exchange(v.Exchange(t.Exchange), t)
-	listOf(o, "findings", ownFindings(c), (*object).finding)
-	p.object(o)
+	o.addExchange(v.Exchange(t.Exchange), t)
+	listOf(o, "findings", ownFindings(c), (*jsonObject).addFinding)
+	p.writeObject(o)
 }
 
-// latency writes how long a call took to become what it is, where the source has times.
-func (o *object) latency(v *providers.View, t *stream.Turn, c *stream.Call) {
+// addLatency writes how long a call took to become what it is, where the source has times.
+func (o *jsonObject) addLatency(v *providers.View, t *stream.Turn, c *stream.Call) {
 	l := v.Latency(t, c)
 	if l.From < 0 {
 		return
 	}
-	var took object
-	took.text("since", either(l.RequestSeen, "request", "response"))
+	var took jsonObject
+	took.text("since", ifElse(l.RequestSeen, "request", "response"))
 	for _, m := range l.TimePoints() {
 		took.time(strings.ReplaceAll(m.Name, " ", "_")+"_ms", m.At)
 	}
@@ -109,13 +109,13 @@ func (o *object) latency(v *providers.View, t *stream.Turn, c *stream.Call) {
 	if l.Stalls > 0 {
 		took.int("stalls", l.Stalls)
 	}
-	took.some("arrives", l.Arrival.String())
+	took.optionalText("arrives", l.Arrival.String())
 	o.raw("latency", took.end())
 }
 
-// result writes what a tool gave, as a request has it.
-func (o *object) result(r *stream.SentBackCall) {
-	var gave object
+// addResult writes what a tool gave, as a request has it.
+func (o *jsonObject) addResult(r *stream.SentBackCall) {
+	var gave jsonObject
 	gave.flag("error", r.ResultCode == stream.ResultFailed)
 	gave.int("bytes", r.Result.Bytes)
 	if r.Result.Media > 0 {
@@ -126,37 +126,37 @@ func (o *object) result(r *stream.SentBackCall) {
 }
 
 // returnLine begins a line about a call in a later request.
-func returnLine(kind string, r *returned) *object {
+func returnLine(kind string, r *sentBackCall) *jsonObject {
 	o := lineOf(kind, r.file, r.of.Turn)
 	o.int("call", int(r.of.Call))
 	o.text("id", r.id)
-	o.some("name", r.name)
+	o.optionalText("name", r.name)
 	o.int("exchange", r.Exchange)
 	return o
 }
 
 // sentBack writes a line a call that a later request has in its history, and one of what its tool
 // gave, if the call's line does not say it.
-func (p *jsonPrinter) sentBack(calls []returned) {
+func (p *jsonPrinter) sentBack(calls []sentBackCall) {
 	for i := range calls {
 		r := &calls[i]
 		o := returnLine("sent_back", r)
 		o.text("as", r.Outcome)
-		o.yes("kept", r.KeptByProvider)
-		o.texts("policies", r.policies())
-		o.text("result", r.result())
-		listOf(o, "findings", r.findings, (*object).finding)
-		p.object(o)
+		o.flagIf("kept", r.KeptByProvider)
+		o.texts("policies", r.policyNames())
+		o.text("result", r.resultWord())
+		listOf(o, "findings", r.findings, (*jsonObject).addFinding)
+		p.writeObject(o)
 		if r.late {
 			o := returnLine("result", r)
-			o.result(&r.SentBackCall)
-			p.object(o)
+			o.addResult(&r.SentBackCall)
+			p.writeObject(o)
 		}
 	}
 }
 
-// parsed is the arguments as a JSON value, null when they are none.
-func parsed(c *stream.Call) iter.Seq[[]byte] {
+// parsedArgs is the arguments as a JSON value, null when they are none.
+func parsedArgs(c *stream.Call) iter.Seq[[]byte] {
 	switch {
 	case c.Status() == stream.NoArguments && len(c.Args()) == 0:
 		return display.CompactParts([]byte("{}"))
@@ -166,23 +166,23 @@ func parsed(c *stream.Call) iter.Seq[[]byte] {
 	return display.CompactParts(c.Args())
 }
 
-// exchange writes which exchange a turn came in, whose it is, what its server said, and who ended
+// addExchange writes which exchange a turn came in, whose it is, what its server said, and who ended
 // the turn, as far as that is known.
-func (o *object) exchange(x *providers.Exchange, t *stream.Turn) {
+func (o *jsonObject) addExchange(x *providers.Exchange, t *stream.Turn) {
 	o.int("exchange", t.Exchange)
 	if ask := t.Request; ask != nil {
-		o.some("session", ask.Session)
-		o.some("agent", ask.Agent)
-		o.some("parent_agent", ask.Parent)
+		o.optionalText("session", ask.Session)
+		o.optionalText("agent", ask.Agent)
+		o.optionalText("parent_agent", ask.Parent)
 	}
 	if x != nil && x.Head.Status != 0 {
 		o.int("http_status", x.Head.Status)
 	}
-	o.some("ended_by", t.EndedBy.String())
+	o.optionalText("ended_by", t.EndedBy.String())
 }
 
-// rejected is what the model wrote as a call and the provider threw away, as the provider tells it.
-func (o *object) rejected(c *stream.Call) {
+// addRejectedCall is what the model wrote as a call and the provider threw away, as the provider tells it.
+func (o *jsonObject) addRejectedCall(c *stream.Call) {
 	o.text("name", c.Name)
 	o.text("message", string(c.Args()))
 }
@@ -197,19 +197,19 @@ func wireBytes(x *providers.Exchange, t *stream.Turn) int {
 	return int(end - start)
 }
 
-func usage(u stream.Usage) []byte {
-	var o object
-	o.count("input", u.Input)
-	o.count("cache_read", u.CacheRead)
-	o.count("cache_write", u.CacheWrite)
-	o.count("output", u.Output)
-	o.count("reasoning", u.Reasoning)
-	o.count("processed_input", u.SeenInput)
-	o.count("processed_output", u.SeenOutput)
+func usageJSON(u stream.Usage) []byte {
+	var o jsonObject
+	o.addCount("input", u.Input)
+	o.addCount("cache_read", u.CacheRead)
+	o.addCount("cache_write", u.CacheWrite)
+	o.addCount("output", u.Output)
+	o.addCount("reasoning", u.Reasoning)
+	o.addCount("processed_input", u.SeenInput)
+	o.addCount("processed_output", u.SeenOutput)
 	return o.end()
 }
 
-func (o *object) finding(f stream.Finding) {
+func (o *jsonObject) addFinding(f stream.Finding) {
 	o.text("code", f.Code)
 	o.text("severity", f.Severity.String())
 	o.text("by", f.By.String())
@@ -222,10 +222,10 @@ func (o *object) finding(f stream.Finding) {
 
 // others writes how many lines of a log are of no exchange, and the last of them.
 func (p *jsonPrinter) others(file string, lines providers.OtherLines) {
-	o := new(object)
+	o := new(jsonObject)
 	o.text("type", "other_lines")
 	o.text("file", file)
 	o.int("lines", int(lines.Count))
-	o.texts("last", each(lastFew(lines), func(line []byte) string { return string(line) }))
-	p.object(o)
+	o.texts("last", mapSlice(lastFew(lines), func(line []byte) string { return string(line) }))
+	p.writeObject(o)
 }

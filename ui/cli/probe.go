@@ -9,9 +9,9 @@ import (
 // probeTime is how long a proxy may take to be connected to: it is on this machine.
 const probeTime = time.Second
 
-// probe tells whether somebody listens at an address, for those who run the program where there is
+// probeAddress tells whether somebody listens at an address, for those who run the program where there is
 // no other that could ask.
-func probe(address string) error {
+func probeAddress(address string) error {
 	conn, err := net.DialTimeout("tcp", address, probeTime)
 	if err != nil {
 		return fmt.Errorf("--probe: nobody listens at %s", address)

@@ -70,8 +70,8 @@ there were too many to look for; otherwise 128+n when signal n ends it.`
 func (a *app) proxyCommand() *cobra.Command {
 	var f proxyFlags
 	cmd := &cobra.Command{
-		Use: "proxy", Short: "Stand in front of providers: watch and record what passes", Long: proxyHelp + "\n\n" + strings.TrimRight(page(faultTable), "\n"), Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.proxy(cmd.Context(), &f) },
+		Use: "proxy", Short: "Stand in front of providers: watch and record what passes", Long: proxyHelp + "\n\n" + strings.TrimRight(helpPage(faultTable), "\n"), Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.runProxy(cmd.Context(), &f) },
 	}
 	to := cmd.Flags()
 	to.StringVar(&f.listen, "listen", "127.0.0.1:0", "`ADDR` to listen on; port 0 picks a free one")
@@ -85,24 +85,24 @@ func (a *app) proxyCommand() *cobra.Command {
 	f.faultFlags.add(to)
 	f.breakFlags.add(to)
 	a.liveFlags(cmd, &f.liveFlags)
-	settle(to, "proxy", "listen", "to", "headless", "print-env", "origin", "format")
-	settleSecret(to, "proxy", "token")
+	markSettings(to, "proxy", "listen", "to", "headless", "print-env", "origin", "format")
+	markSecretSetting(to, "proxy", "token")
 	a.keptFlags(cmd, &f.liveFlags)
 	f.liveFlags.publish = new(publishFlags)
 	a.publishFlags(cmd, f.liveFlags.publish, "proxy")
-	settle(to, "proxy", "publish", "agent")
+	markSettings(to, "proxy", "publish", "agent")
 	f.liveFlags.traces = new(traceFlags)
 	a.traceFlags(cmd, f.liveFlags.traces, "proxy")
 	a.flags.addKeep(to)
 	return cmd
 }
 
-// proxy forwards and records until a signal, or until the user leaves the screen.
-func (a *app) proxy(ctx context.Context, f *proxyFlags) error {
+// runProxy forwards and records until a signal, or until the user leaves the screen.
+func (a *app) runProxy(ctx context.Context, f *proxyFlags) error {
 	if f.probe {
-		return probe(f.listen)
+		return probeAddress(f.listen)
 	}
-	prices, p, screen, err := a.outlook(&f.liveFlags)
+	prices, p, screen, err := a.outputOptions(&f.liveFlags)
 	if err != nil {
 		return err
 	}
@@ -111,82 +111,82 @@ func (a *app) proxy(ctx context.Context, f *proxyFlags) error {
 	if err != nil {
 		return err
 	}
-	point, err := f.point(screen, prices)
+	point, err := f.newBreakpoint(screen, prices)
 	if err != nil {
 		return err
 	}
-	listener, err := listen(f.listen, f.public)
+	listener, err := listenAt(f.listen, f.public)
 	if err != nil {
 		return err
 	}
 	defer listener.Close()
-	l, err := a.live("toolscope proxy", &f.liveFlags)
+	l, err := a.startLive("toolscope proxy", &f.liveFlags)
 	if err != nil {
 		return err
 	}
 	defer a.endLive(l)
 	o.Began = l.began
-	f.tell(l, a)
+	f.announceFaults(l, a)
 	if f.token != "" {
 		l.redactor.Learn(f.token, "token")
 	}
-	r := &running{live: l, app: a, ways: all, point: point, url: "http://" + listener.Addr().String()}
-	if err := r.stand(o, screen); err != nil {
+	r := &runningProxy{liveInput: l, app: a, routes: all, point: point, url: "http://" + listener.Addr().String()}
+	if err := r.createProxy(o, screen); err != nil {
 		return err
 	}
-	r.announce(f)
-	served := r.serve(ctx, listener)
+	r.announceProxy(f)
+	served := r.startServing(ctx, listener)
 	if screen {
-		return r.show(ctx, prices)
+		return r.showScreen(ctx, prices)
 	}
-	return r.print(served, p)
+	return r.printUntilEnd(served, p)
 }
 
 // proxyOptions reads what the proxy needs to know from the flags.
-func proxyOptions(f *proxyFlags) (o proxy.Options, all []way, err error) {
+func proxyOptions(f *proxyFlags) (o proxy.Options, all []route, err error) {
 	if f.token, err = textOrFile(f.token); err != nil {
 		return o, nil, fmt.Errorf("--token: %w", err)
 	}
 	f.token = strings.TrimSpace(f.token)
-	if strings.Trim(f.token, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~") != "" || f.token != "" && len(f.token) < leastToken {
-		return o, nil, usagef("--token: no token\nwanted are at least %d letters, digits, or any of - . _ ~", leastToken)
+	if strings.Trim(f.token, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~") != "" || f.token != "" && len(f.token) < minTokenLen {
+		return o, nil, usageErrorf("--token: no token\nwanted are at least %d letters, digits, or any of - . _ ~", minTokenLen)
 	}
 	if f.public && f.token == "" {
-		return o, nil, usagef("--public: whoever reaches this machine could use the proxy\n--token T keeps strangers out")
+		return o, nil, usageErrorf("--public: whoever reaches this machine could use the proxy\n--token T keeps strangers out")
 	}
-	if all, err = ways(f.to, os.Getenv); err != nil {
+	if all, err = buildRoutes(f.to, os.Getenv); err != nil {
 		return o, nil, err
 	}
 	faults, err := f.parse()
 	if err != nil {
 		return o, nil, err
 	}
-	return proxy.Options{Routes: routes(all), Public: f.public, Token: f.token, Origins: f.origins, Faults: faults}, all, nil
+	return proxy.Options{Routes: proxyRoutes(all), Public: f.public, Token: f.token, Origins: f.origins, Faults: faults}, all, nil
 }
 
-// leastToken is how long a token has to be: one cannot be guessed then.
-const leastToken = 8
+// minTokenLen is how long a token has to be: one cannot be guessed then.
+const minTokenLen = 8
 
-// running is a proxy that listens, and what becomes of its records.
-type running struct {
-	*live
+// runningProxy is a proxy that listens, and what becomes of its records.
+type runningProxy struct {
+	*liveInput
 	app     *app
-	ways    []way
+	routes  []route
 	url     string
 	point   *breakpoint
 	caught  chan os.Signal // signals that end it, where there is no screen
 	uncatch func()
 }
 
-// stand makes the proxy, which nobody can reach yet.
-func (r *running) stand(o proxy.Options, screen bool) (err error) {
-	o.Record = r.take
-	o.Advise = advise(r.ways)
+// createProxy makes the proxy, which nobody can reach yet.
+func (r *runningProxy) createProxy(o proxy.Options, screen bool) (err error) {
+	o.Record = r.addRecord
+	o.Advise = suggestRoute(r.routes)
 	o.Refused = func(status int, why string) {
 		why = r.redactor.Text(why)
 		r.refusal.Store(&why)
 		if !screen {
-			r.app.refused(status, why)
+			r.app.printRefused(status, why)
 		}
 	}
 	if !screen {
@@ -194,7 +194,7 @@ func (r *running) stand(o proxy.Options, screen bool) (err error) {
 		r.caught, r.uncatch = r.app.catchEnd() // before anybody can know that it listens
 	}
 	if r.point != nil {
-		r.point.stop(&o, r.redactor.Text)
+		r.point.applyTo(&o, r.redactor.Text)
 	}
 	if r.proxy, err = proxy.New(o); r.point != nil {
 		r.point.proxy = r.proxy
@@ -202,25 +202,25 @@ func (r *running) stand(o proxy.Options, screen bool) (err error) {
 	return err
 }
 
-// serve serves on a listener, and tells when that is over.
-func (r *running) serve(ctx context.Context, listener net.Listener) <-chan error {
+// startServing serves on a listener, and tells when that is over.
+func (r *runningProxy) startServing(ctx context.Context, listener net.Listener) <-chan error {
 	served := make(chan error, 1)
 	go func() { served <- r.proxy.Serve(ctx, listener) }()
 	return served
 }
 
-// announce says where the proxy listens, and how to send clients there.
-func (r *running) announce(f *proxyFlags) {
+// announceProxy says where the proxy listens, and how to send clients there.
+func (r *runningProxy) announceProxy(f *proxyFlags) {
 	a := r.app
 	out := a.stdout
 	if f.format == "jsonl" {
-		var o object
+		var o jsonObject
 		o.text("type", "proxy")
 		o.text("url", r.url)
-		a.stdout.object(&o)
+		a.stdout.writeObject(&o)
 		out = a.stderr
 	} else {
-		a.stdout.linef("%s", r.url)
+		a.stdout.printLine("%s", r.url)
 	}
 	base := r.url
 	if f.token != "" {
@@ -228,55 +228,55 @@ func (r *running) announce(f *proxyFlags) {
 		r.url += "/TOKEN" // the screen is no place for it
 	}
 	if f.printEnv {
-		for _, line := range environment(r.ways, base) {
-			out.linef("%s", line)
+		for _, line := range envLines(r.routes, base) {
+			out.printLine("%s", line)
 		}
 	}
 	if f.public {
-		a.notef("other machines can reach this proxy; what they send, keys too, can be read on the way")
+		a.printNote("other machines can reach this proxy; what they send, keys too, can be read on the way")
 	}
 }
 
 // close cuts what is going on; what that makes known is passed on.
-func (r *running) close() {
+func (r *runningProxy) close() {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
 	defer cancel()
 	if err := r.proxy.Close(ctx); err != nil {
-		r.app.complain(fmt.Errorf("the proxy did not end: %w", err))
+		r.app.printError(fmt.Errorf("the proxy did not end: %w", err))
 	}
-	_ = r.finish(ctx) // endLive says what is missing
+	_ = r.drainRecords(ctx) // endLive says what is missing
 }
 
-// show runs the screen until the user leaves it, which ends the proxy.
-func (r *running) show(ctx context.Context, prices *price.Table) error {
+// showScreen runs the screen until the user leaves it, which ends the proxy.
+func (r *runningProxy) showScreen(ctx context.Context, prices *price.Table) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	o := ui.Options{
 		Source: "proxy " + strings.TrimPrefix(r.url, "http://"), Inbox: r.shown, Prices: prices,
-		Status: r.words, Setup: await(r.ways, r.url), Break: r.point,
+		Status: r.statusNotes, Setup: setupGuide(r.routes, r.url), Break: r.point,
 	}
-	go r.ring(ctx)
-	err := r.app.show(o, nil)
+	go r.wakeScreen(ctx)
+	err := r.app.showScreen(o, nil)
 	r.close()
 	return err
 }
 
-// print prints turns as they end until a signal; the next one ends the program whatever is going
+// printUntilEnd prints turns as they end until a signal; the next one ends the program whatever is going
 // on.
-func (r *running) print(served <-chan error, p printer) error {
+func (r *runningProxy) printUntilEnd(served <-chan error, p printer) error {
 	defer quitQuietly()()
 	defer r.uncatch()
 	if r.sent != nil {
-		defer r.sent.watch(r.app)()
+		defer r.sent.watchChanges(r.app)()
 	}
 	printed := make(chan error, 1)
-	r.start(here)
+	r.start(callDirect)
 	go func() {
 		printed <- r.printTurns(r.app, new(providers.Inspector), "proxy", p, func(err error) {
-			r.app.complain(fmt.Errorf("printing stopped: %w", err))
+			r.app.printError(fmt.Errorf("printing stopped: %w", err))
 		})
 	}()
-	_, failed := r.app.until(served, r.caught)
+	_, failed := r.app.waitForEnd(served, r.caught)
 	r.close()
 	if err := <-printed; failed == nil {
 		failed = err

@@ -237,10 +237,10 @@ func TestProxyRefuses(t *testing.T) {
 // TestRecordFolder: a run never writes into the file of another one, also within the same second.
 func TestRecordFolder(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "captures")
-	a := &app{stderr: lines{os.Stderr}}
+	a := &app{stderr: lineWriter{os.Stderr}}
 	noon := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	for _, want := range []string{"2026-11-21T12-00-00.tsc", "2026-11-21T12-00-00-2.tsc", "2026-11-21T12-00-00-3.tsc"} {
-		r, err := a.record(dir, noon, "test")
+		r, err := a.startCapture(dir, noon, "test")
 		if err != nil || r.name != want {
 			t.Fatalf("%+v, %v; want %s", r, err, want)
 		}
@@ -250,14 +250,14 @@ func TestRecordFolder(t *testing.T) {
 		}
 	}
 	for _, path := range []string{filepath.Join(dir, "a.tsc"), filepath.Join(dir, "new", "folder") + "/"} {
-		r, err := a.record(path, noon, "test")
+		r, err := a.startCapture(path, noon, "test")
 		if err != nil {
 			t.Fatal(err)
 		}
 		if err := r.Close(context.Background()); err != nil {
 			t.Error(err)
 		}
-		if _, err := a.record(filepath.Join(dir, "a.tsc"), noon, "test"); err == nil || !strings.Contains(err.Error(), "file exists") {
+		if _, err := a.startCapture(filepath.Join(dir, "a.tsc"), noon, "test"); err == nil || !strings.Contains(err.Error(), "file exists") {
 			t.Error(err)
 		}
 	}

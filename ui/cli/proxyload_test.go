@@ -24,9 +24,9 @@ import (
 )
 
 // inside is a proxy without a screen in this process; end ends it and returns what it left behind.
-func inside(t *testing.T, l *live, upstream string) (url string, end func() outcome) {
+func inside(t *testing.T, l *liveInput, upstream string) (url string, end func() outcome) {
 	t.Helper()
-	all, err := ways([]string{upstream}, func(string) string { return "" })
+	all, err := buildRoutes([]string{upstream}, func(string) string { return "" })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,15 +35,15 @@ func inside(t *testing.T, l *live, upstream string) (url string, end func() outc
 		t.Fatal(err)
 	}
 	a, so := appOf(t)
-	r := &running{live: l, app: a, ways: all}
-	if err := r.stand(proxy.Options{Routes: routes(all)}, false); err != nil {
+	r := &runningProxy{liveInput: l, app: a, routes: all}
+	if err := r.createProxy(proxy.Options{Routes: proxyRoutes(all)}, false); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		a.end(r.print(r.serve(ctx, listener), printerOf(t, a, "jsonl")))
+		a.finishRun(r.printUntilEnd(r.startServing(ctx, listener), printerOf(t, a, "jsonl")))
 		a.endLive(l)
 	}()
 	return "http://" + listener.Addr().String(), func() outcome {
@@ -82,8 +82,8 @@ func TestProxyDiskFull(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l := newLive(newRedactor(), time.Now())
-		l.rec = &recording{recorder, "a.tsc", "a.tsc"}
+		l := newLiveInput(newRedactor(), time.Now())
+		l.rec = &captureWriter{recorder, "a.tsc", "a.tsc"}
 		url, end := inside(t, l, upstream)
 		for range 3 {
 			if status, body, err := post(t, url+"/v1/messages"); err != nil || status != 200 || body != anthropicAnswer {
@@ -96,7 +96,7 @@ func TestProxyDiskFull(t *testing.T) {
 		if len(calls) != 3 || full != (got.code == exitGaps) || full != strings.Contains(got.stderr, "no space left on device") {
 			t.Errorf("room %d: %+v", room, got)
 		}
-		words := fmt.Sprint(l.words())
+		words := fmt.Sprint(l.statusNotes())
 		if full != strings.Contains(words, "NOT RECORDED: no space left on device") || full != strings.Contains(words, "GAP ") {
 			t.Errorf("room %d: %s", room, words)
 		}
@@ -139,7 +139,7 @@ func TestProxyManyStreams(t *testing.T) {
 		}
 	}()
 	recording := filepath.Join(t.TempDir(), "a.tsc")
-	l, err := (&app{stderr: lines{os.Stderr}}).live("test", &liveFlags{record: recording})
+	l, err := (&app{stderr: lineWriter{os.Stderr}}).startLive("test", &liveFlags{record: recording})
 	if err != nil {
 		t.Fatal(err)
 	}

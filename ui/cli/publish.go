@@ -37,16 +37,16 @@ func (a *app) publishFlags(cmd *cobra.Command, f *publishFlags, agent string) {
 	to.StringVar(&f.limit, "spool-limit", "1GB", "with --publish: what is kept there of one run at most, a `SIZE`")
 	to.DurationVar(&f.linger, "linger", fleet.Linger, "with --publish: how long what has come waits for more to be sent with; longer costs the hub less")
 	to.BoolVar(&f.noIndex, "no-index", false, "with --publish: tell the hub of no calls, only what came; who looks for some reads all then")
-	checked(to, "spool-limit", isSize("--spool-limit"))
-	settle(to, "", "host", "spool", "spool-limit", "linger", "no-index")
+	addFlagCheck(to, "spool-limit", isSize("--spool-limit"))
+	markSettings(to, "", "host", "spool", "spool-limit", "linger", "no-index")
 	a.hubFlags(cmd)
 }
 
-// mostLinger is how long what has come may wait. Signs of life are as far apart.
-const mostLinger = 5 * time.Second
+// maxLinger is how long what has come may wait. Signs of life are as far apart.
+const maxLinger = 5 * time.Second
 
-// A publication is what is sent to a hub.
-type publication struct {
+// A hubPublisher is what is sent to a hub.
+type hubPublisher struct {
 	*fleet.Publisher
 	server string
 	limit  int64 // of the spool
@@ -56,17 +56,17 @@ type publication struct {
 	feed atomic.Bool   // something is followed
 }
 
-// publish begins to send, nil where nobody asks for that.
-func (a *app) publish(f *publishFlags, began time.Time, by string) (*publication, error) {
+// startPublishing begins to send, nil where nobody asks for that.
+func (a *app) startPublishing(f *publishFlags, began time.Time, by string) (*hubPublisher, error) {
 	if f == nil || f.to == "" {
 		return nil, nil
 	}
 	of, err := fleet.ParseAddress(f.to)
 	if err != nil {
-		return nil, usagef("--publish: %w", err)
+		return nil, usageErrorf("--publish: %w", err)
 	}
 	if strings.Contains(f.to, "?") {
-		return nil, usagef("--publish: what stands behind the ? is for who reads\nwanted is %s", of.Server)
+		return nil, usageErrorf("--publish: what stands behind the ? is for who reads\nwanted is %s", of.Server)
 	}
 	o := fleet.PublishOptions{Server: of.Server, Host: f.host, Agent: f.agent, Spool: f.spool, By: by, Linger: f.linger}
 	if o.Auth, err = a.hubAuth(); err != nil {
@@ -77,33 +77,33 @@ func (a *app) publish(f *publishFlags, began time.Time, by string) (*publication
 	}
 	if o.Host == "" {
 		if o.Host, err = os.Hostname(); err != nil {
-			return nil, usagef("--publish: this machine does not tell its name: %w\n--host NAME does", err)
+			return nil, usageErrorf("--publish: this machine does not tell its name: %w\n--host NAME does", err)
 		}
 	}
 	if err := fleet.CheckNames(o.Host, o.Agent); err != nil {
-		return nil, usagef("--host and --agent: %w", err)
+		return nil, usageErrorf("--host and --agent: %w", err)
 	}
-	if f.linger < time.Millisecond || f.linger > mostLinger {
-		return nil, usagef("--linger %s: wanted is a time from 1ms to %s", f.linger, mostLinger)
+	if f.linger < time.Millisecond || f.linger > maxLinger {
+		return nil, usageErrorf("--linger %s: wanted is a time from 1ms to %s", f.linger, maxLinger)
 	}
 	if o.Agent == "" {
-		return nil, usagef("--agent: the name is empty")
+		return nil, usageErrorf("--agent: the name is empty")
 	}
 	if o.Spool == "" {
-		if o.Spool, err = state("spool"); err != nil {
+		if o.Spool, err = inStateFolder("spool"); err != nil {
 			return nil, err
 		}
 	}
 	if !f.noIndex {
-		if o.Index, err = a.indexed(); err != nil {
+		if o.Index, err = a.newIndexers(); err != nil {
 			return nil, err
 		}
 	}
-	to := &publication{server: of.Server, limit: o.Limit, fed: make(chan struct{})}
+	to := &hubPublisher{server: of.Server, limit: o.Limit, fed: make(chan struct{})}
 	o.Report = to.notes.add
 	p, warning, err := fleet.Publish(began, o)
 	if warning != "" {
-		a.notef("--spool: %s", warning)
+		a.printNote("--spool: %s", warning)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("--publish: %w", err)
@@ -112,26 +112,26 @@ func (a *app) publish(f *publishFlags, began time.Time, by string) (*publication
 	return to, nil
 }
 
-// end sends what is left and says what could not be sent.
-func (p *publication) end(ctx context.Context, a *app) error {
+// finishSending sends what is left and says what could not be sent.
+func (p *hubPublisher) finishSending(ctx context.Context, a *app) error {
 	err := p.Close(ctx)
-	p.notes.tell(a)
-	for _, text := range p.waits() {
+	p.notes.printPending(a)
+	for _, text := range p.unsentNotes() {
 		noteLines(a, text)
 	}
-	p.tellIndex(a)
+	p.reportIndex(a)
 	if err != nil {
 		return fmt.Errorf("--publish: %w", err)
 	}
 	return nil
 }
 
-// waits are what the hub does not have at the end, and why.
-func (p *publication) waits() (all []string) {
+// unsentNotes are what the hub does not have at the end, and why.
+func (p *hubPublisher) unsentNotes() (all []string) {
 	s := p.Progress()
 	told := func(n int64, where, why string) {
 		if n > 0 {
-			all = append(all, fmt.Sprintf("%s %s, and are sent by the next run%s", sizeText(n), where, either(why != "", ": "+why, "")))
+			all = append(all, fmt.Sprintf("%s %s, and are sent by the next run%s", sizeText(n), where, ifElse(why != "", ": "+why, "")))
 		}
 	}
 	told(s.Spooled-s.Orphaned, "wait in "+p.Path, s.Trouble)
@@ -145,14 +145,14 @@ func (p *publication) waits() (all []string) {
 // noteLines notes what may have a line that says what to do.
 func noteLines(a *app, text string) {
 	first, how, _ := strings.Cut(text, "\n")
-	a.notef("--publish: %s", first)
+	a.printNote("--publish: %s", first)
 	if how != "" {
-		a.notef("%s", how)
+		a.printNote("%s", how)
 	}
 }
 
-// words are how sending is going.
-func (p *publication) words() (words []ui.StatusNote) {
+// statusNotes are how sending is going.
+func (p *hubPublisher) statusNotes() (words []ui.StatusNote) {
 	s := p.Progress()
 	alarm := func(text string) { words = append(words, ui.StatusNote{Text: text, Alarm: true}) }
 	if t := p.State().Trouble; t != "" {
@@ -174,29 +174,29 @@ func (p *publication) words() (words []ui.StatusNote) {
 	return append(words, ui.StatusNote{Text: text})
 }
 
-// mostQueued is how many bytes of a file may wait for the spool.
-const mostQueued = 16 << 20
+// maxQueuedBytes is how many bytes of a file may wait for the spool.
+const maxQueuedBytes = 16 << 20
 
-// fullTime is how long a file that should wait does before it is asked again.
-const fullTime = 20 * time.Millisecond
+// fullWait is how long a file that should wait does before it is asked again.
+const fullWait = 20 * time.Millisecond
 
 // isFull reports whether a file should wait: for the disk, or for the hub, before the spool has to let
 // go of what the hub does not have.
-func (p *publication) isFull() bool {
+func (p *hubPublisher) isFull() bool {
 	queued := p.State().Queued
-	return queued > mostQueued || p.Unsent()+int64(queued) > p.limit/2
+	return queued > maxQueuedBytes || p.Unsent()+int64(queued) > p.limit/2
 }
 
 // fedTime is how long the end waits for what is followed to end.
 const fedTime = 2 * time.Second
 
-// published is a source that is sent as it is read, without its secrets. Whoever looks at it sees it
+// publishingSource is a source that is sent as it is read, without its secrets. Whoever looks at it sees it
 // as it is. It is read no faster than it can be sent, until ctx ends.
-func published(ctx context.Context, src capture.Source, to *publication, r *redact.Redactor) capture.Source {
+func publishingSource(ctx context.Context, src capture.Source, to *hubPublisher, r *redact.Redactor) capture.Source {
 	put := func(all []redact.Clean) {
 		for _, c := range all {
 			for to.isFull() && ctx.Err() == nil {
-				time.Sleep(fullTime)
+				time.Sleep(fullWait)
 			}
 			to.Put(c)
 		}
@@ -219,18 +219,18 @@ func published(ctx context.Context, src capture.Source, to *publication, r *reda
 	}
 }
 
-// publishing begins to send what is followed until ctx ends, if that is asked for. end ends that, and
+// publishFollowed begins to send what is followed until ctx ends, if that is asked for. end ends that, and
 // is called when ctx has ended.
-func (a *app) publishing(ctx context.Context, src capture.Source) (_ capture.Source, end func(), err error) {
+func (a *app) publishFollowed(ctx context.Context, src capture.Source) (_ capture.Source, end func(), err error) {
 	if a.sends.to == "" {
 		return src, func() {}, nil
 	}
-	a.sending, err = a.publish(&a.sends, time.Now(), "toolscope -f")
+	a.sending, err = a.startPublishing(&a.sends, time.Now(), "toolscope -f")
 	if err != nil {
 		return nil, nil, err
 	}
 	r := newRedactor()
-	return published(ctx, src, a.sending, r), func() {
+	return publishingSource(ctx, src, a.sending, r), func() {
 		ctx, cancel := context.WithTimeout(context.Background(), closeTime)
 		defer cancel()
 		if a.sending.feed.Load() {
@@ -239,12 +239,12 @@ func (a *app) publishing(ctx context.Context, src capture.Source) (_ capture.Sou
 			case <-time.After(fedTime):
 			}
 		}
-		err := a.sending.end(ctx, a)
+		err := a.sending.finishSending(ctx, a)
 		if err != nil {
-			a.complain(err)
+			a.printError(err)
 		}
 		if limit := r.Limit(); limit != "" {
-			a.notef("secrets may have passed: %s", limit)
+			a.printNote("secrets may have passed: %s", limit)
 		} else if err == nil {
 			return
 		}

@@ -29,9 +29,9 @@ func publishesTo(t *testing.T, url, spool, limit string) (a *app, so func() outc
 
 // noted reports whether something that changes is to be told at each second.
 func noted(troubles ...string) (all string) {
-	var c change
+	var c troubleNotice
 	for second, trouble := range troubles {
-		if c.news(time.Unix(int64(second), 0), trouble) {
+		if c.isDue(time.Unix(int64(second), 0), trouble) {
 			all += fmt.Sprintf("%d%s ", second, trouble)
 		}
 	}
@@ -69,13 +69,13 @@ func TestChange(t *testing.T) {
 func TestPublishNotes(t *testing.T) {
 	spool := t.TempDir()
 	a, so := publishesTo(t, "nats://"+nobodyAt(t), spool, "1MB")
-	p, err := a.publish(&a.sends, time.Now(), "test")
+	p, err := a.startPublishing(&a.sends, time.Now(), "test")
 	if err != nil {
 		t.Fatal(err)
 	}
 	now := time.Now()
-	p.look(now)
-	p.notes.tell(a)
+	p.noteChanges(now)
+	p.notes.printPending(a)
 	if got := so(); got.stderr != "" {
 		t.Errorf("it is told before it has lasted: %s", got.stderr)
 	}
@@ -90,8 +90,8 @@ func TestPublishNotes(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	for i := range 100 {
-		p.look(now.Add(time.Duration(i) * time.Second))
-		p.notes.tell(a)
+		p.noteChanges(now.Add(time.Duration(i) * time.Second))
+		p.notes.printPending(a)
 	}
 	if got := so().stderr; strings.Count(got, "the hub does not get what is seen: the hub is not reached") != 1 || strings.Count(got, "\n") > 2 {
 		t.Error(got)
@@ -99,17 +99,17 @@ func TestPublishNotes(t *testing.T) {
 	a.sending = p
 	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
 	defer cancel()
-	if err := p.end(ctx, a); err != nil {
+	if err := p.finishSending(ctx, a); err != nil {
 		t.Error(err)
 	}
 	if got := so().stderr; !strings.Contains(got, " wait in "+p.Path+", and are sent by the next run: the hub is not reached") || strings.Contains(got, "earlier runs") {
 		t.Error(got)
 	}
-	next, err := a.publish(&a.sends, time.Now(), "test")
+	next, err := a.startPublishing(&a.sends, time.Now(), "test")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := next.end(ctx, a); err != nil {
+	if err := next.finishSending(ctx, a); err != nil {
 		t.Error(err)
 	}
 	if got := so().stderr; !strings.Contains(got, " that earlier runs left wait in "+filepath.Dir(p.Path)+", and are sent by the next run: the hub is not reached") {
@@ -121,7 +121,7 @@ func TestPublishNotes(t *testing.T) {
 func TestPublishLoss(t *testing.T) {
 	addr := nobodyAt(t)
 	a, so := publishesTo(t, "nats://"+addr, t.TempDir(), "1MB")
-	p, err := a.publish(&a.sends, time.Now(), "test")
+	p, err := a.startPublishing(&a.sends, time.Now(), "test")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,23 +135,23 @@ func TestPublishLoss(t *testing.T) {
 	}
 	now := time.Now()
 	for i := range 100 {
-		p.look(now.Add(time.Duration(i) * time.Second))
+		p.noteChanges(now.Add(time.Duration(i) * time.Second))
 	}
 	aHub(t, addr)
 	for p.Progress().Spooled > 0 || p.Progress().Trouble != "" {
 		time.Sleep(time.Millisecond)
 	}
 	for i := range 100 {
-		p.look(now.Add(time.Duration(100+i) * time.Second))
+		p.noteChanges(now.Add(time.Duration(100+i) * time.Second))
 	}
-	p.notes.tell(a)
+	p.notes.printPending(a)
 	const lost = "--publish: from here on bytes are lost: they never reached the hub: the spool was full\n"
 	if got := so().stderr; strings.Count(got, lost) != 1 || strings.Count(got, "--publish: what is seen reaches the hub again\n") != 1 || strings.Count(got, "\n") != 3 {
 		t.Error(got)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
 	defer cancel()
-	if err := p.end(ctx, a); err == nil || !strings.Contains(err.Error(), "of the capture never reached the hub: the spool was full") {
+	if err := p.finishSending(ctx, a); err == nil || !strings.Contains(err.Error(), "of the capture never reached the hub: the spool was full") {
 		t.Error(err)
 	}
 }
@@ -173,7 +173,7 @@ func TestFollowedWaits(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	from, end, err := a.publishing(ctx, src)
+	from, end, err := a.publishFollowed(ctx, src)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -209,7 +209,7 @@ func readUntilFull(a *app, from capture.Source) (over chan struct{}) {
 func TestFollowedStops(t *testing.T) {
 	a, so := publishesTo(t, "nats://"+nobodyAt(t), t.TempDir(), "1MB")
 	ctx, cancel := context.WithCancel(context.Background())
-	from, end, err := a.publishing(ctx, func(yield func(capture.Record, error) bool) {
+	from, end, err := a.publishFollowed(ctx, func(yield func(capture.Record, error) bool) {
 		for ctx.Err() == nil && yield(capture.Record{Exchange: 1, Data: []byte("word word ")}, nil) {
 		}
 	})
@@ -231,7 +231,7 @@ func TestFollowedTail(t *testing.T) {
 	spool := t.TempDir()
 	a, so := publishesTo(t, url, spool, "1MB")
 	ctx, cancel := context.WithCancel(context.Background())
-	from, end, err := a.publishing(ctx, func(yield func(capture.Record, error) bool) {
+	from, end, err := a.publishFollowed(ctx, func(yield func(capture.Record, error) bool) {
 		<-ctx.Done()
 		time.Sleep(50 * time.Millisecond) // what follows takes a while to end
 		yield(capture.Record{Exchange: 1, Data: []byte("the last word sk-ant-api03-")}, nil)
@@ -265,14 +265,14 @@ func TestFollowedTail(t *testing.T) {
 // more came than could be looked at, and where something was not written.
 func TestPublishedGaps(t *testing.T) {
 	a, so := publishesTo(t, "nats://"+nobodyAt(t), t.TempDir(), "1MB")
-	l := newLive(newRedactor(), time.Now())
+	l := newLiveInput(newRedactor(), time.Now())
 	l.arrived = mailbox.New(record.QueueRules(5_000, "were not recorded: the queue is full"))
 	var err error
-	if l.sent, err = a.publish(&a.sends, l.began, "test"); err != nil {
+	if l.sent, err = a.startPublishing(&a.sends, l.began, "test"); err != nil {
 		t.Fatal(err)
 	}
 	for n := range 10 {
-		l.take(capture.Record{Exchange: 1, Data: piece(n*1000, 1000)})
+		l.addRecord(capture.Record{Exchange: 1, Data: piece(n*1000, 1000)})
 	}
 	a.code = 143
 	a.endLive(l)
@@ -281,7 +281,7 @@ func TestPublishedGaps(t *testing.T) {
 	}
 
 	a, so = publishesTo(t, "nats://"+nobodyAt(t), t.TempDir(), "1MB")
-	from, end, err := a.publishing(context.Background(), func(yield func(capture.Record, error) bool) {
+	from, end, err := a.publishFollowed(context.Background(), func(yield func(capture.Record, error) bool) {
 		yield(capture.Record{Exchange: 0, Data: []byte("no capture has such a record")}, nil)
 		yield(capture.Record{}, errors.New("it ends"))
 	})

@@ -15,7 +15,7 @@ type publishNotes struct {
 	mu      sync.Mutex
 	waiting []string
 
-	hub, spool, left change
+	hub, spool, left troubleNotice
 	lost             []string // why some is lost, as far as it was said
 }
 
@@ -26,8 +26,8 @@ func (n *publishNotes) add(text string) {
 	n.waiting = append(n.waiting, text)
 }
 
-// tell says what waits to be said.
-func (n *publishNotes) tell(a *app) {
+// printPending says what waits to be said.
+func (n *publishNotes) printPending(a *app) {
 	n.mu.Lock()
 	all := n.waiting
 	n.waiting = nil
@@ -37,8 +37,8 @@ func (n *publishNotes) tell(a *app) {
 	}
 }
 
-// watch says on standard error how sending goes, each time that this has changed, until stop is called.
-func (p *publication) watch(a *app) (stop func()) {
+// watchChanges says on standard error how sending goes, each time that this has changed, until stop is called.
+func (p *hubPublisher) watchChanges(a *app) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
@@ -49,8 +49,8 @@ func (p *publication) watch(a *app) (stop func()) {
 				tick.Stop()
 				return
 			case now := <-tick.C:
-				p.look(now)
-				p.notes.tell(a)
+				p.noteChanges(now)
+				p.notes.printPending(a)
 			}
 		}
 	}()
@@ -60,17 +60,17 @@ func (p *publication) watch(a *app) (stop func()) {
 	}
 }
 
-// look notes what has changed.
-func (p *publication) look(now time.Time) {
+// noteChanges notes what has changed.
+func (p *hubPublisher) noteChanges(now time.Time) {
 	n, s := &p.notes, p.Progress()
-	if n.hub.news(now, s.Trouble) {
-		n.add(either(s.Trouble != "", "the hub does not get what is seen: "+s.Trouble+either(s.Remedy != "", "\n"+s.Remedy, ""), "what is seen reaches the hub again"))
+	if n.hub.isDue(now, s.Trouble) {
+		n.add(ifElse(s.Trouble != "", "the hub does not get what is seen: "+s.Trouble+ifElse(s.Remedy != "", "\n"+s.Remedy, ""), "what is seen reaches the hub again"))
 	}
-	if n.left.news(now, s.OrphanedTrouble) {
-		n.add("what earlier runs left " + either(s.OrphanedTrouble != "", "is not sent: "+s.OrphanedTrouble, "can be sent again"))
+	if n.left.isDue(now, s.OrphanedTrouble) {
+		n.add("what earlier runs left " + ifElse(s.OrphanedTrouble != "", "is not sent: "+s.OrphanedTrouble, "can be sent again"))
 	}
-	if trouble := p.State().Trouble; n.spool.news(now, trouble) {
-		n.add(either(trouble != "", "what is sent has gaps from here on: "+trouble, "nothing more is missing of what is sent"))
+	if trouble := p.State().Trouble; n.spool.isDue(now, trouble) {
+		n.add(ifElse(trouble != "", "what is sent has gaps from here on: "+trouble, "nothing more is missing of what is sent"))
 	}
 	for _, loss := range slices.Concat(s.Losses, s.OrphanedLosses) {
 		if !slices.Contains(n.lost, loss.Why) {
@@ -80,33 +80,33 @@ func (p *publication) look(now time.Time) {
 	}
 }
 
-// A change is of a trouble that comes and goes. It is told when it has lasted, and less often the more
+// A troubleNotice is of a trouble that comes and goes. It is told when it has lasted, and less often the more
 // often it was told lately.
-type change struct {
-	told  string    // the trouble that was told last, "" for none
-	since time.Time // when it became another one; zero while it is that one
-	pace  pace.Backoff
+type troubleNotice struct {
+	reported string    // the trouble that was told last, "" for none
+	since    time.Time // when it became another one; zero while it is that one
+	pace     pace.Backoff
 }
 
 const (
 	changeLasts = 2 * time.Second // before it is told
-	pauseFirst  = 10 * time.Second
-	pauseMost   = 10 * time.Minute // it is as if nothing had been told when there was no change for so long
+	firstPause  = 10 * time.Second
+	maxPause    = 10 * time.Minute // it is as if nothing had been told when there was no change for so long
 )
 
-// news reports whether a trouble is to be told now, or that there is none any more.
-func (c *change) news(now time.Time, trouble string) bool {
-	if trouble == c.told {
+// isDue reports whether a trouble is to be told now, or that there is none any more.
+func (c *troubleNotice) isDue(now time.Time, trouble string) bool {
+	if trouble == c.reported {
 		c.since = time.Time{}
 		return false
 	}
 	if c.since.IsZero() {
 		c.since = now
 	}
-	c.pace.First, c.pace.Max = pauseFirst, pauseMost
+	c.pace.First, c.pace.Max = firstPause, maxPause
 	if due := c.pace.IsDue(now); !due || now.Sub(c.since) < changeLasts {
 		return false
 	}
-	c.told, c.since = trouble, time.Time{}
+	c.reported, c.since = trouble, time.Time{}
 	return c.pace.Allow(now)
 }

@@ -14,8 +14,8 @@ import (
 	"toolscope/providers/host"
 )
 
-// A query is a request that is ready to be sent.
-type query struct {
+// A preparedRequest is a request that is ready to be sent.
+type preparedRequest struct {
 	label  string // the provider, as the user wrote it
 	host   *host.Host
 	model  string
@@ -26,15 +26,15 @@ type query struct {
 	exposed bool // the key goes over a connection that others can read
 }
 
-// queries are the requests that the command line is for, one a provider.
-func (a *app) queries(args []string, f *connectFlags) ([]query, error) {
+// buildRequests are the requests that the command line is for, one a provider.
+func (a *app) buildRequests(args []string, f *connectFlags) ([]preparedRequest, error) {
 	if f.request != "" {
-		return a.rawQueries(args, f)
+		return a.rawRequests(args, f)
 	}
 	if len(args) == 0 {
-		return nil, usagef("connect: no PROVIDER\ntoolscope connect PROVIDER PROMPT; 'toolscope help hosts' lists the names")
+		return nil, usageErrorf("connect: no PROVIDER\ntoolscope connect PROVIDER PROMPT; 'toolscope help hosts' lists the names")
 	}
-	list, err := f.hosts(args[0])
+	list, err := f.parseProviders(args[0])
 	if err != nil {
 		return nil, err
 	}
@@ -52,29 +52,29 @@ func (a *app) queries(args []string, f *connectFlags) ([]query, error) {
 			return nil, fmt.Errorf("--tools %s: %w", f.tools, err)
 		}
 	}
-	prompt, err := a.prompt(args[1:])
+	prompt, err := a.readPrompt(args[1:])
 	if err != nil {
 		return nil, err
 	}
 	r.Messages = []dialect.Message{{Role: dialect.User, Parts: []dialect.Part{{Kind: dialect.TextPart, Text: prompt}}}}
-	return f.build(list, func(q *query, address string) error {
+	return f.buildEach(list, func(q *preparedRequest, address string) error {
 		if q.model == "" {
-			return usagef("%s: which model?\n--model MODEL, or %s/MODEL", q.label, q.host.Name)
+			return usageErrorf("%s: which model?\n--model MODEL, or %s/MODEL", q.label, q.host.Name)
 		}
 		mine := r
 		mine.Model = q.model
 		if left := tools.Declare(&mine, q.host.HistoryTarget()); len(left) > 0 {
-			a.notef("%s: not declared, because another provider runs it: %s", q.label, strings.Join(left, ", "))
+			a.printNote("%s: not declared, because another provider runs it: %s", q.label, strings.Join(left, ", "))
 		}
 		q.url, q.body = q.host.Build(mine, address)
 		return nil
 	})
 }
 
-// rawQueries are requests whose body the user wrote.
-func (a *app) rawQueries(args []string, f *connectFlags) ([]query, error) {
+// rawRequests are requests whose body the user wrote.
+func (a *app) rawRequests(args []string, f *connectFlags) ([]preparedRequest, error) {
 	if len(args) > 1 || f.tools != "" || f.system != "" || f.maxTokens != 0 || f.session != "" || f.keep {
-		return nil, usagef("--request: the body is sent as it is\nno PROMPT, --tools, --system, --max-tokens, --session or --keep can go with it")
+		return nil, usageErrorf("--request: the body is sent as it is\nno PROMPT, --tools, --system, --max-tokens, --session or --keep can go with it")
 	}
 	var body []byte
 	var err error
@@ -86,25 +86,25 @@ func (a *app) rawQueries(args []string, f *connectFlags) ([]query, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--request: %w", err)
 	}
-	var list []query
+	var list []preparedRequest
 	if len(args) == 1 {
-		if list, err = f.hosts(args[0]); err != nil {
+		if list, err = f.parseProviders(args[0]); err != nil {
 			return nil, err
 		}
 	} else if h := host.Recognise(body); h != nil {
-		list = []query{{label: h.Name, host: h, model: f.model}}
+		list = []preparedRequest{{label: h.Name, host: h, model: f.model}}
 	} else {
-		return nil, usagef("--request %s: the shape of the body is that of no known protocol\ntoolscope connect PROVIDER --request FILE", f.request)
+		return nil, usageErrorf("--request %s: the shape of the body is that of no known protocol\ntoolscope connect PROVIDER --request FILE", f.request)
 	}
-	return f.build(list, func(q *query, address string) error {
+	return f.buildEach(list, func(q *preparedRequest, address string) error {
 		q.body = body
 		q.url, q.model = q.host.RawRequest(body, f.model, address)
 		return nil
 	})
 }
 
-// build has each request made for the address of its host, and puts its headers on it.
-func (f *connectFlags) build(list []query, request func(q *query, address string) error) ([]query, error) {
+// buildEach has each request made for the address of its host, and puts its headers on it.
+func (f *connectFlags) buildEach(list []preparedRequest, request func(q *preparedRequest, address string) error) ([]preparedRequest, error) {
 	for i := range list {
 		q := &list[i]
 		address, err := q.host.ResolveAddress(f.baseURL, os.Getenv)
@@ -112,7 +112,7 @@ func (f *connectFlags) build(list []query, request func(q *query, address string
 			err = request(q, address)
 		}
 		if err == nil {
-			err = q.address(f)
+			err = q.setHeaders(f)
 		}
 		if err != nil {
 			return nil, err
@@ -121,21 +121,21 @@ func (f *connectFlags) build(list []query, request func(q *query, address string
 	return list, nil
 }
 
-// hosts reads PROVIDER[/MODEL],….
-func (f *connectFlags) hosts(names string) (list []query, err error) {
+// parseProviders reads PROVIDER[/MODEL],….
+func (f *connectFlags) parseProviders(names string) (list []preparedRequest, err error) {
 	for _, word := range strings.Split(names, ",") {
 		name, model, slash := strings.Cut(strings.TrimSpace(word), "/")
 		h, err := host.Find(name)
 		if err != nil {
-			return nil, usagef("%w%s", err, perhapsOf(name, hostOffers()))
+			return nil, usageErrorf("%w%s", err, suggestCompletion(name, providerNameCompletions()))
 		}
 		if slash && model == "" {
-			return nil, usagef("connect: %s/ lacks the model behind the slash\n%s", name, noModel(h))
+			return nil, usageErrorf("connect: %s/ lacks the model behind the slash\n%s", name, noModel(h))
 		}
-		list = append(list, query{label: strings.TrimSpace(word), host: h, model: cmp.Or(model, f.model, h.Model)})
+		list = append(list, preparedRequest{label: strings.TrimSpace(word), host: h, model: cmp.Or(model, f.model, h.Model)})
 	}
 	if f.baseURL != "" && len(list) > 1 {
-		return nil, usagef("--base-url: one address, and %d providers", len(list))
+		return nil, usageErrorf("--base-url: one address, and %d providers", len(list))
 	}
 	return list, nil
 }
@@ -148,9 +148,9 @@ func noModel(h *host.Host) string {
 	return fmt.Sprintf("%s/%s, say; %s alone asks for that one too", h.Name, h.Model, h.Name)
 }
 
-// address puts the headers on the request, the key among them. A host on this machine is asked
+// setHeaders puts the headers on the request, the key among them. A host on this machine is asked
 // without a key where there is none, and so is one that the user gives a credential of their own.
-func (q *query) address(f *connectFlags) error {
+func (q *preparedRequest) setHeaders(f *connectFlags) error {
 	q.header = http.Header{"User-Agent": {"toolscope"}}
 	for _, p := range q.host.Headers(f.session, os.Getenv) {
 		q.header.Set(p.Name, p.Value)
@@ -163,7 +163,7 @@ func (q *query) address(f *connectFlags) error {
 		}
 		name = strings.TrimSpace(name)
 		if value = strings.TrimSpace(value); !ok || !isHeader(name, value) {
-			return usagef("--header: not a header\nwanted is NAME=VALUE")
+			return usageErrorf("--header: not a header\nwanted is NAME=VALUE")
 		}
 		q.header.Set(name, value)
 		given = given || q.isKey(name)
@@ -184,7 +184,7 @@ func (q *query) address(f *connectFlags) error {
 }
 
 // isKey reports whether a header is where the host's key goes.
-func (q *query) isKey(name string) bool {
+func (q *preparedRequest) isKey(name string) bool {
 	return strings.EqualFold(name, "Authorization") ||
 		slices.ContainsFunc(q.host.Keys, func(k host.APIKey) bool { return strings.EqualFold(k.Header, name) })
 }
@@ -204,17 +204,17 @@ func isHeader(name, value string) bool {
 	return name != ""
 }
 
-// prompt is what the model is asked.
-func (a *app) prompt(args []string) ([]byte, error) {
+// readPrompt is what the model is asked.
+func (a *app) readPrompt(args []string) ([]byte, error) {
 	text := []byte(strings.Join(args, " "))
-	if len(args) == 0 && piped(a.stdin) || len(args) == 1 && args[0] == "-" {
+	if len(args) == 0 && isPiped(a.stdin) || len(args) == 1 && args[0] == "-" {
 		var err error
 		if text, err = io.ReadAll(a.stdin); err != nil {
 			return nil, fmt.Errorf("the prompt: %w", err)
 		}
 	}
 	if len(bytes.TrimSpace(text)) == 0 {
-		return nil, usagef("connect: no PROMPT\ntoolscope connect PROVIDER PROMPT, or - for standard input")
+		return nil, usageErrorf("connect: no PROMPT\ntoolscope connect PROVIDER PROMPT, or - for standard input")
 	}
 	return bytes.ToValidUTF8(text, []byte("\uFFFD")), nil
 }
@@ -225,6 +225,6 @@ func textOrFile(text string) (string, error) {
 	if !ok {
 		return text, nil
 	}
-	content, err := os.ReadFile(atHome(path))
+	content, err := os.ReadFile(expandHome(path))
 	return strings.ToValidUTF8(string(content), "\uFFFD"), err
 }

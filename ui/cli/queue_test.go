@@ -15,11 +15,11 @@ import (
 // teller notes what it is told to print.
 type teller struct{ told []string }
 
-func (p *teller) turn(_ *providers.View, _ string, t *stream.Turn) {
+func (p *teller) addTurn(_ *providers.View, _ string, t *stream.Turn) {
 	p.told = append(p.told, fmt.Sprint("turn ", t.Number))
 }
 
-func (p *teller) sentBack(calls []returned) {
+func (p *teller) sentBack(calls []sentBackCall) {
 	for _, r := range calls {
 		p.told = append(p.told, fmt.Sprint("back ", r.of, r.name))
 	}
@@ -39,23 +39,23 @@ func (p *teller) wants(t *testing.T, want ...string) {
 // and what is remembered is what is open.
 func TestPrintLooksOnce(t *testing.T) {
 	in := new(providers.Inspector)
-	q := newQueue(in, "a", &jsonPrinter{lines{io.Discard}, price.Embedded()})
+	q := newTurnPrinter(in, "a", &jsonPrinter{lineWriter{io.Discard}, price.Embedded()})
 	const open = 100
 	for n := range int32(open) {
 		in.Write(stream.Record{Exchange: int(n) + 1, Data: []byte("event: message_start\n")})
 		in.Timeline.Append(stream.Event{Kind: stream.TurnOpen, Turn: n, What: &stream.Opening{Exchange: int(n) + 1}})
 	}
-	if err := q.print(false); err != nil || len(q.open) != open {
+	if err := q.printEnded(false); err != nil || len(q.open) != open {
 		t.Fatalf("%d turns wait, %v", len(q.open), err)
 	}
-	if n := testing.AllocsPerRun(100, func() { _ = q.print(false) }); n > 0 {
+	if n := testing.AllocsPerRun(100, func() { _ = q.printEnded(false) }); n > 0 {
 		t.Errorf("%v allocations, and nothing has ended", n)
 	}
 	in.Timeline.Append(stream.Event{Kind: stream.TurnClose, Turn: 7})
-	if err := q.print(false); err != nil || len(q.open) != open-1 {
+	if err := q.printEnded(false); err != nil || len(q.open) != open-1 {
 		t.Errorf("one has ended, and %d of %d wait, %v", len(q.open), open, err)
 	}
-	if err := q.print(true); err != nil || len(q.open)+len(q.waiting)+len(q.unbegun) > 0 {
+	if err := q.printEnded(true); err != nil || len(q.open)+len(q.waiting)+len(q.unbegun) > 0 {
 		t.Errorf("after all %+v, %v", q, err)
 	}
 }
@@ -64,7 +64,7 @@ func TestPrintLooksOnce(t *testing.T) {
 // and what is made of a call behind its turn.
 func TestPrintOrder(t *testing.T) {
 	in, to := new(providers.Inspector), new(teller)
-	q := newQueue(in, "a", to)
+	q := newTurnPrinter(in, "a", to)
 	event := func(kind stream.EventKind, turn int32) {
 		e := stream.Event{Kind: kind, Turn: turn}
 		switch kind {
@@ -79,7 +79,7 @@ func TestPrintOrder(t *testing.T) {
 	}
 	print := func(all bool, want ...string) {
 		t.Helper()
-		if err := q.print(all); err != nil {
+		if err := q.printEnded(all); err != nil {
 			t.Fatal(err)
 		}
 		to.wants(t, want...)
@@ -110,11 +110,11 @@ func TestPrintOrder(t *testing.T) {
 // that end.
 func TestPrintWhileOneIsOpen(t *testing.T) {
 	in, to := new(providers.Inspector), new(teller)
-	q := newQueue(in, "a", to)
+	q := newTurnPrinter(in, "a", to)
 	in.Timeline.Append(stream.Event{Kind: stream.TurnOpen, Turn: 0})
 	for n := range int32(5_000) {
 		in.Timeline.Append(stream.Event{Kind: stream.TurnOpen, Turn: n + 1}, stream.Event{Kind: stream.TurnClose, Turn: n + 1})
-		if err := q.print(false); err != nil || len(q.open)+len(q.waiting)+len(q.unbegun) > 2 {
+		if err := q.printEnded(false); err != nil || len(q.open)+len(q.waiting)+len(q.unbegun) > 2 {
 			t.Fatalf("after %d turns %+v, %v", n, q, err)
 		}
 	}
@@ -128,10 +128,10 @@ func TestPrintWhileOneIsOpen(t *testing.T) {
 func TestBentToTheEnd(t *testing.T) {
 	for _, note := range []string{"", "bent by toolscope (--fault cut)"} {
 		in, to := new(providers.Inspector), new(teller)
-		q := newQueue(in, "a", to)
+		q := newTurnPrinter(in, "a", to)
 		printed := func(rec stream.Record) int {
 			in.Write(rec)
-			if err := q.print(false); err != nil {
+			if err := q.printEnded(false); err != nil {
 				t.Fatal(err)
 			}
 			return len(to.told)

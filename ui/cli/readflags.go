@@ -15,9 +15,9 @@ import (
 	"toolscope/providers/dialect"
 )
 
-// options say how an input is opened.
-func (r *readFlags) options(follow bool, stdin io.Reader) capture.Options {
-	o := capture.Options{Follow: follow, Stdin: stdin, Formats: formats.All, GuessPayload: looks}
+// openOptions say how an input is opened.
+func (r *readFlags) openOptions(follow bool, stdin io.Reader) capture.Options {
+	o := capture.Options{Follow: follow, Stdin: stdin, Formats: formats.All, GuessPayload: looksLike}
 	switch r.as {
 	case "", "auto":
 	case "body":
@@ -47,18 +47,18 @@ func (r *readFlags) addAs(f *pflag.FlagSet, as string) {
 	f.StringVar(&r.request, "request", "", "check calls against the tools of the request body in this `FILE`, where none was captured")
 }
 
-// prepare returns what sets an inspector up to read so.
-func (r *readFlags) prepare() (func(*providers.Inspector), error) {
+// inspectorSetup returns what sets an inspector up to read so.
+func (r *readFlags) inspectorSetup() (func(*providers.Inspector), error) {
 	var forced *dialect.Protocol
 	if r.dialect != "" && r.dialect != "auto" {
 		d, err := providers.FindProtocol(r.dialect)
 		if err != nil {
-			return nil, usagef("--dialect: %w, and auto%s", err, perhapsOf(r.dialect, dialectOffers()))
+			return nil, usageErrorf("--dialect: %w, and auto%s", err, suggestCompletion(r.dialect, protocolCompletions()))
 		}
 		forced = d
 	}
 	if _, ok := formats.Find(r.as); !ok && !slices.Contains([]string{"", "auto", "body"}, r.as) {
-		return nil, usagef("--%s %q: wanted is auto, body, or a name from 'toolscope help formats'%s", cmp.Or(r.flag, "as"), r.as, perhapsOf(r.as, formatOffers()))
+		return nil, usageErrorf("--%s %q: wanted is auto, body, or a name from 'toolscope help formats'%s", cmp.Or(r.flag, "as"), r.as, suggestCompletion(r.as, formatCompletions()))
 	}
 	body, err := r.requestBody()
 	if err != nil {

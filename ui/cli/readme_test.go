@@ -116,7 +116,7 @@ func demoFrame(t *testing.T, w, h int) string {
 		name  string
 		until time.Duration
 	}{{"malformed", time.Minute}, {"cut", time.Minute}, {"parallel", 2300 * time.Millisecond}} {
-		src, err := demo(context.Background(), part.name)
+		src, err := demoSource(context.Background(), part.name)
 		if err != nil {
 			t.Fatal(err)
 		}

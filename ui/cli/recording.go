@@ -21,8 +21,8 @@ const exitGaps = 3
 // closeTime is how long what is recorded may take to be written when everything else is over.
 const closeTime = 10 * time.Second
 
-// A recording is a capture that is being written.
-type recording struct {
+// A captureWriter is a capture that is being written.
+type captureWriter struct {
 	*record.Recorder
 	name, path string
 }
@@ -41,30 +41,30 @@ func (a *app) liveFlags(cmd *cobra.Command, f *liveFlags) {
 	to.StringVar(&f.record, "record", "", "record into this new `FILE`.tsc, or into a new one in this directory")
 	asPaths(to, "record")
 	to.BoolVar(&f.keepSecrets, "keep-secrets", false, "show and record keys and other secrets as they are")
-	format(to, &f.format, "", "print, screen or not: text, or jsonl", "text", "jsonl")
+	addFormatFlag(to, &f.format, "", "print, screen or not: text, or jsonl", "text", "jsonl")
 	a.pricesFlag(cmd)
 	a.flags.add(to)
 	cmd.PreRunE = func(*cobra.Command, []string) error {
 		// What was to be recorded, into a variable that is not set perhaps, would be lost.
 		if to.Changed("record") && f.record == "" {
-			return usagef("--record: the name is empty\nwanted is the name of a new file, or of a directory for new files")
+			return usageErrorf("--record: the name is empty\nwanted is the name of a new file, or of a directory for new files")
 		}
 		return nil
 	}
 }
 
-// outlook is how a live command shows calls, as the flags say: the prices, and what prints them
+// outputOptions is how a live command shows calls, as the flags say: the prices, and what prints them
 // where there is no screen.
-func (a *app) outlook(f *liveFlags) (prices *price.Table, p printer, screen bool, err error) {
-	if prices, err = a.prices(); err != nil {
+func (a *app) outputOptions(f *liveFlags) (prices *price.Table, p printer, screen bool, err error) {
+	if prices, err = a.loadPrices(); err != nil {
 		return nil, nil, false, err
 	}
 	return prices, a.printerOf(f.format, prices), f.format == "" && a.onScreen(), nil
 }
 
-// record begins the recording that --record asks for: in a directory a new file, otherwise the file
+// startCapture begins the recording that --record asks for: in a directory a new file, otherwise the file
 // itself, which must be new.
-func (a *app) record(to string, began time.Time, by string) (*recording, error) {
+func (a *app) startCapture(to string, began time.Time, by string) (*captureWriter, error) {
 	if to == "" {
 		return nil, nil
 	}
@@ -74,7 +74,7 @@ func (a *app) record(to string, began time.Time, by string) (*recording, error) 
 	if isFolder(to) {
 		var warning string
 		if r, name, warning, err = createIn(to, began, "", by); warning != "" {
-			a.notef("--record: %s", warning)
+			a.printNote("--record: %s", warning)
 		}
 	} else {
 		r, err = record.Create(to, began, by)
@@ -89,7 +89,7 @@ func (a *app) record(to string, began time.Time, by string) (*recording, error) 
 	if isFolder(to) {
 		path = filepath.Join(to, name)
 	}
-	return &recording{r, name, path}, nil
+	return &captureWriter{r, name, path}, nil
 }
 
 // isFolder reports whether a path is that of a directory. One that is not there yet is, when it has

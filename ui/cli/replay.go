@@ -57,10 +57,10 @@ func (a *app) replayCommand() *cobra.Command {
 			}
 			for _, flag := range []string{"turn", "call"} {
 				if n, _ := cmd.Flags().GetInt(flag); n < 1 && cmd.Flags().Changed(flag) {
-					return usagef("--%s %d: they are counted from 1", flag, n)
+					return usageErrorf("--%s %d: they are counted from 1", flag, n)
 				}
 			}
-			return a.replay(cmd.Context(), paths)
+			return a.runReplay(cmd.Context(), paths)
 		},
 	}
 	f, r := cmd.Flags(), &a.replaying
@@ -71,15 +71,17 @@ func (a *app) replayCommand() *cobra.Command {
 	f.BoolVar(&r.whole, "whole", false, "turns as a whole: text, reasoning and all calls in one message")
 	f.BoolVar(&r.conversation, "conversation", false, "the history that a turn's request carried, and then the turn")
 	f.BoolVar(&r.oneByOne, "one-by-one", false, "each call in a message of its own, followed by its result; implies --whole")
-	format(f, &a.format, "text", "text, or jsonl: one JSON object a line, for each call, target and policy", "text", "jsonl")
-	f.StringVar(&r.failOn, "fail-on-loss", "", "exit with 1 when a preview has a loss of this `SEVERITY` or worse, or would be refused: "+severities())
-	settle(f, "replay", "to", "policy", "format")
+	addFormatFlag(f, &a.format, "text", "text, or jsonl: one JSON object a line, for each call, target and policy", "text", "jsonl")
+	f.StringVar(&r.failOn, "fail-on-loss", "", "exit with 1 when a preview has a loss of this `SEVERITY` or worse, or would be refused: "+lossSeverities())
+	markSettings(f, "replay", "to", "policy", "format")
 	a.reading.add(f)
 	f.Lookup("request").Usage = "the request body in this `FILE` stands in where none was captured: its history, and its tools"
 	return cmd
 }
 
-func severities() string { return list(each(replay.Severities, replay.Severity.String)...) }
+func lossSeverities() string {
+	return joinCommas(mapSlice(replay.Severities, replay.Severity.String)...)
+}
 
 // A replayer previews what the flags choose.
 type replayer struct {
@@ -87,32 +89,32 @@ type replayer struct {
 	targets  []*dialect.Target
 	policies []*replay.Policy
 	limit    replay.Severity // of failOn
-	out      previewPrinter
+	out      previewWriter
 	shown    int // previews
 	bad      int // those that reach the limit
 }
 
-// A previewPrinter writes previews.
-type previewPrinter interface {
-	begin(s *subject) // what the previews that follow are of
-	preview(s *subject, v *replay.Preview)
+// A previewWriter writes previews.
+type previewWriter interface {
+	writeHeading(s *previewSubject) // what the previews that follow are of
+	writePreview(s *previewSubject, v *replay.Preview)
 	flush() error
 }
 
-// replayer is the flags, understood.
-func (a *app) replayer() (*replayer, error) {
+// newReplayer is the flags, understood.
+func (a *app) newReplayer() (*replayer, error) {
 	r := &replayer{replayFlags: a.replaying}
 	switch {
 	case r.call != 0 && (r.whole || r.conversation || r.oneByOne):
-		return nil, usagef("--call %d: --whole, --conversation and --one-by-one are about all calls of a turn", r.call)
+		return nil, usageErrorf("--call %d: --whole, --conversation and --one-by-one are about all calls of a turn", r.call)
 	case r.whole && r.conversation:
-		return nil, usagef("--whole and --conversation: only one of them")
+		return nil, usageErrorf("--whole and --conversation: only one of them")
 	}
 	r.whole = r.whole || r.oneByOne && !r.conversation
 	if r.targets = providers.Targets(); r.to != "all" {
 		t, err := providers.FindTarget(r.to)
 		if err != nil {
-			return nil, usagef("--to: %w, and all%s", err, perhapsOf(r.to, targetOffers()))
+			return nil, usageErrorf("--to: %w, and all%s", err, suggestCompletion(r.to, targetCompletions()))
 		}
 		r.targets = []*dialect.Target{t}
 	}
@@ -123,11 +125,11 @@ func (a *app) replayer() (*replayer, error) {
 	if r.failOn != "" {
 		limit, ok := replay.FindSeverity(r.failOn)
 		if !ok {
-			return nil, usagef("--fail-on-loss: no severity %q; there are %s", r.failOn, severities())
+			return nil, usageErrorf("--fail-on-loss: no severity %q; there are %s", r.failOn, lossSeverities())
 		}
 		r.limit = limit
 	}
-	out := a.stdout.buffered()
+	out := a.stdout.withBuffer()
 	if r.out = newPreviewText(out, r.targets, r.policies); a.format == "jsonl" {
 		r.out = previewJSON{out}
 	}
@@ -139,7 +141,7 @@ func policiesOf(name string) (chosen []*replay.Policy, err error) {
 	if name != "all" && name != "behaviours" && name != "clients" {
 		p, err := replay.FindPolicy(name)
 		if err != nil {
-			return nil, usagef("--policy: %w; or all, all behaviours, all clients%s", err, perhapsOf(name, policyOffers()))
+			return nil, usageErrorf("--policy: %w; or all, all behaviours, all clients%s", err, suggestCompletion(name, policyCompletions()))
 		}
 		return []*replay.Policy{p}, nil
 	}
@@ -151,9 +153,9 @@ func policiesOf(name string) (chosen []*replay.Policy, err error) {
 	return chosen, nil
 }
 
-// replay writes the previews of every file.
-func (a *app) replay(ctx context.Context, paths []string) error {
-	r, err := a.replayer()
+// runReplay writes the previews of every file.
+func (a *app) runReplay(ctx context.Context, paths []string) error {
+	r, err := a.newReplayer()
 	if err != nil {
 		return err
 	}
@@ -164,7 +166,7 @@ func (a *app) replay(ctx context.Context, paths []string) error {
 		return err
 	}
 	if r.bad > 0 {
-		a.fail(fmt.Errorf("%d of %s lose something of severity %s or worse, or would be refused", r.bad, count.Of(r.shown, "preview"), r.limit))
+		a.failWith(fmt.Errorf("%d of %s lose something of severity %s or worse, or would be refused", r.bad, count.Of(r.shown, "preview"), r.limit))
 	}
 	return nil
 }
@@ -173,12 +175,12 @@ func (a *app) replay(ctx context.Context, paths []string) error {
 // numbered within it.
 func (a *app) replaySource(src capture.Source, path string, in *providers.Inspector, r *replayer) error {
 	defer quitQuietly()()
-	err := inspect(src, in, func() bool { return true })
-	a.notes(path, in, false)
-	if len(in.Session().Turns) == 0 || a.among() && !slices.ContainsFunc(in.Session().Turns, callsTool) {
+	err := inspectSource(src, in, func() bool { return true })
+	a.printSourceNotes(path, in, false)
+	if len(in.Session().Turns) == 0 || a.isOneOfMany() && !slices.ContainsFunc(in.Session().Turns, callsTool) {
 		return err // the notes say why, and of many files some have none
 	}
-	return errors.Join(err, r.replay(path, in), r.out.flush())
+	return errors.Join(err, r.previewSource(path, in), r.out.flush())
 }
 
 func callsTool(t *stream.Turn) bool {
@@ -186,52 +188,52 @@ func callsTool(t *stream.Turn) bool {
 	return len(calls) > 0
 }
 
-// replay previews what is chosen of a source.
-func (r *replayer) replay(path string, in *providers.Inspector) error {
-	chosen, err := r.choose(path, in.Session().Turns)
+// previewSource previews what is chosen of a source.
+func (r *replayer) previewSource(path string, in *providers.Inspector) error {
+	chosen, err := r.chooseTurns(path, in.Session().Turns)
 	if err != nil {
 		return err
 	}
 	shown := r.shown
 	var unknown []int // turns without a history
 	for _, c := range chosen {
-		for _, s := range r.subjects(path, in, c) {
+		for _, s := range r.subjectsOf(path, in, c) {
 			if s.src == nil {
 				unknown = append(unknown, int(c.turn.Number)+1)
 			} else if replay.NumCalls(s.src.Messages) > 0 {
-				r.preview(s)
+				r.writePreviews(s)
 			}
 		}
 	}
 	switch {
 	case len(unknown) > 0:
-		return fmt.Errorf("%s: no request body was captured of %s: without it there is no history\n--request FILE gives the body that was sent", path, spans("turn", unknown))
+		return fmt.Errorf("%s: no request body was captured of %s: without it there is no history\n--request FILE gives the body that was sent", path, numberRanges("turn", unknown))
 	case shown == r.shown:
 		return noCalls(path, chosen)
 	}
 	return nil
 }
 
-// preview writes the previews of one subject.
-func (r *replayer) preview(s *subject) {
-	r.out.begin(s)
+// writePreviews writes the previews of one subject.
+func (r *replayer) writePreviews(s *previewSubject) {
+	r.out.writeHeading(s)
 	for _, to := range r.targets {
 		for _, p := range r.policies {
 			if !p.Knows(s.src.From, to) && len(r.targets)+len(r.policies) > 2 {
 				continue
 			}
 			v := s.src.Preview(to, p)
-			r.out.preview(s, &v)
-			if r.shown++; r.failOn != "" && r.fails(&v) {
+			r.out.writePreview(s, &v)
+			if r.shown++; r.failOn != "" && r.reachesLimit(&v) {
 				r.bad++
 			}
 		}
 	}
 }
 
-// fails reports whether a preview reaches the limit. To be refused is as bad as can be, and what is
+// reachesLimit reports whether a preview reaches the limit. To be refused is as bad as can be, and what is
 // not known may be that.
-func (r *replayer) fails(v *replay.Preview) bool {
+func (r *replayer) reachesLimit(v *replay.Preview) bool {
 	if v.Refused != "" || v.Outcome >= replay.Throws {
 		return true
 	}

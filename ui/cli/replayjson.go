@@ -7,19 +7,19 @@ import (
 
 // previewJSON writes one JSON object a preview. What is empty is left out, but for the losses and
 // the body.
-type previewJSON struct{ lines }
+type previewJSON struct{ lineWriter }
 
-func (p previewJSON) begin(*subject) {}
+func (p previewJSON) writeHeading(*previewSubject) {}
 
-func (p previewJSON) preview(s *subject, v *replay.Preview) {
+func (p previewJSON) writePreview(s *previewSubject, v *replay.Preview) {
 	o := lineOf("replay", s.file, s.turn.Number)
 	if s.scope == replay.OneCall {
 		o.int("call", s.calls[0].Number)
 	} else {
 		o.text("scope", s.scope.String())
 	}
-	o.yes("one_by_one", s.oneByOne)
-	o.text("from", s.from())
+	o.flagIf("one_by_one", s.oneByOne)
+	o.text("from", s.sourceProtocol())
 	o.text("to", v.To.Name)
 	o.text("policy", v.Policy.Name)
 	o.text("outcome", v.Outcome.String())
@@ -27,27 +27,27 @@ func (p previewJSON) preview(s *subject, v *replay.Preview) {
 		o.flag("accepted", a.Verdict == replay.Accepted)
 		o.text("accepted_by", a.By.String())
 	}
-	listOf(o, "losses", v.Losses, s.loss)
+	listOf(o, "losses", v.Losses, s.addLoss)
 	o.raw("body", oneOrMore(v.Body))
 	if len(v.Results) > 0 {
-		o.raw("results", array(v.Results))
+		o.raw("results", jsonArray(v.Results))
 	}
-	o.some("refused", v.Refused)
+	o.optionalText("refused", v.Refused)
 	if s.scope == replay.OneCall {
 		for _, c := range v.Calls {
-			o.sent(v, &c)
+			o.sentArgs(v, &c)
 		}
 	} else if len(v.Calls) > 0 {
-		listOf(o, "calls", v.Calls, func(o *object, c replay.Sent) {
-			o.int("call", s.number(c.Call))
+		listOf(o, "calls", v.Calls, func(o *jsonObject, c replay.Sent) {
+			o.int("call", s.callNumber(c.Call))
 			o.text("id", c.ID)
 			o.text("name", c.Name)
 			o.text("outcome", c.Outcome.String())
-			o.some("refused", c.Refused)
-			o.sent(v, &c)
+			o.optionalText("refused", c.Refused)
+			o.sentArgs(v, &c)
 		})
 	}
-	p.object(o)
+	p.writeObject(o)
 }
 
 // oneOrMore is a message by itself, several as an array, and none as null.
@@ -58,15 +58,15 @@ func oneOrMore(texts [][]byte) []byte {
 	case 1:
 		return texts[0]
 	}
-	return array(texts)
+	return jsonArray(texts)
 }
 
-func (s *subject) loss(o *object, l replay.Loss) {
+func (s *previewSubject) addLoss(o *jsonObject, l replay.Loss) {
 	o.text("code", l.Code)
 	o.text("severity", l.Severity.String())
 	o.text("message", l.Message)
 	if l.Call > 0 && s.scope != replay.OneCall {
-		o.int("call", s.number(l.Call))
+		o.int("call", s.callNumber(l.Call))
 	}
 	if l.End > 0 {
 		o.int("start", l.Start)
@@ -74,9 +74,9 @@ func (s *subject) loss(o *object, l replay.Loss) {
 	}
 }
 
-// sent writes the arguments of a call as they are sent, and how they differ from what the model
+// sentArgs writes the arguments of a call as they are sent, and how they differ from what the model
 // wrote.
-func (o *object) sent(v *replay.Preview, c *replay.Sent) {
+func (o *jsonObject) sentArgs(v *replay.Preview, c *replay.Sent) {
 	if !isSent(v, c) {
 		return
 	}
@@ -85,9 +85,9 @@ func (o *object) sent(v *replay.Preview, c *replay.Sent) {
 	} else {
 		o.raw("arguments_sent", c.Args)
 	}
-	o.some("encoded", c.Encoded)
+	o.optionalText("encoded", c.Encoded)
 	if edits := replay.Diff(c.Original, c.Args); len(edits) > 0 {
-		listOf(o, "diff", edits, func(o *object, e replay.Edit) {
+		listOf(o, "diff", edits, func(o *jsonObject, e replay.Edit) {
 			o.int("start", e.Start)
 			o.int("end", e.End)
 			o.text("from", string(c.Original[e.Start:e.End]))

@@ -141,10 +141,10 @@ func TestReplayOneLine(t *testing.T) {
 // TestSubjectNumber: a call keeps its number of the turn, though what the provider threw away is no
 // call of the source.
 func TestSubjectNumber(t *testing.T) {
-	s := subject{scope: replay.WholeTurn, calls: []*stream.Call{{Number: 1}, {Number: 3}}}
-	same(t, 0, "number", []int{s.number(1), s.number(2)}, []int{1, 3})
+	s := previewSubject{scope: replay.WholeTurn, calls: []*stream.Call{{Number: 1}, {Number: 3}}}
+	same(t, 0, "number", []int{s.callNumber(1), s.callNumber(2)}, []int{1, 3})
 	s.scope = replay.WholeConversation
-	same(t, 0, "number", s.number(2), 2)
+	same(t, 0, "number", s.callNumber(2), 2)
 }
 
 // severityOf is how bad a loss of that code is.

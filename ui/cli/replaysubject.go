@@ -11,8 +11,8 @@ import (
 	"toolscope/stream/count"
 )
 
-// A subject is what is previewed at once: a call, a whole turn, or a conversation.
-type subject struct {
+// A previewSubject is what is previewed at once: a call, a whole turn, or a conversation.
+type previewSubject struct {
 	file     string
 	scope    replay.Scope
 	turn     *stream.Turn
@@ -21,37 +21,37 @@ type subject struct {
 	src      *replay.Source // nil when it is not known
 }
 
-// number is what call n of the source is shown as: by its number in the turn, or, where there are
+// callNumber is what call n of the source is shown as: by its number in the turn, or, where there are
 // more turns, in the conversation.
-func (s *subject) number(n int) int {
+func (s *previewSubject) callNumber(n int) int {
 	if s.scope == replay.WholeConversation || n < 1 || n > len(s.calls) {
 		return n
 	}
 	return s.calls[n-1].Number
 }
 
-// from is the dialect that the subject came by.
-func (s *subject) from() string {
+// sourceProtocol is the dialect that the subject came by.
+func (s *previewSubject) sourceProtocol() string {
 	if s.src.From != nil {
 		return s.src.From.Protocol
 	}
 	return s.turn.Dialect
 }
 
-// chosen is a turn, and those of its calls that are to be previewed.
-type chosen struct {
+// chosenTurn is a turn, and those of its calls that are to be previewed.
+type chosenTurn struct {
 	turn  *stream.Turn
 	calls []*stream.Call
 }
 
-// choose finds what the flags name. Where a conversation is to be shown, its calls may be in
+// chooseTurns finds what the flags name. Where a conversation is to be shown, its calls may be in
 // earlier turns.
-func (r *replayer) choose(path string, turns []*stream.Turn) (list []chosen, err error) {
-	var all []chosen
+func (r *replayer) chooseTurns(path string, turns []*stream.Turn) (list []chosenTurn, err error) {
+	var all []chosenTurn
 	var numbers []int
 	for _, t := range turns {
 		if calls, _ := wireCalls(t); len(calls) > 0 || r.conversation {
-			all = append(all, chosen{t, calls})
+			all = append(all, chosenTurn{t, calls})
 			numbers = append(numbers, int(t.Number)+1)
 		}
 	}
@@ -64,13 +64,13 @@ func (r *replayer) choose(path string, turns []*stream.Turn) (list []chosen, err
 		}
 	}
 	if len(list) == 0 {
-		return nil, usagef("--turn %d: %s has %s", r.turn, path, spans(either(r.conversation, "turn", "calls in turn"), numbers))
+		return nil, usageErrorf("--turn %d: %s has %s", r.turn, path, numberRanges(ifElse(r.conversation, "turn", "calls in turn"), numbers))
 	}
 	return list, r.chooseCalls(path, list)
 }
 
 // chooseCalls keeps only the calls that have the number of the flag.
-func (r *replayer) chooseCalls(path string, list []chosen) error {
+func (r *replayer) chooseCalls(path string, list []chosenTurn) error {
 	if r.call == 0 {
 		return nil
 	}
@@ -86,14 +86,14 @@ func (r *replayer) chooseCalls(path string, list []chosen) error {
 	if found {
 		return nil
 	}
-	numbers := each(most.calls, func(c *stream.Call) int { return c.Number })
-	return usagef("--call %d: turn %d of %s has %s", r.call, most.turn.Number+1, path, spans("call", numbers))
+	numbers := mapSlice(most.calls, func(c *stream.Call) int { return c.Number })
+	return usageErrorf("--call %d: turn %d of %s has %s", r.call, most.turn.Number+1, path, numberRanges("call", numbers))
 }
 
-// subjects are what is to be previewed of a turn.
-func (r *replayer) subjects(path string, in *providers.Inspector, c chosen) (list []*subject) {
+// subjectsOf are what is to be previewed of a turn.
+func (r *replayer) subjectsOf(path string, in *providers.Inspector, c chosenTurn) (list []*previewSubject) {
 	x, from := in.Exchange(c.turn.Exchange), providers.TargetOf(c.turn.Dialect)
-	base := subject{file: fileOf(path, x), scope: replay.WholeTurn, turn: c.turn, calls: c.calls, oneByOne: r.oneByOne}
+	base := previewSubject{file: fileOf(path, x), scope: replay.WholeTurn, turn: c.turn, calls: c.calls, oneByOne: r.oneByOne}
 	switch {
 	case r.conversation:
 		base.scope = replay.WholeConversation
@@ -112,7 +112,7 @@ func (r *replayer) subjects(path string, in *providers.Inspector, c chosen) (lis
 	if r.oneByOne && base.src != nil {
 		base.src = base.src.Split()
 	}
-	return []*subject{&base}
+	return []*previewSubject{&base}
 }
 
 // conversationOf is the history that a turn's request carried and then the turn; nil when there is
@@ -129,15 +129,15 @@ func conversationOf(x *providers.Exchange, t *stream.Turn) *replay.Source {
 }
 
 // noCalls says that there is nothing to preview.
-func noCalls(path string, of []chosen) error {
+func noCalls(path string, of []chosenTurn) error {
 	if len(of) == 1 {
 		return fmt.Errorf("%s: turn %d calls no tool, and nor does the conversation before it", path, of[0].turn.Number+1)
 	}
 	return fmt.Errorf("%s: no turn calls a tool: there is nothing to send back", path)
 }
 
-// spans are numbers in words: "turn 1", "turns 1 to 3, 5".
-func spans(thing string, numbers []int) string {
+// numberRanges are numbers in words: "turn 1", "turns 1 to 3, 5".
+func numberRanges(thing string, numbers []int) string {
 	var parts []string
 	for i := 0; i < len(numbers); {
 		end := i

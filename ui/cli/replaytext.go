@@ -20,7 +20,7 @@ import (
 // previewText writes previews for people: a line a preview, or where there is one target and one
 // policy, all of it.
 type previewText struct {
-	lines
+	lineWriter
 	targets  int // width of their names, 0 when there is only one
 	policies int
 	to       string // what all previews have in common
@@ -35,8 +35,8 @@ type previewRow struct {
 	losses              []string
 }
 
-func newPreviewText(l lines, targets []*dialect.Target, policies []*replay.Policy) *previewText {
-	p := &previewText{lines: l}
+func newPreviewText(l lineWriter, targets []*dialect.Target, policies []*replay.Policy) *previewText {
+	p := &previewText{lineWriter: l}
 	if len(targets) == 1 {
 		p.to = "  to " + targets[0].Name
 	} else {
@@ -54,15 +54,15 @@ func newPreviewText(l lines, targets []*dialect.Target, policies []*replay.Polic
 	return p
 }
 
-// begin writes a line of the turn, unless that was there, and one of the subject.
-func (p *previewText) begin(s *subject) {
+// writeHeading writes a line of the turn, unless that was there, and one of the subject.
+func (p *previewText) writeHeading(s *previewSubject) {
 	p.writeRows()
 	if s.turn != p.turn {
 		if p.turn != nil {
-			p.linef("")
+			p.printLine("")
 		}
 		p.turn = s.turn
-		p.linef("%s  turn %d  %s", s.file, s.turn.Number+1, joined(s.turn.Dialect, s.turn.Model))
+		p.printLine("%s  turn %d  %s", s.file, s.turn.Number+1, joinDots(s.turn.Dialect, s.turn.Model))
 	}
 	calls := count.Of(replay.NumCalls(s.src.Messages), "call")
 	what := ""
@@ -77,12 +77,12 @@ func (p *previewText) begin(s *subject) {
 	if s.oneByOne {
 		what += "  one by one"
 	}
-	p.linef("  %s%s", what, p.to)
+	p.printLine("  %s%s", what, p.to)
 }
 
-func (p *previewText) preview(s *subject, v *replay.Preview) {
+func (p *previewText) writePreview(s *previewSubject, v *replay.Preview) {
 	if p.targets == 0 && p.policies == 0 {
-		p.whole(s, v)
+		p.writeFullPreview(s, v)
 		return
 	}
 	p.rows = append(p.rows, previewRow{v.To.Name, v.Policy.Name, v.Outcome.String(), v.Acceptance.String(), lossWords(v)})
@@ -102,18 +102,18 @@ func (p *previewText) writeRows() {
 		}
 		if p.policies > 0 && p.targets > 0 {
 			if r.to != to {
-				p.linef("  %s", r.to)
+				p.printLine("  %s", r.to)
 			}
 			to = r.to
 		}
-		p.wrapped(fmt.Sprintf("%s%-*s  %-*s  %-*s  ", indent, width, name, outcome, r.outcome, acceptance, r.acceptance), r.losses)
+		p.writeWrappedWords(fmt.Sprintf("%s%-*s  %-*s  %-*s  ", indent, width, name, outcome, r.outcome, acceptance, r.acceptance), r.losses)
 	}
 	p.rows = p.rows[:0]
 }
 
 func (p *previewText) flush() error {
 	p.writeRows()
-	return p.lines.flush()
+	return p.lineWriter.flush()
 }
 
 // lossWords are the losses of a preview, the worst first: "high A,", "B ·", "low C×2".
@@ -157,35 +157,35 @@ func codesOf(losses []replay.Loss, severity replay.Severity) (codes []string) {
 	return codes
 }
 
-// whole writes all of a preview: what became of it first, then what is sent.
-func (p *previewText) whole(s *subject, v *replay.Preview) {
-	p.linef("    outcome    %s", v.Outcome)
-	p.linef("    provider   %s", v.Acceptance)
+// writeFullPreview writes all of a preview: what became of it first, then what is sent.
+func (p *previewText) writeFullPreview(s *previewSubject, v *replay.Preview) {
+	p.printLine("    outcome    %s", v.Outcome)
+	p.printLine("    provider   %s", v.Acceptance)
 	if v.Refused != "" {
-		p.prose("    refused    ", v.Refused)
+		p.writeWrapped("    refused    ", v.Refused)
 	}
 	for _, l := range v.Losses {
-		p.linef("    loss       %s  %s%s", l.Code, l.Severity, where(s, l))
-		p.prose("               ", l.Message)
+		p.printLine("    loss       %s  %s%s", l.Code, l.Severity, lossPlace(s, l))
+		p.writeWrapped("               ", l.Message)
 	}
 	for i := range v.Calls {
-		p.call(s, v, &v.Calls[i])
+		p.writeCall(s, v, &v.Calls[i])
 	}
 	switch {
 	case v.Outcome == replay.Unknown:
-		p.linef("    body       not known")
+		p.printLine("    body       not known")
 	case len(v.Body) == 0:
-		p.linef("    body       nothing is sent")
+		p.printLine("    body       nothing is sent")
 	default:
-		p.texts("body", v.Body)
+		p.writeJSONTexts("body", v.Body)
 	}
-	p.texts("results", v.Results)
+	p.writeJSONTexts("results", v.Results)
 }
 
-// where says what a loss is about.
-func where(s *subject, l replay.Loss) (words string) {
+// lossPlace says what a loss is about.
+func lossPlace(s *previewSubject, l replay.Loss) (words string) {
 	if l.Call > 0 && s.scope != replay.OneCall {
-		words = fmt.Sprintf("  call %d", s.number(l.Call))
+		words = fmt.Sprintf("  call %d", s.callNumber(l.Call))
 	}
 	switch {
 	case l.End == l.Start+1:
@@ -196,43 +196,43 @@ func where(s *subject, l replay.Loss) (words string) {
 	return words
 }
 
-// call writes what became of one call, unless its subject has only that.
-func (p *previewText) call(s *subject, v *replay.Preview, c *replay.Sent) {
+// writeCall writes what became of one call, unless its subject has only that.
+func (p *previewText) writeCall(s *previewSubject, v *replay.Preview, c *replay.Sent) {
 	if s.scope != replay.OneCall {
-		p.linef("    call %-5d %s  %s  %s", s.number(c.Call), c.Outcome, callName(c.Name), c.ID)
+		p.printLine("    call %-5d %s  %s  %s", s.callNumber(c.Call), c.Outcome, callName(c.Name), c.ID)
 	}
 	if !isSent(v, c) {
 		return
 	}
 	if c.Encoded != "" {
-		p.prose("    encoded    ", c.Encoded)
+		p.writeWrapped("    encoded    ", c.Encoded)
 	}
 	if diff := argumentsDiff(c.Original, c.Args); len(diff) > 0 {
-		p.linef("    arguments")
+		p.printLine("    arguments")
 		for _, line := range diff {
-			p.linef("      %s", line)
+			p.printLine("      %s", line)
 		}
 	}
 }
 
-// texts writes JSON texts as a reader would indent them.
-func (p *previewText) texts(name string, texts [][]byte) {
+// writeJSONTexts writes JSON texts as a reader would indent them.
+func (p *previewText) writeJSONTexts(name string, texts [][]byte) {
 	if len(texts) > 0 {
-		p.linef("    %s", name)
+		p.printLine("    %s", name)
 	}
 	for _, text := range texts {
-		for _, line := range indented(text) {
-			p.linef("      %s", line)
+		for _, line := range indentJSON(text) {
+			p.printLine("      %s", line)
 		}
 	}
 }
 
-// deepest is how far lines are indented at most, in cells.
-const deepest = 40
+// maxIndent is how far lines are indented at most, in cells.
+const maxIndent = 40
 
-// indented is a text as the screen lays out JSON, in lines that are clean: a member or element a
+// indentJSON is a text as the screen lays out JSON, in lines that are clean: a member or element a
 // line. From where it is no JSON it stays as it is.
-func indented(text []byte) (out []string) {
+func indentJSON(text []byte) (out []string) {
 	var lex stream.Lexer
 	lex.Write(text)
 	lex.Close()
@@ -246,7 +246,7 @@ func indented(text []byte) (out []string) {
 
 // rowLines is one row as text: one line, unless it holds line breaks that are no JSON.
 func rowLines(text []byte, tokens stream.TokenList, row layout.Row) (out []string) {
-	line := []byte(strings.Repeat(" ", min(int(row.Indent), deepest)))
+	line := []byte(strings.Repeat(" ", min(int(row.Indent), maxIndent)))
 	off := row.Start
 	for n := int(row.Token); n < tokens.Len() && off < row.End; n++ {
 		end := min(tokens.At(n).End, row.End)
@@ -277,14 +277,14 @@ func argumentsDiff(original, sent []byte) []string {
 	if bytes.Equal(original, sent) {
 		return nil
 	}
-	diff := udiff.Unified("as the model wrote them", "as they are sent", lined(original), lined(sent))
+	diff := udiff.Unified("as the model wrote them", "as they are sent", indentedText(original), indentedText(sent))
 	if diff == "" {
 		return nil
 	}
 	return strings.Split(strings.TrimSuffix(diff, "\n"), "\n")
 }
 
-// lined ends each line, so that no diff is about the end of a text.
-func lined(text []byte) string {
-	return strings.Join(append(indented(text), ""), "\n")
+// indentedText ends each line, so that no diff is about the end of a text.
+func indentedText(text []byte) string {
+	return strings.Join(append(indentJSON(text), ""), "\n")
 }

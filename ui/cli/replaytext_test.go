@@ -127,7 +127,7 @@ func TestIndented(t *testing.T) {
 		"{\"a\":\"\u202e\x7f\xff\"}":     `{|  "a": "\u202e\u007f\ufffd"|}`,
 		strings.Repeat("[", 30) + "null": deep(30) + "null",
 	} {
-		if got := strings.Join(indented([]byte(text)), "|"); got != want {
+		if got := strings.Join(indentJSON([]byte(text)), "|"); got != want {
 			t.Errorf("%q is %q, want %q", text, got, want)
 		}
 	}
@@ -136,18 +136,18 @@ func TestIndented(t *testing.T) {
 // deep is n arrays that open, each on a line of its own, and the indent of what they hold.
 func deep(n int) (text string) {
 	for i := range n {
-		text += strings.Repeat(" ", min(2*i, deepest)) + "[|"
+		text += strings.Repeat(" ", min(2*i, maxIndent)) + "[|"
 	}
-	return text + strings.Repeat(" ", min(2*n, deepest))
+	return text + strings.Repeat(" ", min(2*n, maxIndent))
 }
 
 func TestProse(t *testing.T) {
 	var text strings.Builder
 	w := bufio.NewWriter(&text)
-	l := lines{w}
+	l := lineWriter{w}
 	long := strings.Repeat("x", 90)
-	l.prose("  lead  ", "one "+strings.Repeat("words ", 14)+long+" two\u2028three\x1b")
-	l.prose("  none  ", "")
+	l.writeWrapped("  lead  ", "one "+strings.Repeat("words ", 14)+long+" two\u2028three\x1b")
+	l.writeWrapped("  none  ", "")
 	w.Flush()
 	want := "  lead  one" + strings.Repeat(" words", 11) + "\n        words words words\n        " + long + "\n        two⟨U+2028⟩three␛\n  none\n"
 	if text.String() != want {
@@ -159,6 +159,6 @@ func TestSpans(t *testing.T) {
 	for want, numbers := range map[string][]int{
 		"turn 3": {3}, "turns 1 to 2": {1, 2}, "turns 1, 3 to 5, 9": {1, 3, 4, 5, 9}, "turns ": nil,
 	} {
-		same(t, 0, fmt.Sprint(numbers), spans("turn", numbers), want)
+		same(t, 0, fmt.Sprint(numbers), numberRanges("turn", numbers), want)
 	}
 }

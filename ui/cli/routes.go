@@ -10,28 +10,28 @@ import (
 	"toolscope/providers/host"
 )
 
-// A way is a prefix of the path, and the upstream that requests under it go to.
-type way struct {
+// A route is a prefix of the path, and the upstream that requests under it go to.
+type route struct {
 	prefix   string // "/openai"; "" for what no other way takes
 	host     *host.Host
 	upstream *url.URL
 	given    bool // by the user
 }
 
-// ways are the upstreams of a proxy: every known host by its name, and what --to names beside or in
+// buildRoutes are the upstreams of a proxy: every known host by its name, and what --to names beside or in
 // place of one. One --to without a name leaves only those that --to names.
-func ways(to []string, getenv func(string) string) ([]way, error) {
-	given, only, err := givenWays(to)
+func buildRoutes(to []string, getenv func(string) string) ([]route, error) {
+	given, only, err := parseRoutes(to)
 	if err != nil {
 		return nil, err
 	}
 	all := given
 	for i := range host.All {
 		h := &host.All[i]
-		if only || wayTo(given, "/"+h.Name) != nil {
+		if only || routeFor(given, "/"+h.Name) != nil {
 			continue
 		}
-		address, err := h.ResolveAddress("", foreign(h, getenv))
+		address, err := h.ResolveAddress("", withoutOwnProxy(h, getenv))
 		if err != nil {
 			continue // it has no address without what the environment says
 		}
@@ -39,22 +39,22 @@ func ways(to []string, getenv func(string) string) ([]way, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", h.Name, err)
 		}
-		all = append(all, way{"/" + h.Name, h, u, false})
+		all = append(all, route{"/" + h.Name, h, u, false})
 	}
 	for i := range host.PassThrough {
-		if h := &host.PassThrough[i]; !only && wayTo(given, "/"+h.Name) == nil {
+		if h := &host.PassThrough[i]; !only && routeFor(given, "/"+h.Name) == nil {
 			u, err := url.Parse(h.PassThroughAddress(getenv))
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", h.Name, err)
 			}
-			all = append(all, way{"/" + h.Name, h, u, false})
+			all = append(all, route{"/" + h.Name, h, u, false})
 		}
 	}
 	return all, nil
 }
 
-// givenWays reads [NAME=]URL.
-func givenWays(to []string) (all []way, only bool, err error) {
+// parseRoutes reads [NAME=]URL.
+func parseRoutes(to []string) (all []route, only bool, err error) {
 	for _, text := range to {
 		name, address, ok := strings.Cut(text, "=")
 		if scheme := strings.Index(text, "://"); !ok || scheme >= 0 && scheme < len(name) {
@@ -64,15 +64,15 @@ func givenWays(to []string) (all []way, only bool, err error) {
 		}
 		u, err := url.Parse(address)
 		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || name == "/" {
-			return nil, false, usagef("--to: not the URL of an upstream\nwanted is one like https://api.example.com/v1, or NAME=URL")
+			return nil, false, usageErrorf("--to: not the URL of an upstream\nwanted is one like https://api.example.com/v1, or NAME=URL")
 		}
 		if u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
-			return nil, false, usagef("--to: no user name, query or fragment can be in it\nclients say who they are, and what they ask for")
+			return nil, false, usageErrorf("--to: no user name, query or fragment can be in it\nclients say who they are, and what they ask for")
 		}
-		if wayTo(all, name) != nil {
-			return nil, false, usagef("--to: %s is there twice", shown(name))
+		if routeFor(all, name) != nil {
+			return nil, false, usageErrorf("--to: %s is there twice", prefixText(name))
 		}
-		all = append(all, way{name, hostOf(name, u), u, true})
+		all = append(all, route{name, hostOf(name, u), u, true})
 	}
 	return all, only, nil
 }
@@ -89,7 +89,7 @@ func hostOf(name string, u *url.URL) *host.Host {
 	return nil
 }
 
-func wayTo(all []way, prefix string) *way {
+func routeFor(all []route, prefix string) *route {
 	for i := range all {
 		if all[i].prefix == prefix {
 			return &all[i]
@@ -98,16 +98,16 @@ func wayTo(all []way, prefix string) *way {
 	return nil
 }
 
-func shown(prefix string) string {
+func prefixText(prefix string) string {
 	if prefix == "" {
 		return "/"
 	}
 	return prefix
 }
 
-// foreign is the environment without a variable that points to a proxy like this one, as its own
+// withoutOwnProxy is the environment without a variable that points to a proxy like this one, as its own
 // lines set it: the proxy would send the requests to itself.
-func foreign(h *host.Host, getenv func(string) string) func(string) string {
+func withoutOwnProxy(h *host.Host, getenv func(string) string) func(string) string {
 	return func(name string) string {
 		value := getenv(name)
 		if u, err := url.Parse(value); name == h.Variable && err == nil && host.Loopback(value) && strings.HasSuffix(strings.TrimRight(u.Path, "/"), "/"+h.Name) {
@@ -121,18 +121,18 @@ func foreign(h *host.Host, getenv func(string) string) func(string) string {
 // does without a proxy (codex-rs/model-provider-info).
 const accountField = "Chatgpt-Account-Id"
 
-// routes are those of the ways. What a client puts behind the base URL that it comes with goes
+// proxyRoutes are those of the ways. What a client puts behind the base URL that it comes with goes
 // behind the upstream's; and as some clients want a base URL with the version in it and some
 // without, an upstream's own path, and its version, may be there once more, and the version of a
 // host may be missing: /openai/v1/responses is /openai/responses, and /anthropic/messages is
 // /anthropic/v1/messages.
-func routes(all []way) (list []proxy.Route) {
+func proxyRoutes(all []route) (list []proxy.Route) {
 	taken := map[string]bool{}
 	for _, w := range all {
 		taken[w.prefix] = true
 	}
 	for _, w := range all {
-		prefix := shown(w.prefix)
+		prefix := prefixText(w.prefix)
 		list = append(list, proxy.Route{Prefix: prefix, Upstream: w.upstream})
 		own := strings.TrimRight(w.upstream.Path, "/")
 		for _, again := range []string{own, "/" + path.Base(own)} {
@@ -149,7 +149,7 @@ func routes(all []way) (list []proxy.Route) {
 			}
 		}
 	}
-	if login, plain := wayTo(all, "/chatgpt"), wayTo(all, "/openai"); login != nil && plain != nil && !(plain.given && !login.given) {
+	if login, plain := routeFor(all, "/chatgpt"), routeFor(all, "/openai"); login != nil && plain != nil && !(plain.given && !login.given) {
 		for _, prefix := range []string{"/openai", "/openai/v1"} {
 			list = append(list, proxy.Route{Prefix: prefix, Field: accountField, Upstream: login.upstream})
 		}

@@ -17,13 +17,13 @@ import (
 )
 
 // standing is a proxy of those ways, and what its upstreams were asked: the path as it arrived.
-func standing(t *testing.T, to []string) (base string, all []way) {
+func standing(t *testing.T, to []string) (base string, all []route) {
 	t.Helper()
-	all, err := ways(to, func(string) string { return "" })
+	all, err := buildRoutes(to, func(string) string { return "" })
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := proxy.New(proxy.Options{Routes: routes(all), Record: func(capture.Record) {}, Advise: advise(all)})
+	p, err := proxy.New(proxy.Options{Routes: proxyRoutes(all), Record: func(capture.Record) {}, Advise: suggestRoute(all)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,19 +95,19 @@ func TestWays(t *testing.T) {
 		{[]string{"https://x.test/v1"}, env, []string{" https://x.test/v1", "-/anthropic", "-/openai"}},
 		{[]string{"http://x.test/a=b", "a=http://y.test"}, nil, []string{" http://x.test/a=b", "/a http://y.test", "-/openai"}},
 	} {
-		all, err := ways(c.to, func(name string) string { return c.env[name] })
+		all, err := buildRoutes(c.to, func(name string) string { return c.env[name] })
 		var got []string
 		for _, w := range all {
 			got = append(got, w.prefix+" "+w.upstream.String())
 		}
 		for _, want := range c.want {
 			prefix, none := strings.CutPrefix(want, "-")
-			there := slices.Contains(got, want) || none && wayTo(all, prefix) != nil
+			there := slices.Contains(got, want) || none && routeFor(all, prefix) != nil
 			if err != nil || there == none {
 				t.Errorf("%q: %q, %v; want %q", c.to, got, err, want)
 			}
 		}
-		if _, err := proxy.New(proxy.Options{Routes: routes(all), Record: func(capture.Record) {}}); err != nil {
+		if _, err := proxy.New(proxy.Options{Routes: proxyRoutes(all), Record: func(capture.Record) {}}); err != nil {
 			t.Error(err)
 		}
 	}
@@ -124,7 +124,7 @@ func TestAwaitLines(t *testing.T) {
 	} {
 		_, all := standing(t, []string{to})
 		var got []string
-		for _, w := range await(all, "http://h:1").Ways {
+		for _, w := range setupGuide(all, "http://h:1").Ways {
 			got = append(append(got, w.Line), w.Also...)
 		}
 		if !slices.Equal(got, want) {
@@ -137,7 +137,7 @@ func TestAwaitLines(t *testing.T) {
 // there is.
 func TestEnvironment(t *testing.T) {
 	_, all := standing(t, nil)
-	text := strings.Join(environment(all, "http://h:1"), "\n") + "\n"
+	text := strings.Join(envLines(all, "http://h:1"), "\n") + "\n"
 	for _, want := range []string{
 		"export ANTHROPIC_BASE_URL=http://h:1/anthropic\n", "export OPENAI_BASE_URL=http://h:1/openai\n",
 		"export GOOGLE_GEMINI_BASE_URL=http://h:1/gemini\n", "export OLLAMA_HOST=http://h:1/ollama\n",
@@ -152,11 +152,11 @@ func TestEnvironment(t *testing.T) {
 		t.Errorf("without a region:\n%s", text)
 	}
 	_, all = standing(t, []string{"https://api.anthropic.com"})
-	if got := environment(all, "http://h:1"); got[0] != "export ANTHROPIC_BASE_URL=http://h:1" || strings.Contains(strings.Join(got, "\n"), "OPENAI") {
+	if got := envLines(all, "http://h:1"); got[0] != "export ANTHROPIC_BASE_URL=http://h:1" || strings.Contains(strings.Join(got, "\n"), "OPENAI") {
 		t.Errorf("%q", got)
 	}
 	_, all = standing(t, []string{"gemini=http://g.test", "mine=http://m.test"})
-	if got := strings.Join(environment(all, "http://h:1"), "\n"); strings.Contains(got, "ANTHROPIC") || !strings.Contains(got, "GOOGLE_GEMINI_BASE_URL=http://h:1/gemini") || !strings.HasSuffix(got, "http://h:1/mine") {
+	if got := strings.Join(envLines(all, "http://h:1"), "\n"); strings.Contains(got, "ANTHROPIC") || !strings.Contains(got, "GOOGLE_GEMINI_BASE_URL=http://h:1/gemini") || !strings.HasSuffix(got, "http://h:1/mine") {
 		t.Errorf("%s", got)
 	}
 	for i := range client.ProxySetups { // every provider that a client is sent to is one that there is

@@ -8,28 +8,28 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// rows is the terminal as the screen is written to it. Bubble Tea writes a row anew when anything in
+// cellDiffWriter is the terminal as the screen is written to it. Bubble Tea writes a row anew when anything in
 // it is another: most often that is one pane of several, or a number. Of a row that is known to stand
 // there, only what lies between the first and the last cell that changed is passed on.
 //
 // What is known is only what whole frames said: whatever else is written, and a frame that begins
 // anew, has everything written again.
-type rows struct {
-	standard
+type cellDiffWriter struct {
+	stdStream
 	on      [][]byte // the terminal; nil where it is not known
 	out     []byte
 	written atomic.Int64
 }
 
 // Write passes on what a frame changes, and anything else as it is.
-func (r *rows) Write(p []byte) (int, error) {
+func (r *cellDiffWriter) Write(p []byte) (int, error) {
 	out := p
 	if frame, ok := cutFrame(p); ok {
-		out = r.change(frame)
+		out = r.diffFrame(frame)
 	} else {
 		r.on = nil
 	}
-	n, err := r.standard.Write(out)
+	n, err := r.stdStream.Write(out)
 	r.written.Add(int64(n))
 	if err != nil {
 		r.on = nil
@@ -63,8 +63,8 @@ func cutFrame(p []byte) (f frame, ok bool) {
 	return f, string(f.last) == ansi.CursorPosition(0, len(f.rows))
 }
 
-// change is what is written of a frame.
-func (r *rows) change(f frame) []byte {
+// diffFrame is what is written of a frame.
+func (r *cellDiffWriter) diffFrame(f frame) []byte {
 	if f.anew || len(r.on) != len(f.rows) {
 		r.on = make([][]byte, len(f.rows))
 	}
@@ -89,8 +89,8 @@ func appendChange(b, was, row []byte) []byte {
 	if !plainRow(was) || !plainRow(row) {
 		return append(b, row...)
 	}
-	from := alike(was, row)
-	to, end := alikeEnd(was, row, from)
+	from := commonStart(was, row)
+	to, end := commonEnd(was, row, from)
 	if ansi.StringWidth(string(was[from:end])) != ansi.StringWidth(string(row[from:to])) {
 		to = len(row)
 	}
@@ -142,8 +142,8 @@ func paintLen(b []byte) int {
 	return 0
 }
 
-// alike is how many bytes rows begin with alike, up to where a cell begins in both.
-func alike(was, row []byte) int {
+// commonStart is how many bytes rows begin with alike, up to where a cell begins in both.
+func commonStart(was, row []byte) int {
 	n := 0
 	for n < min(len(was), len(row)) && was[n] == row[n] {
 		n++
@@ -154,9 +154,9 @@ func alike(was, row []byte) int {
 	return n
 }
 
-// alikeEnd is from where rows end alike, behind from: text that begins with a cell, and in the same
+// commonEnd is from where rows end alike, behind from: text that begins with a cell, and in the same
 // paint in both.
-func alikeEnd(was, row []byte, from int) (to, end int) {
+func commonEnd(was, row []byte, from int) (to, end int) {
 	n := 0 // bytes
 	for n < min(len(was), len(row))-from && was[len(was)-1-n] == row[len(row)-1-n] {
 		n++

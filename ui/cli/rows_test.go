@@ -149,7 +149,7 @@ const painterCells = 4 + 5 + 6 + 3*5 + 2
 func TestRows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		whole, thin := newGlass(painterCells, painterRows), newGlass(painterCells, painterRows)
-		to := &rows{standard: thin}
+		to := &cellDiffWriter{stdStream: thin}
 		p := tea.NewProgram(&painter{rng: rand.New(rand.NewPCG(14, 1))}, tea.WithInput(nil), tea.WithAltScreen(),
 			tea.WithoutSignalHandler(), tea.WithOutput(io.MultiWriter(whole, to)))
 		ended := make(chan error)
@@ -193,7 +193,7 @@ func TestRowsPass(t *testing.T) {
 		{"", "\x1b[Hno frame", "\x1b[Hno frame"},
 	} {
 		out := new(tape)
-		to := &rows{standard: out}
+		to := &cellDiffWriter{stdStream: out}
 		for _, p := range []string{first, c.between, c.last} {
 			if p == "" {
 				continue
@@ -222,7 +222,7 @@ func TestFarStream(t *testing.T) {
 	for _, perFrame := range []int{17, 1_700} {
 		synctest.Test(t, func(t *testing.T) {
 			g, in := newGlass(140, 40), fileInbox()
-			to := &rows{standard: g}
+			to := &cellDiffWriter{stdStream: g}
 			given := func() int { return int(to.written.Load()) }
 			m := ui.New(ui.Options{Inbox: in, Written: to.written.Load, Depth: termenv.TrueColor, Theme: themes.Default(true)})
 			p := tea.NewProgram(m, tea.WithInput(nil), tea.WithAltScreen(), tea.WithoutSignalHandler(), tea.WithOutput(to))

@@ -63,7 +63,7 @@ func (a *app) runCommand() *cobra.Command {
 	var f runFlags
 	cmd := &cobra.Command{
 		Use: "run [flags] -- COMMAND [ARG…]", Short: "Start a client, and watch and record what it says", Long: runHelp,
-		RunE: func(cmd *cobra.Command, args []string) error { return a.run(cmd.Context(), args, &f) },
+		RunE: func(cmd *cobra.Command, args []string) error { return a.runThroughProxy(cmd.Context(), args, &f) },
 	}
 	to := cmd.Flags()
 	to.SetInterspersed(false)
@@ -71,7 +71,7 @@ func (a *app) runCommand() *cobra.Command {
 	to.BoolVar(&f.screen, "screen", false, "the screen here; what the client prints goes into a file")
 	to.BoolVar(&f.headless, "headless", false, "no screen, in tmux either")
 	to.BoolVar(&f.noServers, "no-mcp", false, "do not record what the client asks MCP servers, and when its shell commands run")
-	settle(to, "run", "to", "no-mcp")
+	markSettings(to, "run", "to", "no-mcp")
 	f.faultFlags.add(to)
 	f.breakFlags.add(to)
 	a.liveFlags(cmd, &f.liveFlags)
@@ -84,39 +84,39 @@ func (a *app) runCommand() *cobra.Command {
 	return cmd
 }
 
-// run starts a client and ends with its exit code.
-func (a *app) run(ctx context.Context, args []string, f *runFlags) error {
+// runThroughProxy starts a client and ends with its exit code.
+func (a *app) runThroughProxy(ctx context.Context, args []string, f *runFlags) error {
 	if len(args) == 0 {
-		return usagef("run: no COMMAND\ntoolscope run -- claude, for one")
+		return usageErrorf("run: no COMMAND\ntoolscope run -- claude, for one")
 	}
-	prices, _, terminal, err := a.outlook(&f.liveFlags)
+	prices, _, terminal, err := a.outputOptions(&f.liveFlags)
 	switch {
 	case err != nil:
 		return err
 	case f.format != "":
-		return usagef("--format: standard output is the client's\ntoolscope print --format %s RECORDING, when it has ended", f.format)
+		return usageErrorf("--format: standard output is the client's\ntoolscope print --format %s RECORDING, when it has ended", f.format)
 	case f.screen && !terminal:
-		return usagef("--screen: standard output is no terminal")
+		return usageErrorf("--screen: standard output is no terminal")
 	}
 	if _, err := exec.LookPath(args[0]); err != nil && !errors.Is(err, exec.ErrDot) {
-		a.complain(fmt.Errorf("run: %w", err))
+		a.printError(fmt.Errorf("run: %w", err))
 		a.code = exitNoCommand
 		return nil
 	}
-	fit := newOutfit(args, os.Getenv)
-	all, err := ways(f.to, fit.getenv)
+	fit := newClientLaunch(args, os.Getenv)
+	all, err := buildRoutes(f.to, fit.lookupEnv)
 	if err != nil {
 		return err
 	}
 	if !f.noServers && !f.kept.none {
 		fit.findServers(ctx)
-		all = append(all, fit.serverWays()...)
+		all = append(all, fit.serverRoutes()...)
 	}
 	faults, err := f.parse()
 	if err != nil {
 		return err
 	}
-	point, err := f.point(f.screen, prices)
+	point, err := f.newBreakpoint(f.screen, prices)
 	if err != nil {
 		return err
 	}
@@ -125,13 +125,13 @@ func (a *app) run(ctx context.Context, args []string, f *runFlags) error {
 		return err
 	}
 	defer listener.Close()
-	l, err := a.live("toolscope run", &f.liveFlags)
+	l, err := a.startLive("toolscope run", &f.liveFlags)
 	if err != nil {
 		return err
 	}
-	f.tell(l, a)
-	r := &running{live: l, app: a, ways: all, point: point, url: "http://" + listener.Addr().String()}
-	o := proxy.Options{Routes: routes(all), Began: l.began, Faults: faults}
+	f.announceFaults(l, a)
+	r := &runningProxy{liveInput: l, app: a, routes: all, point: point, url: "http://" + listener.Addr().String()}
+	o := proxy.Options{Routes: proxyRoutes(all), Began: l.began, Faults: faults}
 	err = r.runClient(ctx, listener, o, fit, f, terminal, prices)
 	code := a.code
 	a.endLive(l)
@@ -143,26 +143,26 @@ func (a *app) run(ctx context.Context, args []string, f *runFlags) error {
 const exitNoCommand = 127
 
 // runClient serves while the client runs.
-func (r *running) runClient(ctx context.Context, listener net.Listener, o proxy.Options, fit *outfit, f *runFlags, terminal bool, prices *price.Table) error {
-	if err := r.stand(o, true); err != nil {
+func (r *runningProxy) runClient(ctx context.Context, listener net.Listener, o proxy.Options, fit *clientLaunch, f *runFlags, terminal bool, prices *price.Table) error {
+	if err := r.createProxy(o, true); err != nil {
 		return err
 	}
-	served := r.serve(ctx, listener)
-	if err := fit.dress(r.ways, r.url); err != nil {
+	served := r.startServing(ctx, listener)
+	if err := fit.pointAt(r.routes, r.url); err != nil {
 		r.close()
 		return err
 	}
-	defer fit.remove()
+	defer fit.removeFiles()
 	if r.rec != nil && !f.noServers {
 		leave, err := record.MakeCompanionDir(r.rec.path)
 		if err != nil {
-			fit.lack("MCP servers are not recorded: %s", err)
+			fit.noteUnrecorded("MCP servers are not recorded: %s", err)
 		} else {
 			defer leave()
-			fit.watch(record.CompanionDir(r.rec.path), r.url)
+			fit.wrapServers(record.CompanionDir(r.rec.path), r.url)
 		}
 	}
-	r.tell(fit)
+	r.printLaunch(fit)
 	var err error
 	if f.screen {
 		err = r.runBehind(ctx, fit, prices)
@@ -177,44 +177,44 @@ func (r *running) runClient(ctx context.Context, listener net.Listener, o proxy.
 	}
 }
 
-// tell says what is done to the client.
-func (r *running) tell(fit *outfit) {
+// printLaunch says what is done to the client.
+func (r *runningProxy) printLaunch(fit *clientLaunch) {
 	a := r.app
-	a.notef("%s goes through %s, by %s", fit.name(), r.url, strings.Join(fit.did, ", "))
-	fit.tellServers(func(format string, args ...any) { a.notef("%s", r.redactor.Text(fmt.Sprintf(format, args...))) })
+	a.printNote("%s goes through %s, by %s", fit.name(), r.url, strings.Join(fit.did, ", "))
+	fit.reportServers(func(format string, args ...any) { a.printNote("%s", r.redactor.Text(fmt.Sprintf(format, args...))) })
 	if r.rec != nil {
-		a.notef("recorded into %s", r.rec.path)
+		a.printNote("recorded into %s", r.rec.path)
 	}
 }
 
 // runInFront runs the client where we are. What there is to say is said when it has ended, so that
 // it is not written into what the client draws.
-func (r *running) runInFront(fit *outfit, terminal bool) error {
+func (r *runningProxy) runInFront(fit *clientLaunch, terminal bool) error {
 	a := r.app
 	if terminal && r.rec != nil {
-		a.beside(r.rec.path)
+		a.openScreenBeside(r.rec.path)
 	}
-	c, err := startClient(fit.command(os.Stdin, os.Stdout, os.Stderr), true)
+	c, err := startClient(fit.execCmd(os.Stdin, os.Stdout, os.Stderr), true)
 	if err != nil {
 		r.close()
 		return fmt.Errorf("run: %w", err)
 	}
-	later := a.hold()
-	r.start(here)
-	in, seen, printed := new(providers.Inspector), new(tally), make(chan error, 1)
+	later := a.deferOutput()
+	r.start(callDirect)
+	in, seen, printed := new(providers.Inspector), new(turnCounter), make(chan error, 1)
 	go func() { printed <- r.printTurns(a, in, "run", seen, func(error) {}) }()
 	a.code = c.wait()
 	r.close()
 	<-printed
 	later()
-	r.sum(seen)
+	r.printSummary(seen)
 	return nil
 }
 
-// sum says what there was, and how to see it.
-func (r *running) sum(seen *tally) {
+// printSummary says what there was, and how to see it.
+func (r *runningProxy) printSummary(seen *turnCounter) {
 	if n := r.proxy.Stats().Refused; n > 0 {
-		r.app.notef("%s refused: %s", count.Of(int(n), "request"), *r.refusal.Load())
+		r.app.printNote("%s refused: %s", count.Of(int(n), "request"), *r.refusal.Load())
 	}
 	words := fmt.Sprintf("%s, %s", count.Of(seen.turns, "turn"), count.Of(seen.calls, "call"))
 	if seen.bad > 0 {
@@ -223,42 +223,42 @@ func (r *running) sum(seen *tally) {
 	if r.rec != nil {
 		words += ": toolscope " + commandLine(pathsOf(r.rec.path))
 	}
-	r.app.notef("%s", words)
+	r.app.printNote("%s", words)
 }
 
 // runBehind runs the client behind the screen, with a file in place of the terminal. The screen
 // stays when the client has ended; a client that is left running is ended.
-func (r *running) runBehind(ctx context.Context, fit *outfit, prices *price.Table) error {
+func (r *runningProxy) runBehind(ctx context.Context, fit *clientLaunch, prices *price.Table) error {
 	a := r.app
-	out, err := createOutput(r.live)
+	out, err := createOutput(r.liveInput)
 	if err != nil {
 		r.close()
 		return fmt.Errorf("run: %w", err)
 	}
 	defer out.Close()
-	c, err := startClient(fit.command(nil, out, out), false)
+	c, err := startClient(fit.execCmd(nil, out, out), false)
 	if err != nil {
 		r.close()
 		return fmt.Errorf("run: %w", err)
 	}
 	ended, over := make(chan int, 1), "client ended"
-	r.client.Store(ptr("client runs"))
+	r.client.Store(stringPtr("client runs"))
 	go func() {
 		code := c.wait()
 		r.client.Store(&over)
 		ended <- code
 	}()
-	o := ui.Options{Source: "run " + fit.name(), Inbox: r.shown, Prices: prices, Status: r.words, Setup: await(r.ways, r.url), Break: r.point}
+	o := ui.Options{Source: "run " + fit.name(), Inbox: r.shown, Prices: prices, Status: r.statusNotes, Setup: setupGuide(r.routes, r.url), Break: r.point}
 	o.Setup.Runs = func() bool { return r.client.Load() != &over }
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	go r.ring(ctx)
-	err = a.show(o, nil)
+	go r.wakeScreen(ctx)
+	err = a.showScreen(o, nil)
 	c.end()
 	a.code = <-ended
 	r.close()
-	a.notef("what the client printed is in %s", out.Name())
+	a.printNote("what the client printed is in %s", out.Name())
 	return err
 }
 
-func ptr(s string) *string { return &s }
+func stringPtr(s string) *string { return &s }

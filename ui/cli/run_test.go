@@ -161,12 +161,12 @@ func TestOutfit(t *testing.T) {
 		{"./agent claude", nil, "", []string{"ANTHROPIC_BASE_URL=", "OPENAI_BASE_URL=", "OLLAMA_HOST="}},
 	} {
 		args := strings.Fields(c.command)
-		o := newOutfit(args, func(name string) string { return c.env[name] })
-		all, err := ways(nil, o.getenv)
+		o := newClientLaunch(args, func(name string) string { return c.env[name] })
+		all, err := buildRoutes(nil, o.lookupEnv)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := o.dress(all, "http://h:1"); err != nil {
+		if err := o.pointAt(all, "http://h:1"); err != nil {
 			t.Errorf("%s: %v", c.command, err)
 		}
 		if want := c.args; strings.Join(o.args, " ") != want && (want != "" || strings.Join(o.args, " ") != c.command) {
@@ -188,7 +188,7 @@ func TestOutfit(t *testing.T) {
 				t.Errorf("%s, %v", link, err)
 			}
 		}
-		o.remove()
+		o.removeFiles()
 	}
 	if kept, err := os.ReadFile(filepath.Join(gemini, "settings.json")); err != nil || string(kept) != own {
 		t.Errorf("%s, %v", kept, err)
@@ -196,11 +196,11 @@ func TestOutfit(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(gemini, "history")); err != nil {
 		t.Error(err)
 	}
-	o := newOutfit([]string{"aider"}, func(name string) string { return map[string]string{"OPENAI_API_BASE": "https://gateway.test/v1"}[name] })
-	if all, err := ways(nil, o.getenv); err != nil || wayTo(all, "/openai").upstream.Host != "gateway.test" {
+	o := newClientLaunch([]string{"aider"}, func(name string) string { return map[string]string{"OPENAI_API_BASE": "https://gateway.test/v1"}[name] })
+	if all, err := buildRoutes(nil, o.lookupEnv); err != nil || routeFor(all, "/openai").upstream.Host != "gateway.test" {
 		t.Errorf("%+v, %v", all, err)
 	}
-	if err := newOutfit([]string{"cline"}, os.Getenv).dress(nil, "http://h:1"); err == nil || !strings.Contains(err.Error(), "help clients") {
+	if err := newClientLaunch([]string{"cline"}, os.Getenv).pointAt(nil, "http://h:1"); err == nil || !strings.Contains(err.Error(), "help clients") {
 		t.Error(err)
 	}
 }

@@ -14,15 +14,15 @@ import (
 	"toolscope/capture"
 )
 
-// mostSaved is how many files of one name are made before that is an error.
-const mostSaved = 1000
+// maxSavedFiles is how many files of one name are made before that is an error.
+const maxSavedFiles = 1000
 
 // saveNew writes a new file of that name to the working directory, for its owner alone. Where one
 // is, the new one is called -2, -3, …; none is written over.
 func saveNew(name string, data []byte) (path string, err error) {
 	ext := filepath.Ext(name)
 	stem := strings.TrimSuffix(name, ext)
-	for n := 1; n <= mostSaved; n++ {
+	for n := 1; n <= maxSavedFiles; n++ {
 		if path = name; n > 1 {
 			path = fmt.Sprintf("%s-%d%s", stem, n, ext)
 		}
@@ -39,7 +39,7 @@ func saveNew(name string, data []byte) (path string, err error) {
 		}
 		return path, nil
 	}
-	return "", fmt.Errorf("%d files are called %s already", mostSaved, name)
+	return "", fmt.Errorf("%d files are called %s already", maxSavedFiles, name)
 }
 
 // saveHere is saveNew, and says in which folder the file is.

@@ -62,8 +62,8 @@ func createScript(name, text string) (path string, remove func(), err error) {
 	return path, remove, err
 }
 
-// remove removes what is there for the run alone.
-func (o *outfit) remove() {
+// removeFiles removes what is there for the run alone.
+func (o *clientLaunch) removeFiles() {
 	for _, remove := range o.removes {
 		remove()
 	}
@@ -74,7 +74,7 @@ func (o *outfit) remove() {
 
 // createOutput makes the file for what a client prints behind the screen: beside the recording, or
 // a temporary one. It is not searched for secrets.
-func createOutput(l *live) (*os.File, error) {
+func createOutput(l *liveInput) (*os.File, error) {
 	if l.rec == nil {
 		return os.CreateTemp("", "toolscope-run-*.txt")
 	}

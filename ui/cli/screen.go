@@ -13,45 +13,45 @@ import (
 	"toolscope/ui"
 )
 
-// show runs the screen until the user leaves. feed, if it is not nil, is what fills the inbox,
+// showScreen runs the screen until the user leaves. feed, if it is not nil, is what fills the inbox,
 // beside it.
-func (a *app) show(o ui.Options, feed func()) error {
-	if a.plain() {
-		return a.tell(o, feed)
+func (a *app) showScreen(o ui.Options, feed func()) error {
+	if a.isPlain() {
+		return a.printLive(o, feed)
 	}
 	sig := catchSignals(a.ending) // before the terminal is made raw to ask it
-	typed := a.flags.apply(&o, func(text string) { a.notef("%s", text) })
+	typed := a.flags.applyTo(&o, func(text string) { a.printNote("%s", text) })
 	lipgloss.SetColorProfile(o.Depth)
 	lipgloss.SetHasDarkBackground(o.Theme.Dark)
-	o.Places = sendPlaces(a.said)
-	o.Copy, o.Save, o.Edit, o.Pipe = newClipboard(a.output).copy, saveHere, edit, pipeTo
+	o.Places = sendPlaces(a.providerFlags)
+	o.Copy, o.Save, o.Edit, o.Pipe = newClipboard(a.output).copy, saveHere, newEditor, pipeTo
 	o.Remember = saveTheme
 	o.Keys, o.Journal = a.keys, &a.journal
 	o.Cut = cutView
-	o.Forms = takings(o.Source, o.Prices)
+	o.Forms = screenForms(o.Source, o.Prices)
 	if canStop {
 		o.Suspend = suspend
 	}
-	return a.play(o, feed, sig, typed)
+	return a.runScreen(o, feed, sig, typed)
 }
 
-// play runs the screen with everything set.
-func (a *app) play(o ui.Options, feed func(), sig *signals, typed []tea.KeyMsg) error {
+// runScreen runs the screen with everything set.
+func (a *app) runScreen(o ui.Options, feed func(), sig *signals, typed []tea.KeyMsg) error {
 	if a.network == nil { // nothing but what is sent from here
-		a.network = newLive(newRedactor(), time.Now())
+		a.network = newLiveInput(newRedactor(), time.Now())
 	}
 	ctx, leave := context.WithCancel(context.Background())
-	post := sender{ctx: ctx, client: webClient(), said: a.said, live: a.network}
+	post := sender{ctx: ctx, client: webClient(), providerFlags: a.providerFlags, live: a.network}
 	defer post.flights.Wait()
 	defer leave()
 	defer post.live.unwanted.Store(true)
-	o.Send, o.Answers = post.send, post.live.answers
+	o.Send, o.Answers = post.sendRequest, post.live.answers
 	var p *tea.Program
 	guarded := func(work func()) {
 		defer sendCrash(p)
 		work()
 	}
-	among, _ := o.Inbox.(*inbox)
+	among, _ := o.Inbox.(*screenInbox)
 	o.Demo = func(own bool) ui.Inbox {
 		if own {
 			among = fileInbox()
@@ -59,26 +59,26 @@ func (a *app) play(o ui.Options, feed func(), sig *signals, typed []tea.KeyMsg) 
 		go guarded(func() { bringTour(among, own) })
 		return among
 	}
-	terminal := &rows{standard: a.output}
+	terminal := &cellDiffWriter{stdStream: a.output}
 	o.Written = terminal.written.Load
 	m := ui.New(o)
 	// Signals and panics are handled here: Bubble Tea restores the terminal on some signals only,
 	// and prints stacks.
 	p = tea.NewProgram(m, tea.WithAltScreen(), tea.WithoutSignalHandler(), tea.WithoutCatchPanics(),
-		tea.WithOutput(terminal), tea.WithFilter(sig.filter))
+		tea.WithOutput(terminal), tea.WithFilter(sig.filterMessage))
 	post.program = p
 	post.live.start(guarded)
 	if feed != nil {
 		go guarded(feed)
 	}
-	go sig.watch(p)
+	go sig.handleSignals(p)
 	go func() {
 		for _, k := range typed {
 			p.Send(k)
 		}
 	}()
 	a.drawing.Store(true)
-	crash, err := run(p)
+	crash, err := runProgram(p)
 	a.drawing.Store(false)
 	if crash == nil && m.Crashed() == nil {
 		saveLayout(o.Layout, m.Layout())
@@ -86,7 +86,7 @@ func (a *app) play(o ui.Options, feed func(), sig *signals, typed []tea.KeyMsg) 
 	if crash == nil {
 		crash = m.Crashed()
 	}
-	switch s := sig.received(); {
+	switch s := sig.endSignal(); {
 	case crash != nil:
 		crash.RecentKeys = m.RecentKeys()
 		return reportCrash(crash)
@@ -102,8 +102,8 @@ func (a *app) play(o ui.Options, feed func(), sig *signals, typed []tea.KeyMsg) 
 	return m.Err()
 }
 
-// run runs the program; a panic in it ends with the terminal restored.
-func run(p *tea.Program) (crash *ui.Crash, err error) {
+// runProgram runs the program; a panic in it ends with the terminal restored.
+func runProgram(p *tea.Program) (crash *ui.Crash, err error) {
 	defer func() {
 		if crash = ui.CrashOf(recover()); crash != nil {
 			_ = p.ReleaseTerminal()

@@ -20,11 +20,11 @@ import (
 
 // sendAll is the answers to all requests, as they come. A provider that does not answer is a note and
 // an end, so that the others go on.
-func sendAll(ctx context.Context, list []query, began time.Time, limit time.Duration) capture.Source {
+func sendAll(ctx context.Context, list []preparedRequest, began time.Time, limit time.Duration) capture.Source {
 	var all []capture.Source
 	client := webClient()
 	for i := range list {
-		all = append(all, list[i].source(ctx, client, began, limit))
+		all = append(all, list[i].responseSource(ctx, client, began, limit))
 	}
 	if len(all) == 1 {
 		return all[0]
@@ -48,8 +48,8 @@ func webClient() *http.Client {
 	}
 }
 
-// source is one exchange, whose records say which provider it is with.
-func (q *query) source(ctx context.Context, client *http.Client, began time.Time, limit time.Duration) capture.Source {
+// responseSource is one exchange, whose records say which provider it is with.
+func (q *preparedRequest) responseSource(ctx context.Context, client *http.Client, began time.Time, limit time.Duration) capture.Source {
 	return func(yield func(capture.Record, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
@@ -58,13 +58,13 @@ func (q *query) source(ctx context.Context, client *http.Client, began time.Time
 		defer timer.Stop()
 		req, err := http.NewRequestWithContext(ctx, http.MethodPost, q.url, bytes.NewReader(q.body))
 		if err != nil {
-			yield(q.failed(fmt.Errorf("not a URL that can be asked: %s", q.host.Name)), nil)
+			yield(q.failedRecord(fmt.Errorf("not a URL that can be asked: %s", q.host.Name)), nil)
 			return
 		}
 		req.Header = q.header
 		for r, err := range capture.Fetch(ctx, client, req, 1, began) {
 			if err != nil {
-				yield(q.failed(err), nil)
+				yield(q.failedRecord(err), nil)
 				return
 			}
 			if r.Side == capture.Response && (len(r.Data) > 0 || r.End != "") {
@@ -83,8 +83,8 @@ func (q *query) source(ctx context.Context, client *http.Client, began time.Time
 	}
 }
 
-// failed is the record of an exchange that never was.
-func (q *query) failed(err error) capture.Record {
+// failedRecord is the record of an exchange that never was.
+func (q *preparedRequest) failedRecord(err error) capture.Record {
 	return capture.Record{
 		Exchange: 1, At: capture.NoTime, Head: &capture.Head{File: q.label, Method: http.MethodPost, URL: q.url},
 		End: capture.EndCut, Why: err.Error(), By: capture.Network,
@@ -97,17 +97,17 @@ const answerWait = 5 * time.Minute
 // sender sends what the screen asks for, to hosts whose keys are in the environment. What a command
 // line says of a host holds for it here too.
 type sender struct {
-	ctx     context.Context // ends when the screen is left
-	client  *http.Client
-	program *tea.Program
-	said    map[string]*connectFlags // by name of the host
-	live    *live                    // where what comes of it passes
-	flights sync.WaitGroup
+	ctx           context.Context // ends when the screen is left
+	client        *http.Client
+	program       *tea.Program
+	providerFlags map[string]*connectFlags // by name of the host
+	live          *liveInput               // where what comes of it passes
+	flights       sync.WaitGroup
 }
 
-// flags are what was said of a host.
-func (s *sender) flags(h *host.Host) *connectFlags {
-	if f := s.said[h.Name]; f != nil {
+// flagsFor are what was said of a host.
+func (s *sender) flagsFor(h *host.Host) *connectFlags {
+	if f := s.providerFlags[h.Name]; f != nil {
 		return f
 	}
 	return &connectFlags{timeout: answerWait}
@@ -115,13 +115,13 @@ func (s *sender) flags(h *host.Host) *connectFlags {
 
 // sendPlaces are the known hosts, and what keeps from sending to them.
 func sendPlaces(said map[string]*connectFlags) (all []send.Destination) {
-	s := sender{said: said}
+	s := sender{providerFlags: said}
 	for i := range host.All {
-		q := query{host: &host.All[i]}
-		f := s.flags(q.host)
+		q := preparedRequest{host: &host.All[i]}
+		f := s.flagsFor(q.host)
 		var err error
 		if q.url, err = q.host.ResolveAddress(f.baseURL, os.Getenv); err == nil {
-			err = q.address(f)
+			err = q.setHeaders(f)
 		}
 		p := send.Destination{Host: q.host, Address: q.url}
 		switch {
@@ -135,22 +135,22 @@ func sendPlaces(said map[string]*connectFlags) (all []send.Destination) {
 	return all
 }
 
-// send sends a request; its records pass as they come.
-func (s *sender) send(r send.Request, exchange int) error {
-	f := s.flags(r.Host)
-	q := query{label: r.Host.Name, host: r.Host, model: r.Model, url: r.URL, body: r.Body}
-	if err := q.address(f); err != nil {
+// sendRequest sends a request; its records pass as they come.
+func (s *sender) sendRequest(r send.Request, exchange int) error {
+	f := s.flagsFor(r.Host)
+	q := preparedRequest{label: r.Host.Name, host: r.Host, model: r.Model, url: r.URL, body: r.Body}
+	if err := q.setHeaders(f); err != nil {
 		return err
 	}
 	s.live.redactor.Header(q.header)
 	s.flights.Go(func() {
 		defer sendCrash(s.program)
-		for rec, err := range q.source(s.ctx, s.client, s.live.began, f.timeout) {
+		for rec, err := range q.responseSource(s.ctx, s.client, s.live.began, f.timeout) {
 			if err != nil {
-				rec = q.failed(err)
+				rec = q.failedRecord(err)
 			}
 			rec.Exchange = sentFrom - exchange
-			s.live.take(rec)
+			s.live.addRecord(rec)
 		}
 	})
 	return nil

@@ -48,14 +48,14 @@ func TestRedirects(t *testing.T) {
 // answering.
 func TestFirstByte(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		q := query{label: "slow", host: &host.All[0], url: "http://slow.test/"}
+		q := preparedRequest{label: "slow", host: &host.All[0], url: "http://slow.test/"}
 		client := &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
 			<-r.Context().Done()
 			return nil, r.Context().Err()
 		})}
 		began := time.Now()
 		var last capture.Record
-		for r, err := range q.source(context.Background(), client, began, time.Minute) {
+		for r, err := range q.responseSource(context.Background(), client, began, time.Minute) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -70,7 +70,7 @@ func TestFirstByte(t *testing.T) {
 // TestFirstByteCame: the limit is on the first byte, not on the last.
 func TestFirstByteCame(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		q := query{label: "long", host: &host.All[0], url: "http://long.test/"}
+		q := preparedRequest{label: "long", host: &host.All[0], url: "http://long.test/"}
 		client := &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
 			out, in := io.Pipe()
 			go func() {
@@ -83,7 +83,7 @@ func TestFirstByteCame(t *testing.T) {
 		})}
 		size := 0
 		var last capture.Record
-		for r, err := range q.source(context.Background(), client, time.Now(), time.Minute) {
+		for r, err := range q.responseSource(context.Background(), client, time.Now(), time.Minute) {
 			if err != nil {
 				t.Fatal(err)
 			}

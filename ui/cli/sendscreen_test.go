@@ -19,8 +19,8 @@ func mock(t *testing.T, names ...string) http.HandlerFunc {
 	t.Helper()
 	var o serve.Options
 	for _, name := range names {
-		a := app{stdin: os.Stdin, stderr: lines{os.Stderr}}
-		list, err := a.recorded(context.Background(), filepath.Join("demo", name+".tsc"))
+		a := app{stdin: os.Stdin, stderr: lineWriter{os.Stderr}}
+		list, err := a.exchangesOf(context.Background(), filepath.Join("demo", name+".tsc"))
 		if err != nil {
 			t.Fatal(err)
 		}

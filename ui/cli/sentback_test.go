@@ -63,11 +63,11 @@ func TestSentBack(t *testing.T) {
 func TestSentBackOnce(t *testing.T) {
 	in := new(providers.Inspector)
 	var out bytes.Buffer
-	q := newQueue(in, "f", &jsonPrinter{lines{&out}, price.Embedded()})
+	q := newTurnPrinter(in, "f", &jsonPrinter{lineWriter{&out}, price.Embedded()})
 	step := func(all bool, wants ...string) {
 		t.Helper()
 		out.Reset()
-		if err := q.print(all); err != nil {
+		if err := q.printEnded(all); err != nil {
 			t.Fatal(err)
 		}
 		got := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
@@ -107,7 +107,7 @@ func TestSentBackOfDropped(t *testing.T) {
 	lines := func(bytes int64, sent string) string {
 		in := new(providers.Inspector)
 		var out strings.Builder
-		q := newQueue(in, "a", &jsonPrinter{lines{&out}, price.Embedded()})
+		q := newTurnPrinter(in, "a", &jsonPrinter{lineWriter{&out}, price.Embedded()})
 		in.Keep(providers.Retention{Bytes: bytes, ReadOnce: true})
 		call := func(args string) string {
 			return `{"id":"call_a1b2c3d4","type":"function","function":{"name":"f","arguments":"` + strings.ReplaceAll(args, `"`, `\"`) + `"}}`
@@ -115,7 +115,7 @@ func TestSentBackOfDropped(t *testing.T) {
 		step := func(exchange int, request, response string) {
 			in.Write(stream.Record{Exchange: exchange, Request: true, Data: []byte(`{"messages":[{"role":"user","content":"go"}` + request + `]}`)})
 			in.Write(stream.Record{Exchange: exchange, Data: []byte(`{"object":"chat.completion","model":"m","choices":[{"index":0,"message":{"role":"assistant",` + response + `},"finish_reason":"stop"}]}`), End: true})
-			if err := q.print(false); err != nil {
+			if err := q.printEnded(false); err != nil {
 				t.Fatal(err)
 			}
 			in.MakeRoom()
@@ -144,14 +144,14 @@ func TestSentBackOfDropped(t *testing.T) {
 // TestPrintedGoes: what was printed is let go of when there is too much, what was not is kept.
 func TestPrintedGoes(t *testing.T) {
 	in := new(providers.Inspector)
-	q := newQueue(in, "a", &jsonPrinter{lines{io.Discard}, price.Embedded()})
+	q := newTurnPrinter(in, "a", &jsonPrinter{lineWriter{io.Discard}, price.Embedded()})
 	in.Keep(providers.Retention{Bytes: 1})
 	body := []byte(`{"object":"chat.completion","model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"hi"},"finish_reason":"stop"}]}`)
 	in.Write(stream.Record{Exchange: 1, Data: body})
 	in.Write(stream.Record{Exchange: 2, Data: body})
 	in.Write(stream.Record{Exchange: 3, End: true})
 	held := func() (numbers []int) {
-		if err := q.print(false); err != nil {
+		if err := q.printEnded(false); err != nil {
 			t.Fatal(err)
 		}
 		in.MakeRoom()
@@ -174,7 +174,7 @@ func TestPrintedGoes(t *testing.T) {
 // TestInspectMakesRoom: so it goes while a source is read, and at the end nothing does.
 func TestInspectMakesRoom(t *testing.T) {
 	in := new(providers.Inspector)
-	q := newQueue(in, "a", &jsonPrinter{lines{io.Discard}, price.Embedded()})
+	q := newTurnPrinter(in, "a", &jsonPrinter{lineWriter{io.Discard}, price.Embedded()})
 	in.Keep(providers.Retention{Bytes: 1})
 	src := func(yield func(capture.Record, error) bool) {
 		for n := range 3 {
@@ -184,7 +184,7 @@ func TestInspectMakesRoom(t *testing.T) {
 			}
 		}
 	}
-	if err := inspect(src, in, func() bool { return q.print(false) == nil }); err != nil || in.Dropped() != 2 {
+	if err := inspectSource(src, in, func() bool { return q.printEnded(false) == nil }); err != nil || in.Dropped() != 2 {
 		t.Errorf("%d of 3 turns were let go of (%v)", in.Dropped(), err)
 	}
 }

@@ -43,37 +43,37 @@ is used once, in their order, and then again; bodies without a path, as curl -N
 saves them, answer any POST. WebSockets are served as well, message by message.
 GET / tells what there is. Chunks come with their recorded timing.
 
-` + page(faultTable),
+` + helpPage(faultTable),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			paths, err := a.somePaths(cmd, args, "CAPTURE")
 			if err != nil {
 				return err
 			}
-			return a.serve(cmd.Context(), paths, f)
+			return a.runServe(cmd.Context(), paths, f)
 		},
 	}
 	cmd.Flags().StringVar(&f.listen, "listen", "127.0.0.1:0", "`ADDR` to listen on; port 0 picks a free one")
 	cmd.Flags().BoolVar(&f.public, "public", false, "listen where other machines reach it: they can read the captures")
 	cmd.Flags().StringVar(&f.speed, "speed", "1", "`N` times as fast as recorded, or max: all at once")
 	cmd.Flags().StringArrayVar(&f.faults, "fault", nil, "make `FAULT` happen, as in cut@3; may be given several times")
-	settle(cmd.Flags(), "serve", "listen", "speed")
+	markSettings(cmd.Flags(), "serve", "listen", "speed")
 	return cmd
 }
 
-// serve answers requests from captures until a signal.
-func (a *app) serve(ctx context.Context, paths []string, f serveFlags) error {
-	o, err := f.options()
+// runServe answers requests from captures until a signal.
+func (a *app) runServe(ctx context.Context, paths []string, f serveFlags) error {
+	o, err := f.mockOptions()
 	if err != nil {
 		return err
 	}
 	defer quitQuietly()()
-	listener, err := listen(f.listen, f.public)
+	listener, err := listenAt(f.listen, f.public)
 	if err != nil {
 		return err
 	}
 	defer listener.Close()
 	for _, path := range paths {
-		list, err := a.recorded(ctx, path)
+		list, err := a.exchangesOf(ctx, path)
 		if err != nil {
 			return err
 		}
@@ -83,16 +83,16 @@ func (a *app) serve(ctx context.Context, paths []string, f serveFlags) error {
 		return fmt.Errorf("serve: there is no response in %s", strings.Join(paths, ", "))
 	}
 	o.Decode = decodeBody
-	o.OnResponse = func(answer serve.Response) { a.stderr.linef("%s", answered(answer)) }
+	o.OnResponse = func(answer serve.Response) { a.stderr.printLine("%s", answerLine(answer)) }
 	o.OnUnusedFault = func(fault bend.Fault, x *serve.Exchange, why string) {
-		a.notef("--fault %s does nothing to %s: %s", fault, exchangeName(x), why)
+		a.printNote("--fault %s does nothing to %s: %s", fault, exchangeName(x), why)
 	}
 	if f.public {
-		a.notef("whoever reaches this machine can read what is served")
+		a.printNote("whoever reaches this machine can read what is served")
 	}
 	rules := admit.Rules{Public: f.public, Purpose: "this server answers for itself alone"}
 	return a.untilSignal(listener, rules.Handler(serve.New(o), "toolscope serve", func(no *admit.Refusal) {
-		a.refused(no.Status, no.Why)
+		a.printRefused(no.Status, no.Why)
 	}))
 }
 
@@ -107,29 +107,29 @@ func (a *app) untilSignal(listener net.Listener, h http.Handler) error {
 	}
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()
-	a.stdout.linef("http://%s", listener.Addr())
-	if signalled, err := a.until(failed, ended); !signalled {
+	a.stdout.printLine("http://%s", listener.Addr())
+	if signalled, err := a.waitForEnd(failed, ended); !signalled {
 		return fmt.Errorf("serve: %w", err)
 	}
 	server.Close()
 	return nil
 }
 
-// recorded is the exchanges of one source.
-func (a *app) recorded(ctx context.Context, path string) ([]serve.Exchange, error) {
-	src, err := a.source(ctx, path)
+// exchangesOf is the exchanges of one source.
+func (a *app) exchangesOf(ctx context.Context, path string) ([]serve.Exchange, error) {
+	src, err := a.openSource(ctx, path)
 	if err != nil {
 		return nil, err
 	}
 	list, notes, err := serve.Read(src)
-	a.tellViews()
+	a.reportViews()
 	for _, note := range notes {
-		a.notef("%s: %s", path, note)
+		a.printNote("%s: %s", path, note)
 	}
 	return list, err
 }
 
-func answered(answer serve.Response) string {
+func answerLine(answer serve.Response) string {
 	what := "nothing that was recorded fits: " + strconv.Itoa(answer.Status)
 	switch {
 	case answer.Exchange == nil && answer.Status == http.StatusOK:
@@ -149,16 +149,16 @@ func answered(answer serve.Response) string {
 
 func exchangeName(x *serve.Exchange) string { return fmt.Sprintf("%s, exchange %d", x.File, x.Number) }
 
-func (f *serveFlags) options() (o serve.Options, err error) {
+func (f *serveFlags) mockOptions() (o serve.Options, err error) {
 	if o.Faults, err = bend.ParseFaults(f.faults...); err != nil {
-		return o, usagef("--fault: %w", err)
+		return o, usageErrorf("--fault: %w", err)
 	}
 	if f.speed == "max" {
 		return o, nil
 	}
 	o.Speed, err = strconv.ParseFloat(f.speed, 64)
 	if err != nil || !(o.Speed >= 0) || math.IsInf(o.Speed, 1) {
-		return o, usagef("--speed %q: a number, as 2 for twice as fast, or max", f.speed)
+		return o, usageErrorf("--speed %q: a number, as 2 for twice as fast, or max", f.speed)
 	}
 	return o, nil
 }

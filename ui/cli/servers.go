@@ -18,8 +18,8 @@ import (
 	"toolscope/providers/client"
 )
 
-// A server is one of MCP that a client has in its settings.
-type server struct {
+// A mcpServer is one of MCP that a client has in its settings.
+type mcpServer struct {
 	name    string
 	command []string // that starts it; empty for one that is reached over HTTP
 	url     string
@@ -31,7 +31,7 @@ type server struct {
 const listTime = 15 * time.Second
 
 // findServers looks which servers the client has.
-func (o *outfit) findServers(ctx context.Context) {
+func (o *clientLaunch) findServers(ctx context.Context) {
 	if o.point == nil {
 		return
 	}
@@ -52,17 +52,17 @@ func (o *outfit) findServers(ctx context.Context) {
 		o.servers, err = opencodeServers(text)
 	}
 	if err != nil {
-		o.lack("MCP servers are not recorded: '%s' does not list them: %s", commandLine(args), err)
+		o.noteUnrecorded("MCP servers are not recorded: '%s' does not list them: %s", commandLine(args), err)
 	}
 }
 
-// lack says what is not recorded.
-func (o *outfit) lack(format string, args ...any) {
+// noteUnrecorded says what is not recorded.
+func (o *clientLaunch) noteUnrecorded(format string, args ...any) {
 	o.lacks = append(o.lacks, fmt.Sprintf(format, args...))
 }
 
 // codexServers are those that 'codex mcp list --json' lists.
-func codexServers(text []byte) (list []server, err error) {
+func codexServers(text []byte) (list []mcpServer, err error) {
 	var all []struct {
 		Name      string
 		Enabled   *bool
@@ -80,7 +80,7 @@ func codexServers(text []byte) (list []server, err error) {
 		if s.Enabled != nil && !*s.Enabled {
 			continue
 		}
-		one := server{name: s.Name, url: s.Transport.URL, login: slices.Contains([]string{"oauth", "o_auth", "not_logged_in"}, s.Auth)}
+		one := mcpServer{name: s.Name, url: s.Transport.URL, login: slices.Contains([]string{"oauth", "o_auth", "not_logged_in"}, s.Auth)}
 		if s.Transport.Command != "" {
 			one.command = append([]string{s.Transport.Command}, s.Transport.Args...)
 		}
@@ -90,7 +90,7 @@ func codexServers(text []byte) (list []server, err error) {
 }
 
 // opencodeServers are those in what 'opencode debug config' prints.
-func opencodeServers(text []byte) (list []server, err error) {
+func opencodeServers(text []byte) (list []mcpServer, err error) {
 	var all struct {
 		MCP map[string]struct {
 			Command []string
@@ -104,7 +104,7 @@ func opencodeServers(text []byte) (list []server, err error) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(all.MCP)) {
 		if s := all.MCP[name]; s.Enabled == nil || *s.Enabled {
-			list = append(list, server{name: name, command: s.Command, url: s.URL, login: bytes.HasPrefix(s.OAuth, []byte("{"))})
+			list = append(list, mcpServer{name: name, command: s.Command, url: s.URL, login: bytes.HasPrefix(s.OAuth, []byte("{"))})
 		}
 	}
 	return list, nil
@@ -120,7 +120,7 @@ type ownSettings struct {
 }
 
 // readServers are those in the files of the client's user. What cannot be read the client says.
-func (o *outfit) readServers(how client.MCPSetup) (list []server) {
+func (o *clientLaunch) readServers(how client.MCPSetup) (list []mcpServer) {
 	home, _ := os.UserHomeDir() // without one there is nothing in it
 	here, err := os.Getwd()
 	if err != nil {
@@ -129,7 +129,7 @@ func (o *outfit) readServers(how client.MCPSetup) (list []server) {
 	take := func(file string, s *ownSettings) {
 		for _, name := range slices.Sorted(maps.Keys(s.MCPServers)) {
 			m := s.MCPServers[name]
-			one := server{name: name, url: cmp.Or(m.HTTPURL, m.URL), file: file}
+			one := mcpServer{name: name, url: cmp.Or(m.HTTPURL, m.URL), file: file}
 			if m.Command != "" {
 				one.command = append([]string{m.Command}, m.Args...)
 			}
@@ -155,11 +155,11 @@ func (o *outfit) readServers(how client.MCPSetup) (list []server) {
 	return list
 }
 
-// serverWays are the upstreams of servers that are reached over HTTP, by prefixes of their own.
-func (o *outfit) serverWays() (all []way) {
+// serverRoutes are the upstreams of servers that are reached over HTTP, by prefixes of their own.
+func (o *clientLaunch) serverRoutes() (all []route) {
 	for i := range o.servers {
-		if u := o.passes(&o.servers[i]); u != nil {
-			all = append(all, way{prefix: serverPrefix + o.servers[i].name, upstream: &url.URL{Scheme: u.Scheme, Host: u.Host}})
+		if u := o.proxiedURL(&o.servers[i]); u != nil {
+			all = append(all, route{prefix: serverPrefix + o.servers[i].name, upstream: &url.URL{Scheme: u.Scheme, Host: u.Host}})
 		}
 	}
 	return all
@@ -167,8 +167,8 @@ func (o *outfit) serverWays() (all []way) {
 
 const serverPrefix = "/mcp/"
 
-// passes is the address of a server that the client can be sent to the proxy for, else nil.
-func (o *outfit) passes(s *server) *url.URL {
+// proxiedURL is the address of a server that the client can be sent to the proxy for, else nil.
+func (o *clientLaunch) proxiedURL(s *mcpServer) *url.URL {
 	way := o.point.Servers().Method
 	if s.url == "" || s.login || !plainName(s.name) || way != client.ByFlags && way != client.BySettings {
 		return nil
@@ -185,9 +185,9 @@ func plainName(name string) bool {
 	return name != "" && strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") == ""
 }
 
-// unwrapped is what of a command stands behind us, where its user put us before it: otherwise it would
+// unwrapCommand is what of a command stands behind us, where its user put us before it: otherwise it would
 // be recorded twice. name is what the user calls it there, "" where nothing is said.
-func unwrapped(command []string) (rest []string, name string, is bool) {
+func unwrapCommand(command []string) (rest []string, name string, is bool) {
 	end := slices.Index(command, "--")
 	if len(command) < 2 || programOf(command[0]) != "toolscope" || command[1] != "mcp" || end < 0 || end == len(command)-1 {
 		return command, "", false

@@ -31,7 +31,7 @@ func TestShellLine(t *testing.T) {
 		{command("'two\nlines'"), true, nil, "two\nlines"},
 		{command("$x"), true, nil, "-"},
 	} {
-		l := shellLineOf(test.text, test.child)
+		l := parseStartedCommand(test.text, test.child)
 		if !slices.Equal(l.args, test.args) || l.isCommand != (test.command != "-") || l.isCommand && l.command != test.command {
 			t.Errorf("%s: %q, %v %q", test.text, l.args, l.isCommand, l.command)
 		}
@@ -68,18 +68,18 @@ func TestServersWatched(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := []server{
+	all := []mcpServer{
 		{name: "files", command: []string{"node", "a \"b\""}}, {name: "web", url: "https://h/mcp?k=v"}, {name: "mine", url: "https://h/mcp", login: true},
 		{name: "a.b", command: []string{"x"}}, {name: "odd", url: "ws://h"},
 	}
-	dressed := func(command string) *outfit {
-		o := newOutfit(strings.Fields(command), func(string) string { return "" })
+	dressed := func(command string) *clientLaunch {
+		o := newClientLaunch(strings.Fields(command), func(string) string { return "" })
 		o.servers = slices.Clone(all)
-		ways := o.serverWays()
+		ways := o.serverRoutes()
 		if known := o.point.Servers().Method != 0; len(ways) != 1 != !known || known && (ways[0].prefix != "/mcp/web" || ways[0].upstream.String() != "https://h") {
 			t.Errorf("%s: %+v", command, ways)
 		}
-		o.watch("/r.mcp", "http://p:1")
+		o.wrapServers("/r.mcp", "http://p:1")
 		return o
 	}
 	o := dressed("codex exec hi")
@@ -103,9 +103,9 @@ func TestServersWatched(t *testing.T) {
 	if len(o.lacks) != 2 {
 		t.Errorf("%q", o.lacks)
 	}
-	o = newOutfit([]string{"gemini"}, func(string) string { return "" })
-	o.servers = []server{{name: "mine", command: []string{"/b/toolscope", "mcp", "--", "y"}}, {name: "files", command: []string{"node", "x"}, file: "s.json"}, {name: "web", url: "http://h", file: "s.json"}}
-	o.watch("/r.mcp", "http://p:1")
+	o = newClientLaunch([]string{"gemini"}, func(string) string { return "" })
+	o.servers = []mcpServer{{name: "mine", command: []string{"/b/toolscope", "mcp", "--", "y"}}, {name: "files", command: []string{"node", "x"}, file: "s.json"}, {name: "web", url: "http://h", file: "s.json"}}
+	o.wrapServers("/r.mcp", "http://p:1")
 	if said := strings.Join(o.lacks, "\n"); !slices.Equal(o.watched, []string{"mine"}) || !strings.Contains(said, `s.json has it begin so: "command":"toolscope","args":["mcp","--name","files","--","node","x"]`) || !strings.Contains(said, "server web is not") {
 		t.Errorf("%q", said)
 	}
@@ -131,7 +131,7 @@ func TestServersRead(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	o := newOutfit([]string{"claude"}, os.Getenv)
+	o := newClientLaunch([]string{"claude"}, os.Getenv)
 	o.findServers(t.Context())
 	var names []string
 	for _, s := range o.servers {
@@ -153,7 +153,7 @@ func TestUnwrapped(t *testing.T) {
 		"node x -- y": "node x -- y", "toolscope mcp -- node x": "node x", "/a/toolscope mcp --record d --name n -- node -- x": "n: node -- x",
 		"toolscope mcp --name=n -- node": "n: node", "toolscope print -- x": "toolscope print -- x", "toolscope mcp --": "toolscope mcp --",
 	} {
-		rest, name, _ := unwrapped(strings.Fields(command))
+		rest, name, _ := unwrapCommand(strings.Fields(command))
 		got := strings.Join(rest, " ")
 		if name != "" {
 			got = name + ": " + got

@@ -10,48 +10,48 @@ import (
 	"toolscope/providers/client"
 )
 
-// watch has the client's MCP servers begin behind us, each of which records into the folder, and
+// wrapServers has the client's MCP servers begin behind us, each of which records into the folder, and
 // sends those over HTTP to the proxy at url. Nothing of the user's is changed.
-func (o *outfit) watch(folder, url string) {
+func (o *clientLaunch) wrapServers(folder, url string) {
 	o.vars = append(o.vars, runFolder+"="+folder)
 	if o.point == nil {
 		return
 	}
 	self, err := os.Executable()
 	if err != nil {
-		o.lack("MCP servers are not recorded: %s", err)
+		o.noteUnrecorded("MCP servers are not recorded: %s", err)
 		return
 	}
 	switch how := o.point.Servers(); how.Method {
 	case client.ByPrefix:
-		o.watchLines(self)
+		o.wrapLines(self)
 	case client.ByFlags:
-		o.watchEach(func(s *server) { o.flags(s, self, folder, url) })
+		o.wrapEach(func(s *mcpServer) { o.addServerFlags(s, self, folder, url) })
 	case client.BySettings:
-		o.watchEach(func(s *server) { o.content(s, self, folder, url) })
+		o.wrapEach(func(s *mcpServer) { o.addServerContent(s, self, folder, url) })
 	default:
-		o.watchEach(func(s *server) {
-			o.lack("MCP server %s is not recorded, unless %s has it begin so: \"command\":\"toolscope\",\"args\":%s", s.name, s.file, jsonText(serverArgs(s, "")))
+		o.wrapEach(func(s *mcpServer) {
+			o.noteUnrecorded("MCP server %s is not recorded, unless %s has it begin so: \"command\":\"toolscope\",\"args\":%s", s.name, s.file, jsonText(serverArgs(s, "")))
 		})
 	}
 }
 
-// watchEach has each server be recorded that can be; of the others it is said.
-func (o *outfit) watchEach(one func(*server)) {
+// wrapEach has each server be recorded that can be; of the others it is said.
+func (o *clientLaunch) wrapEach(one func(*mcpServer)) {
 	for i := range o.servers {
 		s := &o.servers[i]
 		byUser := o.point.Servers().Method == client.ByUser
 		wrapped := false
-		s.command, _, wrapped = unwrapped(s.command)
+		s.command, _, wrapped = unwrapCommand(s.command)
 		switch {
 		case byUser && wrapped:
 			o.watched = append(o.watched, s.name)
 		case byUser && len(s.command) == 0:
-			o.lack("MCP server %s is not recorded: put a proxy before it, with --to %s=URL, and its address into %s", s.name, s.name, s.file)
+			o.noteUnrecorded("MCP server %s is not recorded: put a proxy before it, with --to %s=URL, and its address into %s", s.name, s.name, s.file)
 		case s.login:
-			o.lack("MCP server %s is not recorded: somebody logs in there, and would at another address", s.name)
-		case len(s.command) == 0 && o.passes(s) == nil, !plainName(s.name) && o.point.Servers().Method == client.ByFlags, strings.ContainsRune(strings.Join(s.command, ""), 0x7f):
-			o.lack("MCP server %s is not recorded: its name or address cannot be given another way", s.name)
+			o.noteUnrecorded("MCP server %s is not recorded: somebody logs in there, and would at another address", s.name)
+		case len(s.command) == 0 && o.proxiedURL(s) == nil, !plainName(s.name) && o.point.Servers().Method == client.ByFlags, strings.ContainsRune(strings.Join(s.command, ""), 0x7f):
+			o.noteUnrecorded("MCP server %s is not recorded: its name or address cannot be given another way", s.name)
 		default:
 			one(s)
 		}
@@ -59,7 +59,7 @@ func (o *outfit) watchEach(one func(*server)) {
 }
 
 // serverArgs are what toolscope starts a server by; folder is "" where the variable tells it.
-func serverArgs(s *server, folder string) []string {
+func serverArgs(s *mcpServer, folder string) []string {
 	args := []string{"mcp", "--name", s.name}
 	if folder != "" { // some clients give servers no variables but their own
 		args = append(args, "--record", folder)
@@ -67,13 +67,13 @@ func serverArgs(s *server, folder string) []string {
 	return append(append(args, "--"), s.command...)
 }
 
-// flags has Codex start a server so, whose flags take TOML: JSON's strings and lists are that.
-func (o *outfit) flags(s *server, self, folder, url string) {
+// addServerFlags has Codex start a server so, whose flags take TOML: JSON's strings and lists are that.
+func (o *clientLaunch) addServerFlags(s *mcpServer, self, folder, url string) {
 	var all []string
 	set := func(key string, value any) {
 		all = append(all, "-c", "mcp_servers."+s.name+"."+key+"="+jsonText(value))
 	}
-	if u := o.passes(s); u != nil {
+	if u := o.proxiedURL(s); u != nil {
 		set("url", url+serverPrefix+s.name+u.RequestURI())
 	} else {
 		set("command", self)
@@ -83,10 +83,10 @@ func (o *outfit) flags(s *server, self, folder, url string) {
 	o.watched = append(o.watched, s.name)
 }
 
-// content has opencode start a server so.
-func (o *outfit) content(s *server, self, folder, url string) {
+// addServerContent has opencode start a server so.
+func (o *clientLaunch) addServerContent(s *mcpServer, self, folder, url string) {
 	entry := map[string]any{"type": "local", "command": append([]string{self}, serverArgs(s, folder)...)}
-	if u := o.passes(s); u != nil {
+	if u := o.proxiedURL(s); u != nil {
 		entry = map[string]any{"type": "remote", "url": url + serverPrefix + s.name + u.RequestURI()}
 	}
 	name := o.point.Settings.Variable + "="
@@ -95,9 +95,9 @@ func (o *outfit) content(s *server, self, folder, url string) {
 		at = len(o.vars)
 		o.vars = append(o.vars, name+"{}")
 	}
-	text, err := merged(o.vars[at][len(name):], jsonText(map[string]any{"mcp": map[string]any{s.name: entry}}))
+	text, err := mergeJSON(o.vars[at][len(name):], jsonText(map[string]any{"mcp": map[string]any{s.name: entry}}))
 	if err != nil {
-		o.lack("MCP server %s is not recorded: %s", s.name, err)
+		o.noteUnrecorded("MCP server %s is not recorded: %s", s.name, err)
 		return
 	}
 	o.vars[at] = name + text
@@ -108,29 +108,29 @@ func (o *outfit) content(s *server, self, folder, url string) {
 // server, each shell command and each hook.
 const shellPrefix = "CLAUDE_CODE_SHELL_PREFIX"
 
-// watchLines has Claude Code start us with its lines.
-func (o *outfit) watchLines(self string) {
+// wrapLines has Claude Code start us with its lines.
+func (o *clientLaunch) wrapLines(self string) {
 	for i := range o.servers {
 		if s := &o.servers[i]; len(s.command) == 0 {
-			o.lack("MCP server %s is not recorded: it is reached over HTTP; 'toolscope help executed' tells how it can be", s.name)
+			o.noteUnrecorded("MCP server %s is not recorded: it is reached over HTTP; 'toolscope help executed' tells how it can be", s.name)
 		}
 	}
 	switch {
 	case !canPrefix:
-		o.lack("MCP servers and shell commands are not recorded: Claude Code would start a script for each, which cannot be done here")
+		o.noteUnrecorded("MCP servers and shell commands are not recorded: Claude Code would start a script for each, which cannot be done here")
 		return
 	case o.env(shellPrefix) != "":
-		o.lack("MCP servers and shell commands are not recorded: %s is %s already", shellPrefix, o.env(shellPrefix))
+		o.noteUnrecorded("MCP servers and shell commands are not recorded: %s is %s already", shellPrefix, o.env(shellPrefix))
 		return
 	}
 	script, remove, err := createScript("toolscope-line", fmt.Sprintf("#!/bin/sh\nexec %s mcp --line \"$1\"\n", shellWord(self)))
 	if err != nil {
-		o.lack("MCP servers and shell commands are not recorded: %s", err)
+		o.noteUnrecorded("MCP servers and shell commands are not recorded: %s", err)
 		return
 	}
 	o.removes = append(o.removes, remove)
 	if strings.Contains(script, " -") { // what stands there would be taken for flags
-		o.lack("MCP servers and shell commands are not recorded: there is a hyphen behind a space in %s", script)
+		o.noteUnrecorded("MCP servers and shell commands are not recorded: there is a hyphen behind a space in %s", script)
 		return
 	}
 	o.vars = append(o.vars, shellPrefix+"="+script)
@@ -146,8 +146,8 @@ func jsonText(value any) string {
 	return strings.TrimSpace(b.String())
 }
 
-// tellServers says which servers are recorded, by what, and which are not.
-func (o *outfit) tellServers(note func(format string, args ...any)) {
+// reportServers says which servers are recorded, by what, and which are not.
+func (o *clientLaunch) reportServers(note func(format string, args ...any)) {
 	if len(o.watched) > 0 {
 		by := map[client.WrapMethod]string{client.ByPrefix: shellPrefix, client.ByFlags: "-c mcp_servers", client.BySettings: "OPENCODE_CONFIG_CONTENT", client.ByUser: "its own settings"}
 		note("MCP servers are recorded: %s, by %s", strings.Join(o.watched, ", "), by[o.point.Servers().Method])

@@ -14,9 +14,9 @@ import (
 	"toolscope/ui/settings"
 )
 
-// A setting is a flag that is a key of the configuration file too, and a variable of the
+// A configSetting is a flag that is a key of the configuration file too, and a variable of the
 // environment. The flag wins over the variable, that over the file, and that over what is built in.
-type setting struct {
+type configSetting struct {
 	flag  *pflag.Flag
 	table string // of the command it is of; "" for one that all commands that have the flag share
 }
@@ -27,54 +27,54 @@ const (
 	secretMark  = "toolscope_secret"  // it does not belong into a file
 )
 
-// settle makes flags settings of a table.
-func settle(f *pflag.FlagSet, table string, names ...string) {
+// markSettings makes flags settings of a table.
+func markSettings(f *pflag.FlagSet, table string, names ...string) {
 	for _, name := range names {
 		_ = f.SetAnnotation(name, settingMark, []string{table}) // fails where there is no such flag: a test looks
 	}
 }
 
-// settleSecret makes a flag a setting that the environment may have, and the file may not.
-func settleSecret(f *pflag.FlagSet, table, name string) {
-	settle(f, table, name)
+// markSecretSetting makes a flag a setting that the environment may have, and the file may not.
+func markSecretSetting(f *pflag.FlagSet, table, name string) {
+	markSettings(f, table, name)
 	_ = f.SetAnnotation(name, secretMark, []string{table})
 }
 
-func (s setting) secret() bool { return s.flag.Annotations[secretMark] != nil }
+func (s configSetting) isSecret() bool { return s.flag.Annotations[secretMark] != nil }
 
-// key is how the file calls it.
-func (s setting) key() string { return settings.Name(s.table, s.flag.Name) }
+// configKey is how the file calls it.
+func (s configSetting) configKey() string { return settings.Name(s.table, s.flag.Name) }
 
-// variable is how the environment calls it.
-func (s setting) variable() string {
-	return "TOOLSCOPE_" + strings.ToUpper(strings.NewReplacer(".", "_", "-", "_").Replace(s.key()))
+// envVariable is how the environment calls it.
+func (s configSetting) envVariable() string {
+	return "TOOLSCOPE_" + strings.ToUpper(strings.NewReplacer(".", "_", "-", "_").Replace(s.configKey()))
 }
 
 // settingsOf are those of a command.
-func settingsOf(cmd *cobra.Command) (all []setting) {
+func settingsOf(cmd *cobra.Command) (all []configSetting) {
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		if table := f.Annotations[settingMark]; table != nil {
-			all = append(all, setting{f, table[0]})
+			all = append(all, configSetting{f, table[0]})
 		}
 	})
 	return all
 }
 
 // allSettings are those of every command, each once: those without a table first.
-func allSettings(root *cobra.Command) (all []setting) {
+func allSettings(root *cobra.Command) (all []configSetting) {
 	for _, cmd := range append([]*cobra.Command{root}, root.Commands()...) {
 		for _, s := range settingsOf(cmd) {
-			if !slices.ContainsFunc(all, func(o setting) bool { return o.key() == s.key() }) {
+			if !slices.ContainsFunc(all, func(o configSetting) bool { return o.configKey() == s.configKey() }) {
 				all = append(all, s)
 			}
 		}
 	}
-	slices.SortStableFunc(all, func(a, b setting) int { return strings.Compare(a.table, b.table) })
+	slices.SortStableFunc(all, func(a, b configSetting) int { return strings.Compare(a.table, b.table) })
 	return all
 }
 
-// checked has a flag take only what check finds nothing wrong with, wherever it is set.
-func checked(f *pflag.FlagSet, name string, check func(string) error) {
+// addFlagCheck has a flag take only what check finds nothing wrong with, wherever it is set.
+func addFlagCheck(f *pflag.FlagSet, name string, check func(string) error) {
 	flag := f.Lookup(name)
 	flag.Value = checkedValue{flag.Value, check}
 }
@@ -101,10 +101,10 @@ func asPaths(f *pflag.FlagSet, names ...string) {
 
 type pathValue struct{ pflag.Value }
 
-func (v pathValue) Set(path string) error { return v.Value.Set(atHome(path)) }
+func (v pathValue) Set(path string) error { return v.Value.Set(expandHome(path)) }
 
-// configure sets what the command line does not: from the environment, or else from the file.
-func (a *app) configure(cmd *cobra.Command, _ []string) error {
+// applyConfig sets what the command line does not: from the environment, or else from the file.
+func (a *app) applyConfig(cmd *cobra.Command, _ []string) error {
 	mine := settingsOf(cmd)
 	if len(mine) == 0 {
 		return nil
@@ -114,16 +114,16 @@ func (a *app) configure(cmd *cobra.Command, _ []string) error {
 		return err
 	}
 	for _, o := range c.odd {
-		a.notef("%s: %s", c.at(o.Position), o.text)
+		a.printNote("%s: %s", c.positionText(o.Position), o.text)
 	}
 	if len(c.bad) > 0 {
-		return usagef("%s: %s", c.at(c.bad[0].Position), c.bad[0].text)
+		return usageErrorf("%s: %s", c.positionText(c.bad[0].Position), c.bad[0].text)
 	}
 	for _, s := range mine {
 		if s.flag.Changed || crowdedOut(cmd, s) {
 			continue
 		}
-		if err := a.set(s, &c); err != nil {
+		if err := a.applySetting(s, &c); err != nil {
 			return err
 		}
 	}
@@ -137,14 +137,14 @@ func (a *app) configure(cmd *cobra.Command, _ []string) error {
 	return nil
 }
 
-// An origin is where the value of a setting comes from that the command line does not set: a
+// An valueOrigin is where the value of a setting comes from that the command line does not set: a
 // variable of the environment, or a place in the file. It is built in if it is neither.
-type origin struct{ variable, place string }
+type valueOrigin struct{ variable, place string }
 
-func (o origin) String() string { return cmp.Or(o.variable, o.place, "default") }
+func (o valueOrigin) String() string { return cmp.Or(o.variable, o.place, "default") }
 
-// named is a value, and who said it.
-func (o origin) named(key, value string) string {
+// describeValue is a value, and who said it.
+func (o valueOrigin) describeValue(key, value string) string {
 	switch {
 	case o.variable != "":
 		return o.variable + "=" + value
@@ -154,29 +154,29 @@ func (o origin) named(key, value string) string {
 	return "--" + key + " " + value
 }
 
-// set gives a setting what the environment or the file has for it, if either has something.
-func (a *app) set(s setting, c *configuration) error {
-	texts, from, ok := []string(nil), origin{variable: s.variable()}, true
+// applySetting gives a setting what the environment or the file has for it, if either has something.
+func (a *app) applySetting(s configSetting, c *configuration) error {
+	texts, from, ok := []string(nil), valueOrigin{variable: s.envVariable()}, true
 	list, isList := s.flag.Value.(pflag.SliceValue)
-	v, inFile := c.values[s.key()]
+	v, inFile := c.values[s.configKey()]
 	switch text := os.Getenv(from.variable); {
 	case text != "" && isList:
 		texts = strings.Fields(text)
 	case text != "":
 		texts = []string{text}
 	case inFile:
-		from = origin{place: c.at(v.Position)}
+		from = valueOrigin{place: c.positionText(v.Position)}
 		texts, ok = textsOf(v.Value, s.flag.Value)
 	default:
 		return nil
 	}
 	if a.origin == nil {
-		a.origin = map[string]origin{}
+		a.origin = map[string]valueOrigin{}
 	}
-	a.origin[s.key()] = from
+	a.origin[s.configKey()] = from
 	switch {
 	case !ok:
-		return usagef("%s: %s: wanted is %s", from, s.key(), wantedInFile(s.flag.Value))
+		return usageErrorf("%s: %s: wanted is %s", from, s.configKey(), wantedInFile(s.flag.Value))
 	case isList:
 		return list.Replace(texts)
 	}
@@ -184,18 +184,18 @@ func (a *app) set(s setting, c *configuration) error {
 }
 
 // wrongValue says where a value stands that cannot be taken, and what would be right.
-func wrongValue(from origin, s setting, err error) error {
+func wrongValue(from valueOrigin, s configSetting, err error) error {
 	var usage *usageError
 	switch {
 	case err == nil:
 		return nil
 	case errors.As(err, &usage):
-		return usagef("%s: %s", from, strings.TrimPrefix(usage.Error(), "--"))
+		return usageErrorf("%s: %s", from, strings.TrimPrefix(usage.Error(), "--"))
 	}
 	if wanted := wantedOf[s.flag.Value.Type()]; wanted != "" {
 		err = fmt.Errorf("wanted is %s", wanted)
 	}
-	return usagef("%s: %s: %w", from, s.key(), err)
+	return usageErrorf("%s: %s: %w", from, s.configKey(), err)
 }
 
 // wantedInFile says what the file has to have for a flag.
@@ -238,7 +238,7 @@ func textsOf(value any, flag pflag.Value) (texts []string, ok bool) {
 
 // crowdedOut reports whether the command line has a flag that goes with no other of a group, and s
 // is in that group too: the command line wins.
-func crowdedOut(cmd *cobra.Command, s setting) (out bool) {
+func crowdedOut(cmd *cobra.Command, s configSetting) (out bool) {
 	const groups = "cobra_annotation_mutually_exclusive"
 	for _, group := range s.flag.Annotations[groups] {
 		for name := range strings.FieldsSeq(group) {
@@ -249,9 +249,9 @@ func crowdedOut(cmd *cobra.Command, s setting) (out bool) {
 	return out
 }
 
-// blamed is an error of a command with, in place of the flag it names, where the value of that came
+// withOrigin is an error of a command with, in place of the flag it names, where the value of that came
 // from.
-func (a *app) blamed(err error) error {
+func (a *app) withOrigin(err error) error {
 	var usage *usageError
 	if !errors.As(err, &usage) {
 		return err
@@ -259,7 +259,7 @@ func (a *app) blamed(err error) error {
 	for key, from := range a.origin {
 		flag := "--" + key[strings.LastIndexByte(key, '.')+1:]
 		if rest, ok := strings.CutPrefix(usage.Error(), flag); ok && strings.IndexAny(rest, " :=") == 0 {
-			return usagef("%s: %s%s", from, key, rest)
+			return usageErrorf("%s: %s%s", from, key, rest)
 		}
 	}
 	return err

@@ -11,9 +11,9 @@ import (
 
 // runLine runs what Claude Code has its prefix start, and ends as it does.
 func (a *app) runLine(f *mcpFlags) error {
-	l := shellLineOf(f.line, os.Getenv("CLAUDE_CODE_CHILD_SESSION") != "")
+	l := parseStartedCommand(f.line, os.Getenv("CLAUDE_CODE_CHILD_SESSION") != "")
 	if l.args != nil {
-		rest, name, _ := unwrapped(l.args)
+		rest, name, _ := unwrapCommand(l.args)
 		f.name = name
 		return a.runServer(rest, f)
 	}
@@ -21,32 +21,32 @@ func (a *app) runLine(f *mcpFlags) error {
 	if !l.isCommand {
 		return replaceSelf(args)
 	}
-	return a.besides(f, "shell", "Bash", func(o stdio.Options, _ *live) (stdio.Ending, error) {
+	return a.runRecorded(f, "shell", "Bash", func(o stdio.Options, _ *liveInput) (stdio.Ending, error) {
 		return stdio.Watch(args, l.command, o)
 	})
 }
 
-// A shellLine is one of the shell that Claude Code has started by its prefix: a server, a shell command
+// A startedCommand is one of the shell that Claude Code has started by its prefix: a server, a shell command
 // of the model, or something else, as a hook.
-type shellLine struct {
+type startedCommand struct {
 	args      []string // of a server
 	isCommand bool     // of the model
 	command   string
 }
 
-// shellLineOf reads a line; child says that Claude Code marked the process as one of its session's, as it
+// parseStartedCommand reads a line; child says that Claude Code marked the process as one of its session's, as it
 // does all but servers. What cannot be told for sure is something else.
-func shellLineOf(text string, child bool) shellLine {
+func parseStartedCommand(text string, child bool) startedCommand {
 	const before, after = " && eval ", " && pwd -P >| "
 	if from, to := strings.Index(text, before), strings.LastIndex(text, after); from >= 0 && from < to {
 		if words, _ := wordsOfShell(text[from+len(before):to], 1); len(words) == 1 {
-			return shellLine{isCommand: true, command: words[0]}
+			return startedCommand{isCommand: true, command: words[0]}
 		}
 	}
 	if words, whole := wordsOfShell(text, 0); !child && whole && len(words) > 0 && !strings.Contains(words[0], "=") {
-		return shellLine{args: words}
+		return startedCommand{args: words}
 	}
-	return shellLine{}
+	return startedCommand{}
 }
 
 // wordsOfShell are the words of a line, at most so many, or all for 0. whole is false where a shell

@@ -9,33 +9,33 @@ import (
 	"toolscope/ui/filter"
 )
 
-// sieve is which turns a command tells of: those that a filter means; nil for all.
-type sieve struct {
+// turnFilter is which turns a command tells of: those that a filter means; nil for all.
+type turnFilter struct {
 	*filter.Filter
 	prices *price.Table
 }
 
-// onlyFlag adds the flag; of says what becomes of the other turns.
-func (a *app) onlyFlag(to *pflag.FlagSet, what string) {
+// addFilterFlag adds the flag; of says what becomes of the other turns.
+func (a *app) addFilterFlag(to *pflag.FlagSet, what string) {
 	to.StringVar(&a.filter, "filter", "", what+" `FILTER` means, as in 'state:bad tool:run_shell': toolscope help filter")
 }
 
-// onlyOf is the filter that was asked for.
-func (a *app) onlyOf(prices *price.Table) error {
+// parseFilter is the filter that was asked for.
+func (a *app) parseFilter(prices *price.Table) error {
 	f, faults := filter.Parse(a.filter)
 	switch {
 	case len(faults) > 0:
-		return usagef("--filter: %v", faults[0])
+		return usageErrorf("--filter: %v", faults[0])
 	case f.Since() > 0:
-		return usagef("--filter since: turns are told of as they come, when all of them are new\na time of day can be asked for, as in since:14:05")
+		return usageErrorf("--filter since: turns are told of as they come, when all of them are new\na time of day can be asked for, as in since:14:05")
 	case !f.Empty():
-		a.only = &sieve{f, prices}
+		a.turnFilter = &turnFilter{f, prices}
 	}
 	return nil
 }
 
-// means reports whether a turn is told of.
-func (o *sieve) means(in *providers.Inspector, t *stream.Turn) bool {
+// matches reports whether a turn is told of.
+func (o *turnFilter) matches(in *providers.Inspector, t *stream.Turn) bool {
 	if o == nil {
 		return true
 	}
@@ -45,12 +45,12 @@ func (o *sieve) means(in *providers.Inspector, t *stream.Turn) bool {
 }
 
 // filterHelp is the page about the words of a filter.
-func filterHelp(l lines) {
-	l.prose("", "What f on the screen, --filter of print and check, and --break of proxy take. All words must fit; a minus before one turns it round; in quotes it is looked for as words, never as a field. Any other word is looked for in what the row of a turn or call says (a tool, an id, a state, a model, a code), in the arguments of calls and in the text of turns.")
-	l.linef("")
+func filterHelp(l lineWriter) {
+	l.writeWrapped("", "What f on the screen, --filter of print and check, and --break of proxy take. All words must fit; a minus before one turns it round; in quotes it is looked for as words, never as a field. Any other word is looked for in what the row of a turn or call says (a tool, an id, a state, a model, a code), in the arguments of calls and in the text of turns.")
+	l.printLine("")
 	for _, f := range filter.Fields() {
-		l.linef("  %-28s %s", f.Example, f.Does)
+		l.printLine("  %-28s %s", f.Example, f.Does)
 	}
-	l.linef("")
-	l.linef("  state:bad model:sonnet cost>0.01 \"two words\" -tool:notify")
+	l.printLine("")
+	l.printLine("  state:bad model:sonnet cost>0.01 \"two words\" -tool:notify")
 }

@@ -14,7 +14,7 @@ import (
 type signals struct {
 	ch     chan os.Signal
 	last   chan os.Signal
-	ending *ending
+	ending *shutdown
 
 	mu        sync.Mutex
 	releasing bool        // the next SIGTSTP is Bubble Tea's
@@ -22,18 +22,18 @@ type signals struct {
 }
 
 // catchSignals keeps signals until somebody watches.
-func catchSignals(e *ending) *signals {
+func catchSignals(e *shutdown) *signals {
 	s := &signals{ch: make(chan os.Signal, 4), last: make(chan os.Signal, 1), ending: e}
 	signal.Notify(s.ch, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, stopSignal)
 	return s
 }
 
-// watch has the program end on signals with the terminal restored, and stop on the one that asks
+// handleSignals has the program end on signals with the terminal restored, and stop on the one that asks
 // for that.
-func (s *signals) watch(p *tea.Program) {
+func (s *signals) handleSignals(p *tea.Program) {
 	for sig := range s.ch {
 		if sig == stopSignal {
-			if !s.stop() {
+			if !s.stopProcess() {
 				go p.Send(tea.SuspendMsg{})
 			}
 			continue
@@ -42,7 +42,7 @@ func (s *signals) watch(p *tea.Program) {
 		case s.last <- sig:
 		default: // the first one counts
 		}
-		s.ending.begin()
+		s.ending.start()
 		p.Kill()
 	}
 }
@@ -50,10 +50,10 @@ func (s *signals) watch(p *tea.Program) {
 // stopTime is how long a process that was told to stop may take to do so.
 const stopTime = time.Second / 2
 
-// stop stops the process if Bubble Tea is ready for it: then it has released the terminal, sent
+// stopProcess stops the process if Bubble Tea is ready for it: then it has released the terminal, sent
 // SIGTSTP to the process group, which we caught, and waits for SIGCONT. Where no shell could
 // continue the process it is not stopped, and has to continue by itself.
-func (s *signals) stop() bool {
+func (s *signals) stopProcess() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.releasing {
@@ -65,8 +65,8 @@ func (s *signals) stop() bool {
 	return true
 }
 
-// filter sees messages before the program does.
-func (s *signals) filter(_ tea.Model, msg tea.Msg) tea.Msg {
+// filterMessage sees messages before the program does.
+func (s *signals) filterMessage(_ tea.Model, msg tea.Msg) tea.Msg {
 	switch msg := msg.(type) {
 	case tea.SuspendMsg:
 		s.mu.Lock()
@@ -83,8 +83,8 @@ func (s *signals) filter(_ tea.Model, msg tea.Msg) tea.Msg {
 	return msg
 }
 
-// received is the signal that ended the program, or nil.
-func (s *signals) received() os.Signal {
+// endSignal is the signal that ended the program, or nil.
+func (s *signals) endSignal() os.Signal {
 	signal.Stop(s.ch)
 	select {
 	case sig := <-s.last:
@@ -107,7 +107,7 @@ func (a *app) catchEnd() (caught chan os.Signal, stop func()) {
 	go func() {
 		if sig, ok := <-first; ok {
 			signal.Stop(first)
-			a.ending.begin()
+			a.ending.start()
 			caught <- sig
 		}
 	}()
@@ -124,8 +124,8 @@ func (a *app) endedBy(sig os.Signal) {
 	}
 }
 
-// until waits for what is over, or for the signal that ends the run.
-func (a *app) until(over <-chan error, caught <-chan os.Signal) (signalled bool, err error) {
+// waitForEnd waits for what is over, or for the signal that ends the run.
+func (a *app) waitForEnd(over <-chan error, caught <-chan os.Signal) (signalled bool, err error) {
 	select {
 	case err := <-over:
 		return false, err

@@ -13,31 +13,31 @@ import (
 	"toolscope/themes"
 )
 
-// perhaps asks for what was perhaps meant by a word that is none of the names; nothing where no name
+// suggestName asks for what was perhaps meant by a word that is none of the names; nothing where no name
 // is near it.
-func perhaps(word string, names []string) string {
+func suggestName(word string, names []string) string {
 	return didYouMean(themes.Near(strings.ToLower(word), names))
 }
 
-// perhapsOf is perhaps of what a shell offers.
-func perhapsOf(word string, of []offer) string {
-	return perhaps(word, each(of, func(o offer) string { return o.word }))
+// suggestCompletion is perhaps of what a shell offers.
+func suggestCompletion(word string, of []completion) string {
+	return suggestName(word, mapSlice(of, func(o completion) string { return o.word }))
 }
 
 func didYouMean(names []string) string {
-	return when(len(names) > 0, fmt.Sprintf("; did you mean %s?", strings.Join(names, " or ")))
+	return textIf(len(names) > 0, fmt.Sprintf("; did you mean %s?", strings.Join(names, " or ")))
 }
 
-// slip is the error of a first word that is no file and looks like a command that was mistyped.
-func slip(cmd *cobra.Command, args []string) error {
+// suggestCommand is the error of a first word that is no file and looks like a command that was mistyped.
+func suggestCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 || strings.ContainsAny(args[0], `/\.*?[]:`) {
 		return nil
 	}
 	if _, err := os.Lstat(args[0]); err == nil {
 		return nil
 	}
-	if may := perhaps(args[0], commandNames(cmd.Root())); may != "" {
-		return usagef("%q is no command and no file%s\n'toolscope --help' lists the commands", args[0], may)
+	if may := suggestName(args[0], commandNames(cmd.Root())); may != "" {
+		return usageErrorf("%q is no command and no file%s\n'toolscope --help' lists the commands", args[0], may)
 	}
 	return nil
 }
@@ -64,16 +64,16 @@ func wrongFlag(cmd *cobra.Command, err error) error {
 		f := invalid.GetFlag()
 		err = fmt.Errorf("--%s %q: wanted is %s", f.Name, invalid.GetValue(), wantedBy(f.Value))
 	case errors.As(err, &unknown):
-		if wrong := slip(cmd, cmd.Flags().Args()); cmd == cmd.Root() && wrong != nil {
+		if wrong := suggestCommand(cmd, cmd.Flags().Args()); cmd == cmd.Root() && wrong != nil {
 			return wrong
 		}
-		err = fmt.Errorf("%w%s", err, meantFlag(cmd, unknown))
+		err = fmt.Errorf("%w%s", err, suggestFlag(cmd, unknown))
 	}
-	return usagef("%w\n%s --help lists the flags", err, cmd.CommandPath())
+	return usageErrorf("%w\n%s --help lists the flags", err, cmd.CommandPath())
 }
 
-// meantFlag asks for the flags that a mistyped one is near.
-func meantFlag(cmd *cobra.Command, unknown *pflag.NotExistError) string {
+// suggestFlag asks for the flags that a mistyped one is near.
+func suggestFlag(cmd *cobra.Command, unknown *pflag.NotExistError) string {
 	if unknown.GetSpecifiedShortnames() != "" {
 		return ""
 	}
@@ -83,7 +83,7 @@ func meantFlag(cmd *cobra.Command, unknown *pflag.NotExistError) string {
 			names = append(names, f.Name)
 		}
 	})
-	return didYouMean(each(themes.Near(strings.ToLower(unknown.GetSpecifiedName()), names), func(n string) string { return "--" + n }))
+	return didYouMean(mapSlice(themes.Near(strings.ToLower(unknown.GetSpecifiedName()), names), func(n string) string { return "--" + n }))
 }
 
 // wantedOf says what would be right for a flag of a type.
@@ -93,38 +93,38 @@ var wantedOf = map[string]string{
 
 // wantedBy says what would be right for a flag.
 func wantedBy(v pflag.Value) string {
-	if w, ok := v.(*word); ok {
-		return w.wanted()
+	if w, ok := v.(*enumFlag); ok {
+		return w.choiceText()
 	}
 	return wantedOf[v.Type()]
 }
 
-// A word is the value of a flag that takes one of some words.
-type word struct {
+// A enumFlag is the value of a flag that takes one of some words.
+type enumFlag struct {
 	to    *string
 	of    []string
 	usual string
 }
 
-// format adds the flag of what a command writes. Whoever writes JSON writes one object a line, so
+// addFormatFlag adds the flag of what a command writes. Whoever writes JSON writes one object a line, so
 // json and jsonl are the same to all of them.
-func format(flags *pflag.FlagSet, to *string, usual, usage string, of ...string) {
+func addFormatFlag(flags *pflag.FlagSet, to *string, usual, usage string, of ...string) {
 	*to = usual
-	flags.Var(&word{to, of, usual}, "format", usage)
+	flags.Var(&enumFlag{to, of, usual}, "format", usage)
 }
 
-func (w *word) String() string { return *w.to }
-func (w *word) Type() string   { return "string" }
-func (w *word) wanted() string { return "one of " + strings.Join(w.of, ", ") }
+func (w *enumFlag) String() string     { return *w.to }
+func (w *enumFlag) Type() string       { return "string" }
+func (w *enumFlag) choiceText() string { return "one of " + strings.Join(w.of, ", ") }
 
 // Set takes one of the words, in small letters or not.
-func (w *word) Set(text string) error {
+func (w *enumFlag) Set(text string) error {
 	text = strings.ToLower(text)
 	if text == "json" {
 		text = "jsonl"
 	}
 	if text != w.usual && !slices.Contains(w.of, text) {
-		return errors.New("wanted is " + w.wanted())
+		return errors.New("wanted is " + w.choiceText())
 	}
 	*w.to = text
 	return nil

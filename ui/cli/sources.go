@@ -17,27 +17,27 @@ import (
 	"toolscope/stream/count"
 )
 
-// sources opens all that paths name: files, and what is in directories or matches patterns.
-func (a *app) sources(ctx context.Context, paths []string) (capture.Source, error) {
-	return a.openAll(ctx, paths, a.reading.options(a.follow, a.stdin))
+// openSources opens all that paths name: files, and what is in directories or matches patterns.
+func (a *app) openSources(ctx context.Context, paths []string) (capture.Source, error) {
+	return a.openAll(ctx, paths, a.reading.openOptions(a.follow, a.stdin))
 }
 
-// source opens one path, to be read once.
-func (a *app) source(ctx context.Context, path string) (capture.Source, error) {
-	o := a.reading.options(a.follow, a.stdin)
+// openSource opens one path, to be read once.
+func (a *app) openSource(ctx context.Context, path string) (capture.Source, error) {
+	o := a.reading.openOptions(a.follow, a.stdin)
 	o.ReadOnce = !a.reading.places
 	return a.openOne(ctx, path, o)
 }
 
-// inPieces opens one path as source does, for who looks at no record for itself.
-func (a *app) inPieces(ctx context.Context, path string) (capture.Source, error) {
-	o := a.reading.options(a.follow, a.stdin)
+// openInParts opens one path as source does, for who looks at no record for itself.
+func (a *app) openInParts(ctx context.Context, path string) (capture.Source, error) {
+	o := a.reading.openOptions(a.follow, a.stdin)
 	o.ReadOnce, o.AllowChunks = !a.reading.places, !a.reading.places
 	return a.openOne(ctx, path, o)
 }
 
-// looks is what bytes that a format found look like.
-func looks(payload []byte) capture.PayloadGuess {
+// looksLike is what bytes that a format found look like.
+func looksLike(payload []byte) capture.PayloadGuess {
 	switch providers.LooksLike(payload) {
 	case providers.LooksLikeChunk:
 		return capture.Chunk
@@ -56,7 +56,7 @@ func looks(payload []byte) capture.PayloadGuess {
 // What fails of one keeps nobody from the others. Recordings of one run are one source: those of a
 // directory, and those that are named, where a.joins is set.
 func (a *app) eachSource(ctx context.Context, paths []string, do func(src capture.Source, path string, in *providers.Inspector) error) error {
-	prepare, err := a.reading.prepare()
+	prepare, err := a.reading.inspectorSetup()
 	if err != nil {
 		return err
 	}
@@ -67,12 +67,12 @@ func (a *app) eachSource(ctx context.Context, paths []string, do func(src captur
 		}
 	}
 	for _, path := range paths {
-		files, left, err := find(path)
+		files, left, err := findCaptures(path)
 		for _, text := range left {
-			a.notef("%s", text)
+			a.printNote("%s", text)
 		}
 		if err != nil {
-			a.fail(err)
+			a.failWith(err)
 		}
 		if capture.IsRun(files) {
 			a.doRun(ctx, path, files, prepare, do)
@@ -81,13 +81,13 @@ func (a *app) eachSource(ctx context.Context, paths []string, do func(src captur
 		for _, a.found = range files {
 			in := new(providers.Inspector)
 			prepare(in)
-			src, err := a.inPieces(ctx, a.found.Path)
+			src, err := a.openInParts(ctx, a.found.Path)
 			if err == nil {
-				err = do(a.judged(capture.ReadAhead(src)), a.found.Path, in)
+				err = do(a.failOnDamage(capture.ReadAhead(src)), a.found.Path, in)
 			}
 			a.failIf(err)
 		}
-		a.tellStrangers(path, len(files))
+		a.reportUnrecognised(path, len(files))
 		a.found = capture.FoundFile{}
 	}
 	return nil
@@ -95,12 +95,12 @@ func (a *app) eachSource(ctx context.Context, paths []string, do func(src captur
 
 // doRun does with the recordings of one run what is done with one.
 func (a *app) doRun(ctx context.Context, path string, files []capture.FoundFile, prepare func(*providers.Inspector), do func(capture.Source, string, *providers.Inspector) error) {
-	in, o := new(providers.Inspector), a.reading.options(false, a.stdin)
+	in, o := new(providers.Inspector), a.reading.openOptions(false, a.stdin)
 	prepare(in)
 	a.isRun, o.ReadOnce = true, true
-	src, err := capture.OpenAll(ctx, each(files, func(f capture.FoundFile) string { return f.Path }), o)
+	src, err := capture.OpenAll(ctx, mapSlice(files, func(f capture.FoundFile) string { return f.Path }), o)
 	if err == nil {
-		err = do(a.judged(capture.ReadAhead(src)), path, in)
+		err = do(a.failOnDamage(capture.ReadAhead(src)), path, in)
 	}
 	a.failIf(err)
 	a.isRun = false
@@ -108,36 +108,36 @@ func (a *app) doRun(ctx context.Context, path string, files []capture.FoundFile,
 
 func (a *app) failIf(err error) {
 	if err != nil {
-		a.fail(err)
+		a.failWith(err)
 	}
 }
 
-// among reports whether the file that is read was not named by the user, but is one of many.
-func (a *app) among() bool { return a.found.In != "" }
+// isOneOfMany reports whether the file that is read was not named by the user, but is one of many.
+func (a *app) isOneOfMany() bool { return a.found.In != "" }
 
-// tellStrangers says in one line which of the files of a directory or pattern are not recognised.
+// reportUnrecognised says in one line which of the files of a directory or pattern are not recognised.
 // Where none is, the run fails.
-func (a *app) tellStrangers(path string, files int) {
-	list := a.strangers
-	if a.strangers = nil; len(list) == 0 {
+func (a *app) reportUnrecognised(path string, files int) {
+	list := a.unrecognised
+	if a.unrecognised = nil; len(list) == 0 {
 		return
 	}
-	shown := list[:min(len(list), mostStrangers)]
+	shown := list[:min(len(list), maxUnrecognised)]
 	names := strings.Join(shown, ", ")
 	if n := len(list) - len(shown); n > 0 {
 		names += fmt.Sprintf(" and %d more", n)
 	}
-	a.notef("%s: %d of %s not recognised: %s", path, len(list), count.Of(files, "file"), names)
+	a.printNote("%s: %d of %s not recognised: %s", path, len(list), count.Of(files, "file"), names)
 	if len(list) == files {
 		a.code = max(a.code, 1)
 	}
 }
 
-// mostStrangers is how many files that are not recognised are named.
-const mostStrangers = 5
+// maxUnrecognised is how many files that are not recognised are named.
+const maxUnrecognised = 5
 
-// changed is a source whose records pass through change.
-func changed(src capture.Source, change func(*capture.Record)) capture.Source {
+// mapSource is a source whose records pass through change.
+func mapSource(src capture.Source, change func(*capture.Record)) capture.Source {
 	return func(yield func(capture.Record, error) bool) {
 		for r, err := range src {
 			change(&r)
@@ -148,8 +148,8 @@ func changed(src capture.Source, change func(*capture.Record)) capture.Source {
 	}
 }
 
-// pour gives what a source brings to put, as long as that wants more, and tells end how it ended.
-func pour(src capture.Source, put func(capture.Record) bool, end func(error)) {
+// copySource gives what a source brings to put, as long as that wants more, and tells end how it ended.
+func copySource(src capture.Source, put func(capture.Record) bool, end func(error)) {
 	for r, err := range src {
 		if err != nil {
 			end(err)
@@ -162,9 +162,9 @@ func pour(src capture.Source, put func(capture.Record) bool, end func(error)) {
 	end(nil)
 }
 
-// paths is what to open: the arguments, or standard input when it is piped and there are none.
-func (a *app) paths(args []string) []string {
-	if len(args) == 0 && piped(a.stdin) {
+// inputPaths is what to open: the arguments, or standard input when it is piped and there are none.
+func (a *app) inputPaths(args []string) []string {
+	if len(args) == 0 && isPiped(a.stdin) {
 		return []string{"-"}
 	}
 	return args
@@ -172,35 +172,35 @@ func (a *app) paths(args []string) []string {
 
 // somePaths is paths of a command that needs some; what is its word for them.
 func (a *app) somePaths(cmd *cobra.Command, args []string, what string) ([]string, error) {
-	paths := a.paths(args)
+	paths := a.inputPaths(args)
 	if len(paths) == 0 {
-		return nil, usagef("%s: no %s and nothing on standard input\n%s %[2]s…, or - for standard input", cmd.Name(), what, cmd.CommandPath())
+		return nil, usageErrorf("%s: no %s and nothing on standard input\n%s %[2]s…, or - for standard input", cmd.Name(), what, cmd.CommandPath())
 	}
 	return paths, nil
 }
 
-// piped reports whether something was connected to standard input: a pipe or a file, not a terminal
+// isPiped reports whether something was connected to standard input: a pipe or a file, not a terminal
 // and not nothing.
-func piped(f *os.File) bool {
+func isPiped(f *os.File) bool {
 	info, err := f.Stat()
 	return err == nil && info.Mode()&os.ModeCharDevice == 0
 }
 
-// title is what is looked at, in a word or two.
-func title(paths []string) string {
+// sourceTitle is what is looked at, in a word or two.
+func sourceTitle(paths []string) string {
 	switch {
 	case len(paths) == 1 && paths[0] == "-":
 		return "stdin"
 	case len(paths) == 1 && fleet.IsAddress(paths[0]):
 		return "hub " + safeAddress(paths[0])
 	case len(paths) == 1:
-		return filepath.Base(absolute(paths[0]))
+		return filepath.Base(absolutePath(paths[0]))
 	}
 	return fmt.Sprintf("%s and %d more", filepath.Base(paths[0]), len(paths)-1)
 }
 
-// absolute is a path that ends with a name, if there is one.
-func absolute(path string) string {
+// absolutePath is a path that ends with a name, if there is one.
+func absolutePath(path string) string {
 	if full, err := filepath.Abs(path); err == nil {
 		return full
 	}

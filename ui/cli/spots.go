@@ -12,28 +12,28 @@ import (
 	"toolscope/ui/report"
 )
 
-// spots knows where in its file a source's responses stand, as far as that can be told: of bodies
+// locator knows where in its file a source's responses stand, as far as that can be told: of bodies
 // that are the file, and of records that stand in a line each.
-type spots struct {
+type locator struct {
 	path    string
-	of      map[int]*trail
+	of      map[int]*byteMap
 	several bool   // files: of none it is told
 	damaged string // what is said of where it is damaged first
 }
 
-// A trail is where the bytes of one response stand.
-type trail struct {
-	size  int64  // bytes so far
-	body  bool   // they are the file
-	lost  bool   // it cannot be told of some
-	marks []mark // of records in lines of their own
+// A byteMap is where the bytes of one response stand.
+type byteMap struct {
+	size  int64        // bytes so far
+	body  bool         // they are the file
+	lost  bool         // it cannot be told of some
+	marks []recordMark // of records in lines of their own
 }
 
-// A mark is a record: where its bytes end among those of the response, and where it stands.
-type mark struct{ to, start, end int64 }
+// A recordMark is a record: where its bytes end among those of the response, and where it stands.
+type recordMark struct{ to, start, end int64 }
 
-// see takes a record of the source.
-func (p *spots) see(r *capture.Record) {
+// addRecord takes a record of the source.
+func (p *locator) addRecord(r *capture.Record) {
 	if r.Damaged {
 		p.damaged = cmp.Or(p.damaged, r.Note, "some of it cannot be read")
 	}
@@ -42,7 +42,7 @@ func (p *spots) see(r *capture.Record) {
 	}
 	t := p.of[r.Exchange]
 	if t == nil {
-		t = &trail{body: true}
+		t = &byteMap{body: true}
 		p.of[r.Exchange] = t
 	}
 	t.size += int64(len(r.Data))
@@ -52,25 +52,25 @@ func (p *spots) see(r *capture.Record) {
 		t.lost = true
 	case from.Lines != nil:
 		t.body = false
-		t.marks = append(t.marks, mark{t.size, from.Line[0], from.Line[1]})
+		t.marks = append(t.marks, recordMark{t.size, from.Line[0], from.Line[1]})
 	case from.Start == 0 && from.End == t.size && t.body: // so far the file is nothing else
 	case from.Start > 0:
 		t.body = false
-		t.marks = append(t.marks, mark{t.size, from.Start, from.End})
+		t.marks = append(t.marks, recordMark{t.size, from.Start, from.End})
 	default:
 		t.lost = true
 	}
 }
 
-// forget lets go of what is known of an exchange that has ended.
-func (p *spots) forget(x *providers.Exchange) {
+// forgetExchange lets go of what is known of an exchange that has ended.
+func (p *locator) forgetExchange(x *providers.Exchange) {
 	if x != nil && x.Ended {
 		delete(p.of, x.Number)
 	}
 }
 
 // find is where the frame stands that an event is of.
-func (p *spots) find(in *providers.Inspector, event int) (at report.Location) {
+func (p *locator) find(in *providers.Inspector, event int) (at report.Location) {
 	e, kept := in.Timeline.Event(event)
 	turn := in.Session().Turn(e.Turn)
 	if !kept || turn == nil {
@@ -84,28 +84,28 @@ func (p *spots) find(in *providers.Inspector, event int) (at report.Location) {
 	if t.body {
 		return report.Location{Start: start, End: end}
 	}
-	first, ok := t.mark(start)
-	last, also := t.mark(end - 1)
+	first, ok := t.markAt(start)
+	last, also := t.markAt(end - 1)
 	if !ok || !also {
 		return at
 	}
 	return report.Location{Start: first.start, End: last.end}
 }
 
-// mark is the record that a byte of the response is of.
-func (t *trail) mark(off int64) (mark, bool) {
-	i, found := slices.BinarySearchFunc(t.marks, off, func(m mark, off int64) int { return cmp.Compare(m.to, off) })
+// markAt is the record that a byte of the response is of.
+func (t *byteMap) markAt(off int64) (recordMark, bool) {
+	i, found := slices.BinarySearchFunc(t.marks, off, func(m recordMark, off int64) int { return cmp.Compare(m.to, off) })
 	if found {
 		i++
 	}
 	if i >= len(t.marks) {
-		return mark{}, false
+		return recordMark{}, false
 	}
 	return t.marks[i], true
 }
 
-// resolve finds the lines of what was found. Where the file cannot be read again no place is known.
-func (p *spots) resolve(found []report.Finding) {
+// resolveLines finds the lines of what was found. Where the file cannot be read again no place is known.
+func (p *locator) resolveLines(found []report.Finding) {
 	var offsets []int64
 	for i := range found {
 		if at := found[i].Place; at.End > at.Start {

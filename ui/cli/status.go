@@ -10,8 +10,8 @@ import (
 	"toolscope/ui"
 )
 
-// words are what there is to know besides the records.
-func (l *live) words() (words []ui.StatusNote) {
+// statusNotes are what there is to know besides the records.
+func (l *liveInput) statusNotes() (words []ui.StatusNote) {
 	alarm := func(text string) { words = append(words, ui.StatusNote{Text: text, Alarm: true}) }
 	if l.redactor.KeepsSecrets() {
 		alarm("SECRETS KEPT")
@@ -49,9 +49,9 @@ func (l *live) words() (words []ui.StatusNote) {
 		alarm("NOT SHOWN " + sizeText(unseen.Lost))
 	}
 	if l.sent != nil {
-		words = append(words, l.sent.words()...)
+		words = append(words, l.sent.statusNotes()...)
 	}
-	words = append(words, l.traced.words()...)
+	words = append(words, l.traced.statusNotes()...)
 	if state := l.client.Load(); state != nil {
 		words = append(words, ui.StatusNote{Text: *state})
 	}
@@ -64,10 +64,10 @@ func (l *live) words() (words []ui.StatusNote) {
 // lookTime is how often the words are looked at while nothing arrives.
 const lookTime = time.Second / 4
 
-// ring has the screen show words that have changed without a record.
-func (l *live) ring(ctx context.Context) { ring(ctx, l.words, l.shown.Wake) }
+// wakeScreen has the screen show words that have changed without a record.
+func (l *liveInput) wakeScreen(ctx context.Context) { ringOnChange(ctx, l.statusNotes, l.shown.Wake) }
 
-func ring(ctx context.Context, wordsOf func() []ui.StatusNote, bell func()) {
+func ringOnChange(ctx context.Context, wordsOf func() []ui.StatusNote, bell func()) {
 	tick := time.NewTicker(lookTime)
 	defer tick.Stop()
 	var last []ui.StatusNote

@@ -58,10 +58,10 @@ func (a *app) endWithReader() (stop func()) {
 	out, wake := int32(a.output.Fd()), int32(r.Fd())
 	go func() {
 		defer close(gone)
-		if untilGone(out, wake) {
+		if waitPipeClosed(out, wake) {
 			if a.tracing != nil {
 				signal.Ignore(syscall.SIGPIPE) // the next write would end the program before that
-				a.tracing.end(a)
+				a.tracing.finishAndReport(a)
 			}
 			endAsBrokenPipe()
 		}
@@ -73,9 +73,9 @@ func (a *app) endWithReader() (stop func()) {
 	}
 }
 
-// untilGone waits for the other end of a pipe to be closed. It gives up when something comes of
+// waitPipeClosed waits for the other end of a pipe to be closed. It gives up when something comes of
 // wake.
-func untilGone(out, wake int32) bool {
+func waitPipeClosed(out, wake int32) bool {
 	// That a pipe is broken is told without asking for it.
 	fds := []unix.PollFd{{Fd: out}, {Fd: wake, Events: unix.POLLIN}}
 	for {

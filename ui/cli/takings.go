@@ -14,8 +14,8 @@ import (
 	"toolscope/ui/report"
 )
 
-// takings are what the screen can take the chosen turn or call as, besides what the panes show of it.
-func takings(source string, prices *price.Table) []modes.ExportForm {
+// screenForms are what the screen can take the chosen turn or call as, besides what the panes show of it.
+func screenForms(source string, prices *price.Table) []modes.ExportForm {
 	return []modes.ExportForm{
 		{Key: "c", What: display.Lit("request as curl, keys $ENV"), File: "request.sh", Make: curlOf},
 		{Key: "b", What: display.Lit("bug report with its contents, Markdown"), File: "report.md", Make: func(v *providers.View, r stream.Ref) ([]byte, error) {
@@ -31,11 +31,11 @@ func takings(source string, prices *price.Table) []modes.ExportForm {
 				return nil, errNoTurn
 			}
 			var b bytes.Buffer
-			p := &jsonPrinter{lines: lines{&b}, prices: prices}
+			p := &jsonPrinter{lineWriter: lineWriter{&b}, prices: prices}
 			if c != nil {
-				p.call(v, source, t, c)
+				p.writeCall(v, source, t, c)
 			} else {
-				p.turn(v, source, t)
+				p.addTurn(v, source, t)
 			}
 			return bytes.TrimRight(b.Bytes(), "\n"), nil
 		}},

@@ -9,10 +9,10 @@ import (
 	"toolscope/stream"
 )
 
-// tally counts turns in place of printing them.
-type tally struct{ turns, calls, bad int }
+// turnCounter counts turns in place of printing them.
+type turnCounter struct{ turns, calls, bad int }
 
-func (n *tally) turn(_ *providers.View, _ string, t *stream.Turn) {
+func (n *turnCounter) addTurn(_ *providers.View, _ string, t *stream.Turn) {
 	if t.Model == "" && len(t.Calls) == 0 { // no model answered
 		return
 	}
@@ -27,41 +27,41 @@ func (n *tally) turn(_ *providers.View, _ string, t *stream.Turn) {
 	}
 }
 
-func (n *tally) sentBack([]returned) {}
-func (n *tally) flush() error        { return nil }
+func (n *turnCounter) sentBack([]sentBackCall) {}
+func (n *turnCounter) flush() error            { return nil }
 
-// later is what is written while a client owns the terminal: it is kept until that has ended.
-type later struct {
-	mu   sync.Mutex
-	held bytes.Buffer
-	to   io.Writer // where it goes; nil while it is kept
+// deferredOutput is what is written while a client owns the terminal: it is kept until that has ended.
+type deferredOutput struct {
+	mu     sync.Mutex
+	buffer bytes.Buffer
+	to     io.Writer // where it goes; nil while it is kept
 }
 
-func (l *later) Write(p []byte) (int, error) {
+func (l *deferredOutput) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.to != nil {
 		return l.to.Write(p)
 	}
-	return l.held.Write(p)
+	return l.buffer.Write(p)
 }
 
-// hold keeps back what the program notes and complains of until release is called.
-func (a *app) hold() (release func()) {
-	kept := new(later)
+// deferOutput keeps back what the program notes and complains of until release is called.
+func (a *app) deferOutput() (release func()) {
+	kept := new(deferredOutput)
 	a.later.Store(kept)
 	return func() {
 		kept.mu.Lock()
 		defer kept.mu.Unlock()
-		_, _ = a.stderr.to.Write(kept.held.Bytes())
+		_, _ = a.stderr.to.Write(kept.buffer.Bytes())
 		kept.to = a.stderr.to
 	}
 }
 
-// errs is where the program writes what it notes and complains of.
-func (a *app) errs() lines {
+// notesWriter is where the program writes what it notes and complains of.
+func (a *app) notesWriter() lineWriter {
 	if kept := a.later.Load(); kept != nil {
-		return lines{kept}
+		return lineWriter{kept}
 	}
 	return a.stderr
 }

@@ -19,19 +19,19 @@ import (
 func lookTheme(name string, dark bool, note func(string)) (themes.Theme, error) {
 	path, err := name, error(nil)
 	if !strings.ContainsAny(name, "/"+string(filepath.Separator)) && !strings.HasSuffix(name, ".toml") {
-		if path, err = configured(filepath.Join(themesFolder, strings.ToLower(name)+".toml")); err != nil || !isFile(path) {
+		if path, err = inConfigFolder(filepath.Join(themesFolder, strings.ToLower(name)+".toml")); err != nil || !isFile(path) {
 			return namedTheme(name, dark)
 		}
 	}
 	data, err := readFile(path)
 	if err != nil {
-		return themes.Theme{}, usagef("theme %s: %w\n'toolscope config theme' prints one to begin with", path, capture.WithoutPath(err))
+		return themes.Theme{}, usageErrorf("theme %s: %w\n'toolscope config theme' prints one to begin with", path, capture.WithoutPath(err))
 	}
 	t, problems := themes.Parse(strings.TrimSuffix(filepath.Base(path), ".toml"), data)
 	for _, p := range problems {
 		text := fmt.Sprintf("%s:%d:%d: %s", path, p.Line, p.Column, p.Text)
 		if p.Grave {
-			return t, usagef("%s", text)
+			return t, usageErrorf("%s", text)
 		}
 		note(text)
 	}
@@ -59,7 +59,7 @@ func namedTheme(name string, dark bool) (themes.Theme, error) {
 
 // userThemes are the names of the user's own themes.
 func userThemes() (names []string) {
-	folder, err := configured(themesFolder)
+	folder, err := inConfigFolder(themesFolder)
 	if err != nil {
 		return nil
 	}
@@ -109,9 +109,9 @@ background bg:#rrggbb, or some of them. base = "NAME" stands for all that is
 left out, and code = "NAME" for the style of code.`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return usagef("config theme: one NAME or FILE, got %d", len(args))
+				return usageErrorf("config theme: one NAME or FILE, got %d", len(args))
 			}
-			t, err := lookTheme(strings.Join(args, ""), true, func(text string) { a.notef("%s", text) })
+			t, err := lookTheme(strings.Join(args, ""), true, func(text string) { a.printNote("%s", text) })
 			if err != nil {
 				return err
 			}
@@ -122,8 +122,8 @@ left out, and code = "NAME" for the style of code.`,
 }
 
 func (a *app) writeTheme(t themes.Theme) {
-	a.stdout.linef("# theme %s, with its contrasts: on its background, or on that of dark or light terminals", t.Name)
-	a.stdout.linef("dark = %t", t.Dark)
+	a.stdout.printLine("# theme %s, with its contrasts: on its background, or on that of dark or light terminals", t.Name)
+	a.stdout.printLine("dark = %t", t.Dark)
 	for _, r := range t.Roles() {
 		line := fmt.Sprintf("%s = %s", r.Name, tomlText(r.Style))
 		switch {
@@ -135,6 +135,6 @@ func (a *app) writeTheme(t themes.Theme) {
 		default:
 			line = fmt.Sprintf("%-40s # %.1f", line, r.Contrast)
 		}
-		a.stdout.linef("%s", line)
+		a.stdout.printLine("%s", line)
 	}
 }

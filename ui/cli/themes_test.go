@@ -29,7 +29,7 @@ func TestOwnThemes(t *testing.T) {
 	for _, name := range []string{"dracula", "Dracula", path} {
 		var notes []string
 		l, o := &lookFlags{theme: name}, ui.Options{}
-		l.apply(&o, func(text string) { notes = append(notes, text) })
+		l.applyTo(&o, func(text string) { notes = append(notes, text) })
 		if o.Theme.Live.FG != "#123456" || o.Theme.Name != "dracula" || len(o.Themes) != 1 || len(notes) != 1 || !strings.HasPrefix(notes[0], path+":2:1: lve: ") {
 			t.Errorf("%s: %+v %v", name, o.Theme, notes)
 		}
@@ -38,7 +38,7 @@ func TestOwnThemes(t *testing.T) {
 		t.Fatal(err)
 	}
 	l, o := &lookFlags{theme: "auto"}, ui.Options{}
-	if l.apply(&o, func(string) {}); o.Theme.Live.FG != "#123456" {
+	if l.applyTo(&o, func(string) {}); o.Theme.Live.FG != "#123456" {
 		t.Errorf("saved: %+v", o.Theme)
 	}
 	bad := write("bad.toml", "live = 'blue'\n")

@@ -12,15 +12,15 @@ import (
 	"toolscope/ui/panes"
 )
 
-// totals are what the turns that are printed come to. What a provider threw away is among the
+// summaryTotals are what the turns that are printed come to. What a provider threw away is among the
 // calls, by its state.
-type totals struct {
+type summaryTotals struct {
 	turns, calls, beside int // beside are requests that no model answers
 	states               [stream.NumStatus]int
 	cost                 price.Sum
 }
 
-func (n *totals) add(x *providers.Exchange, t *stream.Turn, prices *price.Table) {
+func (n *summaryTotals) add(x *providers.Exchange, t *stream.Turn, prices *price.Table) {
 	if x != nil && panes.IsPlain(t) {
 		n.beside++
 		return
@@ -34,7 +34,7 @@ func (n *totals) add(x *providers.Exchange, t *stream.Turn, prices *price.Table)
 }
 
 // String is the totals in a line: "2 turns, 3 calls: 2 complete, 1 cut short; ~$0.0123".
-func (n *totals) String() string {
+func (n *summaryTotals) String() string {
 	var states []string
 	for s, count := range n.states {
 		if count > 0 {
@@ -46,24 +46,24 @@ func (n *totals) String() string {
 		text += ": " + strings.Join(states, ", ")
 	}
 	if n.turns > 0 {
-		text += "; " + n.price()
+		text += "; " + n.costText()
 	}
-	return text + when(n.beside > 0, "; "+count.Of(n.beside, "request")+" that no model answered")
+	return text + textIf(n.beside > 0, "; "+count.Of(n.beside, "request")+" that no model answered")
 }
 
-// price is what the turns have cost, as far as anybody knows.
-func (n *totals) price() string {
+// costText is what the turns have cost, as far as anybody knows.
+func (n *summaryTotals) costText() string {
 	if n.cost.Unknown == n.turns {
 		return "cost unknown"
 	}
 	known := n.cost
 	known.Unknown = 0
-	return known.String() + when(n.cost.Unknown > 0, fmt.Sprintf(" without %s of unknown cost", count.Of(n.cost.Unknown, "turn")))
+	return known.String() + textIf(n.cost.Unknown > 0, fmt.Sprintf(" without %s of unknown cost", count.Of(n.cost.Unknown, "turn")))
 }
 
-// object writes the totals for a script.
-func (n *totals) object() *object {
-	var o, states object
+// asObject writes the totals for a script.
+func (n *summaryTotals) asObject() *jsonObject {
+	var o, states jsonObject
 	o.text("type", "summary")
 	o.int("turns", n.turns)
 	o.int("calls", n.calls)
@@ -75,7 +75,7 @@ func (n *totals) object() *object {
 	o.raw("states", states.end())
 	if n.cost.Unknown < n.turns {
 		o.raw("cost_usd", strconv.AppendFloat(nil, n.cost.USD, 'f', -1, 64))
-		o.yes("cost_approximate", n.cost.Approximate)
+		o.flagIf("cost_approximate", n.cost.Approximate)
 	}
 	o.int("cost_unknown", n.cost.Unknown)
 	o.int("beside", n.beside)
@@ -84,23 +84,23 @@ func (n *totals) object() *object {
 
 // summary prints only what it all comes to.
 type summary struct {
-	lines
-	totals
+	lineWriter
+	summaryTotals
 	prices *price.Table
 	script bool // as an object
 }
 
-func (p *summary) turn(v *providers.View, _ string, t *stream.Turn) {
+func (p *summary) addTurn(v *providers.View, _ string, t *stream.Turn) {
 	p.add(v.Exchange(t.Exchange), t, p.prices)
 }
-func (p *summary) sentBack([]returned) {}
+func (p *summary) sentBack([]sentBackCall) {}
 
 func (p *summary) total() {
 	if p.script {
-		p.lines.object(p.totals.object())
+		p.lineWriter.writeObject(p.summaryTotals.asObject())
 		return
 	}
-	p.linef("%s", &p.totals)
+	p.printLine("%s", &p.summaryTotals)
 }
 
 // endPrint writes what it comes to, where the printer tells that. That it cannot be written, standard

@@ -35,50 +35,50 @@ func (a *app) traceFlags(cmd *cobra.Command, f *traceFlags, table string) {
 	to.StringVar(&f.to, "otlp", "", "tell the collector at `URL`, as http://collector:4318, of each turn and its calls as spans")
 	to.BoolVar(&f.content, "otlp-content", false, "with --otlp: what models and tools said goes along, without secrets")
 	to.StringVar(&f.key, "otlp-key", "", "with --otlp: the key of the hashes of arguments, in the file `@FILE`; otherwise one that nobody knows")
-	settle(to, table, "otlp", "otlp-content")
-	settleSecret(to, "", "otlp-key")
+	markSettings(to, table, "otlp", "otlp-content")
+	markSecretSetting(to, "", "otlp-key")
 }
 
-// tracing is what tells a collector of turns. A nil one tells nobody.
-type tracing struct {
+// traceSender is what tells a collector of turns. A nil one tells nobody.
+type traceSender struct {
 	report.Tracer
 	*otlp.Sender
 	machine  stream.Machine // that turns are of, where their exchanges do not say
 	to       string
 	redactor *redact.Redactor                 // of contents
-	in       *inbox                           // of what comes from the network; nil where somebody else reads
+	in       *screenInbox                     // of what comes from the network; nil where somebody else reads
 	boxes    []*mailbox.Queue[capture.Record] // what they had no room for is in no span
 	done     chan struct{}
 	patient  bool            // what is read can wait for the collector
 	until    <-chan struct{} // that is closed; nil for as long as it takes
-	told     atomic.Bool     // what the collector does not have
+	reported atomic.Bool     // what the collector does not have
 	holds    atomic.Bool     // of what follow read a turn that has ended waits to be told
 }
 
-// traces begins to tell a collector, nil where nobody asks for that. say is told when that fails; it
+// startTracing begins to tell a collector, nil where nobody asks for that. say is told when that fails; it
 // may be nil.
-func (a *app) traces(f *traceFlags, of stream.Machine, say func(string)) (*tracing, error) {
+func (a *app) startTracing(f *traceFlags, of stream.Machine, say func(string)) (*traceSender, error) {
 	if f == nil || f.to == "" {
 		if f != nil && (f.content || f.key != "") {
-			return nil, usagef("--otlp-content and --otlp-key are for --otlp URL")
+			return nil, usageErrorf("--otlp-content and --otlp-key are for --otlp URL")
 		}
 		return nil, nil
 	}
-	t := &tracing{machine: of, to: safeAddress(f.to), redactor: newRedactor(), done: make(chan struct{})}
+	t := &traceSender{machine: of, to: safeAddress(f.to), redactor: newRedactor(), done: make(chan struct{})}
 	t.Content, t.Clean, t.Now = f.content, t.redactor.Text, time.Now
 	var err error
 	if t.Key, err = a.traceKey(f.key); err != nil {
 		return nil, err
 	}
-	t.Sender, err = otlp.New(otlp.Options{Endpoint: f.to, Getenv: os.Getenv, Version: version(), Report: say})
+	t.Sender, err = otlp.New(otlp.Options{Endpoint: f.to, Getenv: os.Getenv, Version: versionText(), Report: say})
 	if err != nil {
-		return nil, usagef("--otlp: %w", err)
+		return nil, usageErrorf("--otlp: %w", err)
 	}
 	return t, nil
 }
 
-// leastKey is how many bytes a key has at least.
-const leastKey = 16
+// minKeyBytes is how many bytes a key has at least.
+const minKeyBytes = 16
 
 // traceKey is the key of the hashes of arguments: the bytes of a file, or of a variable, or one that
 // nobody knows.
@@ -90,22 +90,22 @@ func (a *app) traceKey(text string) (key []byte, err error) {
 	}
 	key = []byte(text)
 	if path, isFile := strings.CutPrefix(text, "@"); isFile {
-		if key, err = os.ReadFile(atHome(path)); err != nil {
+		if key, err = os.ReadFile(expandHome(path)); err != nil {
 			return nil, fmt.Errorf("--otlp-key: %w", err)
 		}
 	} else if _, elsewhere := a.origin["otlp-key"]; !elsewhere {
-		return nil, usagef("--otlp-key: the command line is no place for it: all programs can read that\nwanted is @FILE, or the variable TOOLSCOPE_OTLP_KEY")
+		return nil, usageErrorf("--otlp-key: the command line is no place for it: all programs can read that\nwanted is @FILE, or the variable TOOLSCOPE_OTLP_KEY")
 	}
-	if key = bytes.TrimSpace(key); len(key) < leastKey {
-		return nil, usagef("--otlp-key: the key is too short: what is hashed could be guessed\nwanted are at least %s", count.Of(leastKey, "byte"))
+	if key = bytes.TrimSpace(key); len(key) < minKeyBytes {
+		return nil, usageErrorf("--otlp-key: the key is too short: what is hashed could be guessed\nwanted are at least %s", count.Of(minKeyBytes, "byte"))
 	}
 	return key, nil
 }
 
-// sayTraces says that the collector does not take what it is told, less and less often where that goes to
+// traceNotices says that the collector does not take what it is told, less and less often where that goes to
 // and fro. The screen has that among its own words, and is not written over.
-func (a *app) sayTraces(to string) func(string) {
-	often := pace.Backoff{First: pauseFirst, Max: pauseMost}
+func (a *app) traceNotices(to string) func(string) {
+	often := pace.Backoff{First: firstPause, Max: maxPause}
 	return func(why string) {
 		if !often.Allow(time.Now()) {
 			return
@@ -115,7 +115,7 @@ func (a *app) sayTraces(to string) func(string) {
 			a.journal.Note(time.Now(), text)
 			return
 		}
-		a.notef("%s", text)
+		a.printNote("%s", text)
 	}
 }
 
@@ -137,8 +137,8 @@ func thisMachine(f *publishFlags) (m stream.Machine) {
 	return m
 }
 
-// traced is a turn with what its trace needs.
-func traced(v *providers.View, t *stream.Turn, file string) *report.TracedTurn {
+// tracedTurn is a turn with what its trace needs.
+func tracedTurn(v *providers.View, t *stream.Turn, file string) *report.TracedTurn {
 	of := &report.TracedTurn{Turn: t, File: file, RequestAt: stream.NoTime, LastBytesAt: stream.NoTime}
 	of.Clock = func(at time.Duration) time.Time {
 		clock, _ := v.WallClock(t.Exchange, at) // zero where nobody knows
@@ -173,16 +173,16 @@ func hasSpan(x *providers.Exchange, of *stream.Turn) bool {
 	if x != nil && (x.Refused() != "" || x.AsksNothing() && (x.Head.Status == 0 || x.Head.Status >= 400)) {
 		return false
 	}
-	return recognised(x, of) && !panes.IsPlain(of)
+	return isRecognised(x, of) && !panes.IsPlain(of)
 }
 
-// turn tells of a turn that has ended, or of which nothing more comes.
-func (t *tracing) turn(v *providers.View, file string, of *stream.Turn) {
+// addTurn tells of a turn that has ended, or of which nothing more comes.
+func (t *traceSender) addTurn(v *providers.View, file string, of *stream.Turn) {
 	x := v.Exchange(of.Exchange)
 	if t == nil || !hasSpan(x, of) {
 		return
 	}
-	about := traced(v, of, file)
+	about := tracedTurn(v, of, file)
 	if about.Machine == (stream.Machine{}) {
 		about.Machine = t.machine
 	}
@@ -196,35 +196,35 @@ func (t *tracing) turn(v *providers.View, file string, of *stream.Turn) {
 	t.Put(t.Spans(about))
 }
 
-func (t *tracing) sentBack([]returned) {}
-func (t *tracing) flush() error        { return nil }
+func (t *traceSender) sentBack([]sentBackCall) {}
+func (t *traceSender) flush() error            { return nil }
 
-// watch tells of the turns of what comes from the network. What it was too slow for is missing in
+// watchNetwork tells of the turns of what comes from the network. What it was too slow for is missing in
 // them, and they say so.
-func (t *tracing) watch() {
+func (t *traceSender) watchNetwork() {
 	t.in = liveInbox()
 	t.boxes = append(t.boxes, t.in.Queue)
 	go func() {
 		defer close(t.done)
 		in := new(providers.Inspector)
-		q := newQueue(in, "", t)
+		q := newTurnPrinter(in, "", t)
 		for r := range t.in.All {
 			in.Write(coreRecord(r))
-			_ = q.print(false)
+			_ = q.printEnded(false)
 			in.MakeRoom()
 		}
 		in.Close()
-		_ = q.print(true)
+		_ = q.printEnded(true)
 	}()
 }
 
-// follow tells of the turns of a source until the context ends.
-func (t *tracing) follow(src capture.Source) {
+// followSource tells of the turns of a source until the context ends.
+func (t *traceSender) followSource(src capture.Source) {
 	defer close(t.done)
 	in := new(providers.Inspector)
-	q := newQueue(in, "", t)
-	_ = inspect(src, in, func() bool {
-		err := q.print(false)
+	q := newTurnPrinter(in, "", t)
+	_ = inspectSource(src, in, func() bool {
+		err := q.printEnded(false)
 		t.holds.Store(len(q.ended) > 0)
 		return err == nil
 	})

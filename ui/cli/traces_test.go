@@ -203,13 +203,13 @@ func TestTraceGivenUp(t *testing.T) {
 // TestTraceLosses: a span that the collector does not have, and bytes that no span tells of, have exit
 // code 3, also after a signal.
 func TestTraceLosses(t *testing.T) {
-	for name, lose := range map[string]func(*tracing){
-		"1 span refused": func(l *tracing) { l.Put([]report.Span{{Name: "x"}}) },
-		"no span tells of": func(l *tracing) {
-			l.in = newInbox(record.QueueRules(1000, notShown))
+	for name, lose := range map[string]func(*traceSender){
+		"1 span refused": func(l *traceSender) { l.Put([]report.Span{{Name: "x"}}) },
+		"no span tells of": func(l *traceSender) {
+			l.in = newScreenInbox(record.QueueRules(1000, notShown))
 			l.boxes = append(l.boxes, l.in.Queue)
 			l.in.Put(capture.Record{Data: make([]byte, 10_000)})
-			if words := l.words(); len(words) == 0 || !words[0].Alarm || words[0].Text != "NOT TRACED 10 kB" {
+			if words := l.statusNotes(); len(words) == 0 || !words[0].Alarm || words[0].Text != "NOT TRACED 10 kB" {
 				t.Errorf("%+v", words)
 			}
 			close(l.done)
@@ -217,14 +217,14 @@ func TestTraceLosses(t *testing.T) {
 	} {
 		a, so := appOf(t)
 		url, _ := collects(t, always(400))
-		l, err := a.traces(&traceFlags{to: url}, stream.Machine{}, nil)
+		l, err := a.startTracing(&traceFlags{to: url}, stream.Machine{}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		lose(l)
 		a.endedBy(syscall.SIGTERM)
-		l.end(a)
-		l.end(a) // says it once
+		l.finishAndReport(a)
+		l.finishAndReport(a) // says it once
 		if out := so(); out.code != exitGaps || strings.Count(out.stderr, name) != 1 {
 			t.Errorf("%s: %+v", name, out)
 		}
@@ -236,14 +236,14 @@ func TestTraceTroubleOnScreen(t *testing.T) {
 	a, so := appOf(t)
 	var noted []string
 	a.journal.ForwardTo(func(_ time.Time, text string) { noted = append(noted, text) })
-	say := a.sayTraces("http://c")
+	say := a.traceNotices("http://c")
 	a.drawing.Store(true)
 	say("gone")
 	if out := so(); out.stderr != "" || len(noted) != 1 || !strings.Contains(noted[0], "gone") {
 		t.Errorf("%+v, noted %q", out, noted)
 	}
 	a.drawing.Store(false)
-	a.sayTraces("http://c")("gone again")
+	a.traceNotices("http://c")("gone again")
 	if out := so(); !strings.Contains(out.stderr, "gone again") {
 		t.Errorf("%+v", out)
 	}
@@ -252,7 +252,7 @@ func TestTraceTroubleOnScreen(t *testing.T) {
 // TestTraceTroubleAllDay: of a collector that takes something and nothing in turn something is said ever more
 // seldom, and at once again when it was well for long.
 func TestTraceTroubleAllDay(t *testing.T) {
-	s := pace.Backoff{First: pauseFirst, Max: pauseMost}
+	s := pace.Backoff{First: firstPause, Max: maxPause}
 	at, told := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC), 0
 	for range 24 * 60 * 60 {
 		at = at.Add(time.Second)
@@ -267,7 +267,7 @@ func TestTraceTroubleAllDay(t *testing.T) {
 		t.Error("it is said late after an hour of quiet")
 	}
 	a, so := appOf(t)
-	say := a.sayTraces("http://c")
+	say := a.traceNotices("http://c")
 	for range 100 {
 		say("busy")
 	}
@@ -283,18 +283,18 @@ func TestHold(t *testing.T) {
 	for i := range 8 {
 		all.Go(func() {
 			for n := range 100 {
-				a.notef("%d-%d", i, n)
+				a.printNote("%d-%d", i, n)
 			}
 		})
 	}
-	release := a.hold()
-	a.notef("held")
+	release := a.deferOutput()
+	a.printNote("held")
 	if text, err := os.ReadFile(a.stderr.to.(*os.File).Name()); err != nil || strings.Contains(string(text), "held") {
 		t.Errorf("said while the client owned the terminal: %s, %v", text, err)
 	}
 	release()
 	all.Wait()
-	a.notef("behind")
+	a.printNote("behind")
 	lines := strings.Split(strings.TrimSpace(so().stderr), "\n")
 	if len(lines) != 802 || lines[801] != "toolscope: behind" {
 		t.Errorf("%d lines, the last %q", len(lines), lines[len(lines)-1])

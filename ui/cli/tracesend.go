@@ -11,22 +11,22 @@ import (
 	"toolscope/ui"
 )
 
-// tellTime is how long the collector may take for what is left when the program ends, and how long it may
+// finishTime is how long the collector may take for what is left when the program ends, and how long it may
 // take to make spans of what has come.
-const tellTime = 4 * time.Second
+const finishTime = 4 * time.Second
 
-// end has the collector be told of what is left, and says what it does not have.
-func (t *tracing) end(a *app) {
+// finishAndReport has the collector be told of what is left, and says what it does not have.
+func (t *traceSender) finishAndReport(a *app) {
 	if t == nil {
 		return
 	}
-	t.finish()
-	t.tell(a)
+	t.finishSending()
+	t.printMissing(a)
 }
 
-// finish has the collector be told of what is left. What is read can wait for it, as long as it takes
+// finishSending has the collector be told of what is left. What is read can wait for it, as long as it takes
 // something.
-func (t *tracing) finish() {
+func (t *traceSender) finishSending() {
 	if t == nil {
 		return
 	}
@@ -34,21 +34,21 @@ func (t *tracing) finish() {
 		t.in.Close(nil)
 		select {
 		case <-t.done:
-		case <-time.After(tellTime):
+		case <-time.After(finishTime):
 		}
 	}
 	if t.patient {
 		t.Finish()
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), tellTime)
+	ctx, cancel := context.WithTimeout(context.Background(), finishTime)
 	defer cancel()
 	t.Close(ctx)
 }
 
-// tell says once what the collector does not have.
-func (t *tracing) tell(a *app) {
-	if t == nil || !t.told.CompareAndSwap(false, true) {
+// printMissing says once what the collector does not have.
+func (t *traceSender) printMissing(a *app) {
+	if t == nil || !t.reported.CompareAndSwap(false, true) {
 		return
 	}
 	s := t.Sender.State()
@@ -66,23 +66,23 @@ func (t *tracing) tell(a *app) {
 		if s.Trouble != "" {
 			text += ": " + s.Trouble
 		}
-		a.notef("%s", text)
+		a.printNote("%s", text)
 		a.code = exitGaps
 	} else if s.Trouble != "" {
-		a.notef("--otlp %s: %s", t.to, s.Trouble)
+		a.printNote("--otlp %s: %s", t.to, s.Trouble)
 	}
-	if missed := t.missed(); missed != "" {
-		a.notef("--otlp: no span tells of %s: what makes them was too slow", missed)
+	if missed := t.missedText(); missed != "" {
+		a.printNote("--otlp: no span tells of %s: what makes them was too slow", missed)
 		a.code = exitGaps
 	}
 	if limit := t.redactor.Limit(); t.Content && limit != "" {
-		a.notef("--otlp-content: secrets may have been sent: %s", limit)
+		a.printNote("--otlp-content: secrets may have been sent: %s", limit)
 		a.code = exitGaps
 	}
 }
 
-// missed is what came and is in no span, "" where that is nothing.
-func (t *tracing) missed() string {
+// missedText is what came and is in no span, "" where that is nothing.
+func (t *traceSender) missedText() string {
 	var s mailbox.State
 	for _, box := range t.boxes {
 		of := box.State()
@@ -101,8 +101,8 @@ func (t *tracing) missed() string {
 	return ""
 }
 
-// words are how telling is going.
-func (t *tracing) words() (words []ui.StatusNote) {
+// statusNotes are how telling is going.
+func (t *traceSender) statusNotes() (words []ui.StatusNote) {
 	if t == nil {
 		return nil
 	}

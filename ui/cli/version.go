@@ -17,20 +17,20 @@ var built string
 // -ldflags "-X toolscope/ui/cli.reports=https://…/issues"
 var reports string
 
-// issues says where bugs are reported.
-func issues() string {
+// bugURL says where bugs are reported.
+func bugURL() string {
 	return cmp.Or(reports, "as an issue of the project that you have toolscope from")
 }
 
 func (a *app) versionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "version", Short: "Print the version", Args: noArgs,
-		Run: func(*cobra.Command, []string) { a.stdout.linef("toolscope %s", version()) },
+		Run: func(*cobra.Command, []string) { a.stdout.printLine("toolscope %s", versionText()) },
 	}
 }
 
-// release is the version without what it was built of and with.
-func release() string {
+// releaseVersion is the version without what it was built of and with.
+func releaseVersion() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return cmp.Or(built, "unknown")
@@ -38,18 +38,18 @@ func release() string {
 	return cmp.Or(built, strings.Trim(info.Main.Version, "()"))
 }
 
-// version is what the program was built of and with: "1.2.3 (3f2a91c, 2026-11-23, go1.26.8)".
-func version() string {
+// versionText is what the program was built of and with: "1.2.3 (3f2a91c, 2026-11-23, go1.26.8)".
+func versionText() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
-		return release()
+		return releaseVersion()
 	}
 	said := map[string]string{}
 	for _, s := range info.Settings {
 		said[s.Key] = s.Value
 	}
 	commit := said["vcs.revision"]
-	commit = commit[:min(len(commit), 12)] + when(said["vcs.modified"] == "true", " and changes")
+	commit = commit[:min(len(commit), 12)] + textIf(said["vcs.modified"] == "true", " and changes")
 	day, _, _ := strings.Cut(said["vcs.time"], "T")
-	return fmt.Sprintf("%s (%s)", release(), list(commit, day, info.GoVersion))
+	return fmt.Sprintf("%s (%s)", releaseVersion(), joinCommas(commit, day, info.GoVersion))
 }
