@@ -14,7 +14,7 @@ const (
 	noWait   = 0
 )
 
-// Kinds of lock.
+// Kinds of lockForWriting.
 const (
 	exclusive = windows.LOCKFILE_EXCLUSIVE_LOCK
 	shared    = 0
@@ -23,7 +23,7 @@ const (
 // mustClose says that a file can be deleted only when it is not open.
 const mustClose = true
 
-// tryLock takes a lock of a file, unless somebody else has one that excludes it. Nobody can read
+// tryLock takes a lockForWriting of a file, unless somebody else has one that excludes it. Nobody can read
 // what is locked, so that is one byte far behind everything a file can hold. The error is that of a
 // file system that has no locks.
 func tryLock(f *os.File, kind int) (held bool, err error) {
@@ -35,9 +35,9 @@ func tryLock(f *os.File, kind int) (held bool, err error) {
 	return false, err
 }
 
-// own leaves a file to its owner and the system alone, whatever its directory would have it
+// restrictToOwner leaves a file to its owner and the system alone, whatever its directory would have it
 // inherit. A file system that knows no owners is no reason not to record.
-func own(f *os.File) error {
+func restrictToOwner(f *os.File) error {
 	rights, err := windows.SecurityDescriptorFromString("D:P(A;;FA;;;OW)(A;;FA;;;SY)")
 	if err != nil {
 		return err
@@ -54,7 +54,7 @@ func own(f *os.File) error {
 	return err
 }
 
-// Whose a directory is and who may look into it does not show in its mode.
+// Whose a directory is and who may openOrphan into it does not show in its mode.
 
 func isForeign(fs.FileInfo) bool { return false }
 func isOpen(fs.FileInfo) bool    { return false }

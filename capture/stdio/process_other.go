@@ -7,16 +7,16 @@ import (
 	"os/signal"
 )
 
-// catch keeps ^C from ending us: the process gets it from the console, as we do.
-func catch() (signals chan os.Signal, stop func()) {
+// catchSignals keeps ^C from ending us: the process gets it from the console, as we do.
+func catchSignals() (signals chan os.Signal, stop func()) {
 	caught := make(chan os.Signal, 1)
 	signal.Notify(caught, os.Interrupt)
 	return make(chan os.Signal), func() { signal.Stop(caught) }
 }
 
-func terminate(p *os.Process) { _ = p.Kill() }
+func terminateProcess(p *os.Process) { _ = p.Kill() }
 
 func endingOf(s *os.ProcessState) Ending { return Ending{Code: s.ExitCode()} }
 
 // End is the code to end with.
-func (e Ending) End() (code int) { return e.Code }
+func (e Ending) ExitLike() (code int) { return e.Code }

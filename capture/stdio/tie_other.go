@@ -4,5 +4,5 @@ package stdio
 
 import "os/exec"
 
-// tie does nothing: the end of its input tells the process that we are gone.
-func tie(*exec.Cmd) {}
+// killWithParent does nothing: the end of its input tells the process that we are gone.
+func killWithParent(*exec.Cmd) {}

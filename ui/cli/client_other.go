@@ -9,22 +9,22 @@ import (
 	"os/signal"
 )
 
-// A child is a client that runs. What the console sends, as ^C does, it gets as we do; we wait for
+// A clientProcess is a client that runs. What the console sends, as ^C does, it gets as we do; we wait for
 // it to end.
-type child struct {
+type clientProcess struct {
 	cmd     *exec.Cmd
 	ignored chan os.Signal
 }
 
 // startClient starts it; in front it owns the terminal, if we do.
-func startClient(cmd *exec.Cmd, _ bool) (*child, error) {
-	c := &child{cmd, make(chan os.Signal, 1)}
+func startClient(cmd *exec.Cmd, _ bool) (*clientProcess, error) {
+	c := &clientProcess{cmd, make(chan os.Signal, 1)}
 	signal.Notify(c.ignored, os.Interrupt)
 	return c, cmd.Start()
 }
 
 // wait waits for the client to end and returns its exit code.
-func (c *child) wait() int {
+func (c *clientProcess) wait() int {
 	defer signal.Stop(c.ignored)
 	err := c.cmd.Wait()
 	var exit *exec.ExitError
@@ -38,4 +38,4 @@ func (c *child) wait() int {
 }
 
 // end ends the client, if it still runs.
-func (c *child) end() { _ = c.cmd.Process.Kill() }
+func (c *clientProcess) end() { _ = c.cmd.Process.Kill() }
