@@ -31,7 +31,7 @@ func (v *View) Carried(c *stream.Call, exchange int) (b CarriedCall, ok bool) {
 	for r := range x.eachRequest() {
 		b.Body, b.To, ok = r.body, r.to, true
 		past := replay.ReadPast(r.messages, r.to)
-		for _, o := range new(replay.Observer).Observe(past, []replay.Candidate{{Turn: t, Target: TargetOf(t.Dialect)}}) {
+		for _, o := range new(replay.Observer).Observe(past, []replay.Candidate{{Turn: t, Target: TargetOf(t.Protocol)}}) {
 			if o.Call == c && o.Part() != nil {
 				b.Part = o.Part()
 				b.locateArgs(r.messages)

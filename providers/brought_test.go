@@ -84,7 +84,7 @@ func TestWitnesses(t *testing.T) {
 	} {
 		in := broughtBack(`{"n":1`, test.sent, test.status, test.answer)
 		turn := in.Session().Turns[0]
-		from := TargetOf(turn.Dialect)
+		from := TargetOf(turn.Protocol)
 		src := replay.SourceOfCalls(turn, from, turn.Calls[0]).WithEvidence(in.View().Witnesses(turn.Calls[0]))
 		if p := src.Preview(from, &replay.Policies[0]); p.Acceptance != test.want || p.Refused != test.words {
 			t.Errorf("%s, %d: %s, %q; want %s, %q", test.sent, test.status, p.Acceptance, p.Refused, test.want, test.words)

@@ -22,7 +22,7 @@ func (in *Inspector) indexTurn(t *stream.Turn) {
 		asked, on = x.position, x.past.on
 	}
 	forgot := in.recall.addTurn(t, asked)
-	if d := historyTargetOf(t.Dialect); d != nil && d.HasPreviousID {
+	if d := historyTargetOf(t.Protocol); d != nil && d.HasPreviousID {
 		in.recall.addResponseID(t.Number, t.ID)
 		in.recall.addResponseID(t.Number, on.conversation)
 	}
@@ -107,7 +107,7 @@ func (in *Inspector) entryBefore(x *Exchange) *indexedTurn {
 func (in *Inspector) candidateOf(f *indexedTurn) (c replay.Candidate, ok bool) {
 	c = replay.Candidate{Turn: in.Session().Turn(f.turn), Position: f.position}
 	if c.Turn != nil {
-		c.Target = TargetOf(c.Turn.Dialect)
+		c.Target = TargetOf(c.Turn.Protocol)
 	}
 	if c.Turn == nil || c.Turn.Retention != stream.InMemory {
 		if c.Summary = f.summary; c.Summary != nil {

@@ -114,8 +114,8 @@ func TestOwnAnswer(t *testing.T) {
 		in.Write(stream.Record{Exchange: 1, End: true, Why: "refused", By: by})
 		in.Write(stream.Record{Exchange: 2, Data: []byte(halfCall + "event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n"), End: true})
 		turn := in.Session().Turns[0]
-		if turn.Phase() != stream.TurnAborted || !turn.Closed() || turn.Failure != "refused" || turn.Dialect != "anthropic" {
-			t.Errorf("by %q: %s, %q, %s", by, turn.Phase(), turn.Failure, turn.Dialect)
+		if turn.Phase() != stream.TurnAborted || !turn.Closed() || turn.Failure != "refused" || turn.Protocol != "anthropic" {
+			t.Errorf("by %q: %s, %q, %s", by, turn.Phase(), turn.Failure, turn.Protocol)
 		}
 		if got := blames(in); len(got) != 2 || got[1] != want || got[0] != "ARGS_CUT error provider" && got[0] != "FIN_CONTRADICTED error provider" {
 			t.Errorf("by %q: %v", by, got)
@@ -220,7 +220,7 @@ func TestAllMissed(t *testing.T) {
 		in.Write(stream.Record{Exchange: 1, Head: &stream.Head{Status: 200}, Lost: 5000})
 		in.Write(stream.Record{Exchange: 1, End: true, By: "provider"})
 		turns := in.Session().Turns
-		if len(turns) != 1 || !turns[0].Closed() || turns[0].Dialect != want || !slices.Equal(blames(in), []string{"RECORD_GAP warn toolscope"}) {
+		if len(turns) != 1 || !turns[0].Closed() || turns[0].Protocol != want || !slices.Equal(blames(in), []string{"RECORD_GAP warn toolscope"}) {
 			t.Errorf("%s: %s", url, dump(in))
 		}
 	}
@@ -257,10 +257,10 @@ func TestUnseenIsNotReplayed(t *testing.T) {
 	in.Write(stream.Record{Exchange: 1, Lost: 40, End: true})
 	turn := in.Session().Turns[0]
 	for i := range replay.Policies {
-		if !replay.Policies[i].Knows(TargetOf(turn.Dialect), TargetOf(turn.Dialect)) {
+		if !replay.Policies[i].Knows(TargetOf(turn.Protocol), TargetOf(turn.Protocol)) {
 			continue
 		}
-		p := replay.SourceOfCalls(turn, TargetOf(turn.Dialect), turn.Calls[1]).Preview(TargetOf(turn.Dialect), &replay.Policies[i])
+		p := replay.SourceOfCalls(turn, TargetOf(turn.Protocol), turn.Calls[1]).Preview(TargetOf(turn.Protocol), &replay.Policies[i])
 		if p.Outcome != replay.Unknown || p.Body != nil || p.Refused != "" || len(p.Losses) != 1 || p.Losses[0].Kind != replay.ArgsUnseen || len(p.Calls) != 1 || p.Calls[0].Args != nil {
 			t.Errorf("%s: %s, %q, %s", replay.Policies[i].Name, p.Outcome, p.Refused, p.Body)
 		}

@@ -190,7 +190,7 @@ func eventLines(in *Inspector) string {
 func turnLines(session *stream.Session) string {
 	var s strings.Builder
 	for _, t := range session.Turns {
-		fmt.Fprintln(&s, t.Number, word(t.Dialect), t.Phase(), word(t.Finish))
+		fmt.Fprintln(&s, t.Number, word(t.Protocol), t.Phase(), word(t.Finish))
 		findingLines(&s, t.Findings)
 	}
 	if len(session.Findings) > 0 {

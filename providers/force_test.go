@@ -91,7 +91,7 @@ func TestTurnOpenWithoutDetails(t *testing.T) {
 	in.Write(stream.Record{Exchange: 4, Data: data("{}"), End: true})
 	in.Close()
 	in.Reread(4, &dialect.Protocol{Name: "terse", New: func(o *dialect.Out) dialect.Decoder { return terse{o} }})
-	if turns := in.Session().Turns; len(turns) != 1 || turns[0].Exchange != 4 || turns[0].Dialect != "terse" {
+	if turns := in.Session().Turns; len(turns) != 1 || turns[0].Exchange != 4 || turns[0].Protocol != "terse" {
 		t.Errorf("%d turns: %s", len(turns), dump(in))
 	}
 }

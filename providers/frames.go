@@ -209,8 +209,8 @@ func (x *Exchange) lastTurn() int32 {
 
 // completeOpening is what the decoder says of a turn, completed with what only the exchange knows.
 func (x *Exchange) completeOpening(said stream.Opening) *stream.Opening {
-	said.Exchange, said.Dialect, said.Request = x.Number, x.Protocol.Name, x.nextRequest()
-	if said.Request == nil && said.Dialect == "claude-code" {
+	said.Exchange, said.Protocol, said.Request = x.Number, x.Protocol.Name, x.nextRequest()
+	if said.Request == nil && said.Protocol == "claude-code" {
 		said.Request = x.agentInLog(said.Parent)
 	}
 	if said.Model == "" {

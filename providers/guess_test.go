@@ -44,8 +44,8 @@ func TestStrangersHaveNoCalls(t *testing.T) {
 		in.Write(stream.Record{Exchange: 1, End: true, At: stream.NoTime})
 		in.Close()
 		for _, turn := range in.Session().Turns {
-			if turn.Dialect != "unknown" || len(turn.Calls) > 0 {
-				t.Errorf("%q is read as %s with %d calls", s.text, turn.Dialect, len(turn.Calls))
+			if turn.Protocol != "unknown" || len(turn.Calls) > 0 {
+				t.Errorf("%q is read as %s with %d calls", s.text, turn.Protocol, len(turn.Calls))
 			}
 		}
 	}

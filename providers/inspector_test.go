@@ -42,10 +42,10 @@ func TestExchanges(t *testing.T) {
 	if len(turns) != 2 {
 		t.Fatalf("%d turns", len(turns))
 	}
-	if chat := turns[0]; chat.Exchange != 3 || chat.Dialect != "openai-chat" || chat.Phase() != stream.TurnComplete || chat.OpenedAt != time.Second || chat.ClosedAt != 3*time.Second {
+	if chat := turns[0]; chat.Exchange != 3 || chat.Protocol != "openai-chat" || chat.Phase() != stream.TurnComplete || chat.OpenedAt != time.Second || chat.ClosedAt != 3*time.Second {
 		t.Errorf("turn of exchange 3: %+v", chat)
 	}
-	if cut := turns[1]; cut.Exchange != 7 || cut.Dialect != "anthropic" || cut.Phase() != stream.TurnAborted || cut.OpenedAt != 2*time.Second {
+	if cut := turns[1]; cut.Exchange != 7 || cut.Protocol != "anthropic" || cut.Phase() != stream.TurnAborted || cut.OpenedAt != 2*time.Second {
 		t.Errorf("turn of exchange 7: %+v", cut)
 	}
 }

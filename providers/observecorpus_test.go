@@ -58,7 +58,7 @@ func (r recorded) turnsOf(asked bool) (turns []replay.Candidate) {
 			continue
 		}
 		n := int32(i)
-		s.Apply(stream.Event{Kind: stream.TurnOpen, Turn: n, What: &stream.Opening{Dialect: r.to.Protocol}})
+		s.Apply(stream.Event{Kind: stream.TurnOpen, Turn: n, What: &stream.Opening{Protocol: r.to.Protocol}})
 		for slot, p := range m.Parts {
 			switch p.Kind {
 			case dialect.TextPart:

@@ -61,7 +61,7 @@ var hardArguments = []string{
 func roundTripAll(t *testing.T, s *stream.Session) {
 	t.Helper()
 	for _, turn := range s.Turns {
-		from := TargetOf(turn.Dialect)
+		from := TargetOf(turn.Protocol)
 		for _, c := range turn.Calls {
 			src := replay.SourceOfCalls(turn, from, c)
 			if len(src.Messages) == 0 || len(src.Messages[0].Parts) != 1 {

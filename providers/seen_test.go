@@ -50,8 +50,8 @@ func TestSeen(t *testing.T) {
 		if strings.Contains(text, "DIALECT_SEEN warn") != seen || strings.Contains(text, "DIALECT_UNKNOWN") != (test.want == "unknown") {
 			t.Errorf("%s:\n%s", test.name, text)
 		}
-		if seen && (!strings.Contains(x.Protocol.Title, "not decoded") || in.Session().Turns[0].Dialect != test.want || x.Why == "") {
-			t.Errorf("%s: title %q, turn of %q, because %q", test.name, x.Protocol.Title, in.Session().Turns[0].Dialect, x.Why)
+		if seen && (!strings.Contains(x.Protocol.Title, "not decoded") || in.Session().Turns[0].Protocol != test.want || x.Why == "") {
+			t.Errorf("%s: title %q, turn of %q, because %q", test.name, x.Protocol.Title, in.Session().Turns[0].Protocol, x.Why)
 		}
 	}
 }

@@ -49,7 +49,7 @@ func (t *Turn) canRestorePayload(x *packedPayload, f *packedEvent) bool {
 
 // openingInfo is what an event may have said that opened the turn.
 func (t *Turn) openingInfo() Opening {
-	return Opening{ID: t.ID, Model: t.Model, Parent: t.Parent, Dialect: t.Dialect, Exchange: t.Exchange, Request: t.Request}
+	return Opening{ID: t.ID, Model: t.Model, Parent: t.Parent, Protocol: t.Protocol, Exchange: t.Exchange, Request: t.Request}
 }
 
 // openingInfo is what an event may have said that opened the call.

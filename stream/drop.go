@@ -32,7 +32,7 @@ func (t *Timeline) Drop(number int32) {
 
 func (t *Turn) dropContent() {
 	row := Turn{
-		Number: t.Number, Exchange: t.Exchange, Dialect: t.Dialect, ID: t.ID, Model: t.Model, Parent: t.Parent, Request: t.Request,
+		Number: t.Number, Exchange: t.Exchange, Protocol: t.Protocol, ID: t.ID, Model: t.Model, Parent: t.Parent, Request: t.Request,
 		SentBackIn: t.SentBackIn, SentBack: t.SentBack, Usage: t.Usage, Finish: t.Finish, FinishMeaning: t.FinishMeaning, Failure: t.Failure,
 		Events: t.Events, OpenedBy: t.OpenedBy, EndedBy: t.EndedBy, Missed: t.Missed, Retention: Dropped,
 		OpenedAt: t.OpenedAt, ClosedAt: t.ClosedAt, FirstFrame: t.FirstFrame, LastFrame: t.LastFrame,

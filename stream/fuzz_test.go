@@ -107,7 +107,7 @@ func fuzzPayload(which byte, text string, what byte) Payload {
 	}
 	return [...]Payload{
 		&CallInfo{ID: text, Name: text, Choice: int32(what % 3), Freeform: what&0x40 != 0},
-		&CallInfo{}, &Opening{ID: text, Dialect: text}, &ResultFor{ID: text, Name: text}, &f, &SentBackReport{ID: text, Finding: f},
+		&CallInfo{}, &Opening{ID: text, Protocol: text}, &ResultFor{ID: text, Name: text}, &f, &SentBackReport{ID: text, Finding: f},
 		&BytesMissed{int64(what)}, (*FailureInfo)(nil),
 	}[which]
 }

@@ -27,7 +27,7 @@ func PayloadOf[P any](e Event) P {
 type Opening struct {
 	ID, Model string
 	Parent    string // id of the call whose agent it is of
-	Dialect   string
+	Protocol  string
 	Exchange  int
 	Request   *RequestInfo // nil says nothing
 }

@@ -206,7 +206,7 @@ func TestCallTimes(t *testing.T) {
 
 func TestTurn(t *testing.T) {
 	s := fold(
-		Event{Kind: TurnOpen, What: &Opening{ID: "msg", Model: "m", Dialect: "anthropic", Exchange: 4}},
+		Event{Kind: TurnOpen, What: &Opening{ID: "msg", Model: "m", Protocol: "anthropic", Exchange: 4}},
 		Event{Kind: TextDelta, Text: "Hel"}, Event{Kind: ThinkDelta, Text: "hm"}, Event{Kind: TextDelta, Text: "lo"},
 		Event{Kind: TurnMeta, What: &Opening{Model: "m-2026"}},
 		Event{Kind: UsageEvent, What: &Usage{Input: Tokens(10), Output: Tokens(1)}},
@@ -216,7 +216,7 @@ func TestTurn(t *testing.T) {
 		inTurn(1, Event{Kind: TurnOpen}),
 	)
 	turn := s.Turn(0)
-	got := []any{turn.ID, turn.Model, turn.Dialect, turn.Exchange, string(turn.Text), string(turn.Thinking), turn.Usage, turn.Finish, turn.Events, turn.FirstFrame, turn.LastFrame, turn.ClosedAt}
+	got := []any{turn.ID, turn.Model, turn.Protocol, turn.Exchange, string(turn.Text), string(turn.Thinking), turn.Usage, turn.Finish, turn.Events, turn.FirstFrame, turn.LastFrame, turn.ClosedAt}
 	want := []any{"msg", "m-2026", "anthropic", 4, "Hello", "hm", Usage{Input: Tokens(10), Output: Tokens(7), CostUSD: 0.5, CostReported: true}, "end_turn", 11, int32(0), int32(10), 10 * time.Millisecond}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -10,7 +10,7 @@ type Turn struct {
 	Number        int32 // within the timeline, from 0
 	OpenedBy      int32 // number of its first event
 	Exchange      int
-	Dialect       string
+	Protocol      string
 	ID            string
 	Model         string
 	Parent        string       // id of the call whose agent it is of
@@ -226,8 +226,8 @@ func (t *Turn) updateInfo(d Opening) {
 	if d.Parent != "" {
 		t.Parent = d.Parent
 	}
-	if d.Dialect != "" {
-		t.Dialect = d.Dialect
+	if d.Protocol != "" {
+		t.Protocol = d.Protocol
 	}
 	if d.Request != nil {
 		t.Request = d.Request

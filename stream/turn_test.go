@@ -14,7 +14,7 @@ func TestNoDetails(t *testing.T) {
 			}
 		}
 	}
-	if len(s.Turns) != 2 || s.Turns[0].Exchange != 0 || s.Turns[0].Dialect != "" {
+	if len(s.Turns) != 2 || s.Turns[0].Exchange != 0 || s.Turns[0].Protocol != "" {
 		t.Errorf("%d turns, the first %+v", len(s.Turns), s.Turns[0])
 	}
 }

@@ -71,7 +71,7 @@ func (t *Table) Turn(turn *stream.Turn, head stream.Head) Figure {
 
 // priceOf is the price that a turn is counted at.
 func (t *Table) priceOf(turn *stream.Turn, head stream.Head) Price {
-	return t.Lookup(turn.Dialect, hostOf(head.URL), turn.Model).onDay(dayOf(head), turn.Usage.Input.N, strings.ToLower(turn.Usage.Tier))
+	return t.Lookup(turn.Protocol, hostOf(head.URL), turn.Model).onDay(dayOf(head), turn.Usage.Input.N, strings.ToLower(turn.Usage.Tier))
 }
 
 // Rates are what the tokens of a turn are counted at, in dollars for a million of them, where Turn is a

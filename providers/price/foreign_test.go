@@ -119,7 +119,7 @@ func TestSince(t *testing.T) {
 		"Sat, 28 Feb 2026 23:59:59 GMT": 1, "Sun, 01 Mar 2026 00:00:00 GMT": 2, "Mon, 31 Aug 2026 10:00:00 GMT": 2,
 		"Tue, 01 Sep 2026 00:00:00 GMT": 4, "": 2, "no day": 2,
 	} {
-		turn := &stream.Turn{Dialect: "openai-chat", Model: "m", Usage: stream.Usage{Input: stream.Tokens(1e6), Output: stream.Tokens(0)}}
+		turn := &stream.Turn{Protocol: "openai-chat", Model: "m", Usage: stream.Usage{Input: stream.Tokens(1e6), Output: stream.Tokens(0)}}
 		f := table.Turn(turn, stream.Head{Header: map[string][]string{"Date": {date}}})
 		if f.USD != want || strings.Contains(f.Why, "the price changed on 2026-09-01") == strings.HasSuffix(date, "GMT") {
 			t.Errorf("%q: %+v, want %g", date, f, want)

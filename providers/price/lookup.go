@@ -135,11 +135,11 @@ func (t *Table) Lookup(dialect, host, model string) Price {
 }
 
 func (t *Table) findWithPreview(q lookupKey) Price {
-	p := t.findPrice(q.dialect, q.host, q.model)
+	p := t.findPrice(q.protocol, q.host, q.model)
 	if p.Why == "" || q.model == "" {
 		return p
 	}
-	if preview := t.findPrice(q.dialect, q.host, q.model+"-preview"); preview.Why == "" && !preview.Free {
+	if preview := t.findPrice(q.protocol, q.host, q.model+"-preview"); preview.Why == "" && !preview.Free {
 		preview.Doubt = "this is the price of " + preview.ID
 		return preview
 	}

@@ -21,7 +21,7 @@ type Table struct {
 }
 
 // lookupKey is what a price is asked for.
-type lookupKey struct{ dialect, host, model string }
+type lookupKey struct{ protocol, host, model string }
 
 // maxAsked is how many questions are remembered.
 const maxAsked = 1 << 8

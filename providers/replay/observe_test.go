@@ -34,7 +34,7 @@ func anyHistory(r *rand.Rand) (history []dialect.Message) {
 func anyTurns(r *rand.Rand) (turns []replay.Candidate) {
 	s := new(stream.Session)
 	for n := range int32(r.IntN(5)) {
-		s.Apply(stream.Event{Kind: stream.TurnOpen, Turn: n, What: &stream.Opening{Dialect: "openai-chat"}})
+		s.Apply(stream.Event{Kind: stream.TurnOpen, Turn: n, What: &stream.Opening{Protocol: "openai-chat"}})
 		s.Apply(stream.Event{Kind: stream.TextDelta, Turn: n, Text: anyOf(r, "", "I look that up for you right away.")})
 		for slot := range int32(r.IntN(4)) {
 			s.Apply(stream.Event{Kind: stream.CallOpen, Turn: n, Slot: slot, What: &stream.CallInfo{

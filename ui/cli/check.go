@@ -240,7 +240,7 @@ func (c *checker) currentFile() string { return c.Files[len(c.Files)-1].Name }
 func (c *checker) addTurn(v *providers.View, _ string, t *stream.Turn) {
 	x := v.Exchange(t.Exchange)
 	of := &c.Files[len(c.Files)-1]
-	of.Turns = append(of.Turns, report.Turn{Number: int(t.Number) + 1, Title: joinDots(t.Dialect, t.Model)})
+	of.Turns = append(of.Turns, report.Turn{Number: int(t.Number) + 1, Title: joinDots(t.Protocol, t.Model)})
 	if x == nil || !panes.IsPlain(t) {
 		c.cost.Add(costOf(c.prices, x, t))
 	}

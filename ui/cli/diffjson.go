@@ -38,7 +38,7 @@ func (c *comparison) addSide(o *jsonObject, d *diffCommand, i int) {
 	s := c.sides[i]
 	o.text("file", s.file)
 	o.int("turn", int(s.turn.Number)+1)
-	o.text("dialect", s.turn.Dialect)
+	o.text("dialect", s.turn.Protocol)
 	o.optionalText("model", s.turn.Model)
 	o.optionalText("host", diff.HostOf(s.in.Exchange(s.turn.Exchange)))
 	o.text("phase", s.turn.Phase().String())

@@ -28,7 +28,7 @@ func caseOf(v *providers.View, file string, t *stream.Turn, c *stream.Call) *rep
 	x := v.Exchange(t.Exchange)
 	r := &report.Subject{Version: versionText(), File: file, Turn: t, Call: c}
 	r.Facts = [][2]string{
-		{"protocol", t.Dialect}, {"model", t.Model}, {"phase", t.Phase().String()}, {"finish", t.Finish},
+		{"protocol", t.Protocol}, {"model", t.Model}, {"phase", t.Phase().String()}, {"finish", t.Finish},
 		{"ended by", t.EndedBy.String()}, {"error", t.Failure}, {"usage", t.Usage.String()},
 	}
 	if x != nil && x.Head.Status != 0 {

@@ -30,11 +30,11 @@ func (e *export) writeSSE() error {
 	}
 	body := bodyOf(x, e.in.View())
 	repro := body.Repro()
-	as, _ := providers.FindProtocol(t.Dialect) // nil where none reads it
+	as, _ := providers.FindProtocol(t.Protocol) // nil where none reads it
 	whole, again := findsOf(body.Bytes, as), findsOf(repro, as)
 	e.compareRepro(t, whole, again)
-	if bare := findsOf(repro, nil); bare.dialect != again.dialect {
-		e.app.printNote("%s: the bytes alone do not tell what they are: --dialect %s reads them", e.path, again.dialect)
+	if bare := findsOf(repro, nil); bare.protocol != again.protocol {
+		e.app.printNote("%s: the bytes alone do not tell what they are: --dialect %s reads them", e.path, again.protocol)
 	}
 	_, err = e.to.Write(repro)
 	return err
@@ -82,7 +82,7 @@ func bodyOf(x *providers.Exchange, v *providers.View) *report.Body {
 	}
 	for _, t := range v.Session().Turns {
 		if t.Exchange == x.Number {
-			b.Models[t.Model] = price.Embedded().Lookup(t.Dialect, hostIn(x.Head.URL), t.Model).ID != ""
+			b.Models[t.Model] = price.Embedded().Lookup(t.Protocol, hostIn(x.Head.URL), t.Model).ID != ""
 			for _, c := range t.Calls {
 				b.Calls = append(b.Calls, argsOf(c, v))
 			}
@@ -128,8 +128,8 @@ func argsOf(c *stream.Call, v *providers.View) report.Args {
 
 // foundCodes are what is found in the bytes of a response, by turn and call.
 type foundCodes struct {
-	codes   []string
-	dialect string
+	codes    []string
+	protocol string
 }
 
 // findsOf reads a response once more, with nothing known but its bytes, and as dialect d if it is not
@@ -142,7 +142,7 @@ func findsOf(body []byte, d *dialect.Protocol) foundCodes {
 	in.Close()
 	var f foundCodes
 	for _, t := range in.Session().Turns {
-		f.dialect = t.Dialect
+		f.protocol = t.Protocol
 		add := func(of string, list []stream.Finding) {
 			for _, g := range list {
 				f.codes = append(f.codes, fmt.Sprintf("turn %d%s %s", t.Number+1, of, g.Code))

@@ -77,7 +77,7 @@ func callsIn(t *testing.T, text string) (calls []string, in *providers.Inspector
 	in.Close()
 	for _, turn := range in.Session().Turns {
 		for _, c := range turn.Calls {
-			calls = append(calls, fmt.Sprintf("%s %s %s(%s)", turn.Dialect, c.ID, c.Name, c.Args()))
+			calls = append(calls, fmt.Sprintf("%s %s %s(%s)", turn.Protocol, c.ID, c.Name, c.Args()))
 		}
 	}
 	slices.Sort(calls)

@@ -119,7 +119,7 @@ func (t *plainPrinter) printNewEvents() {
 		case stream.TurnOpen:
 			if turn.Number >= t.begun {
 				t.begun = turn.Number + 1
-				t.printLine("Turn %d begins: %s.", turn.Number+1, joinCommas(turn.Dialect, turn.Model))
+				t.printLine("Turn %d begins: %s.", turn.Number+1, joinCommas(turn.Protocol, turn.Model))
 			}
 		case stream.CallOpen:
 			t.printCallStart(turn, call)

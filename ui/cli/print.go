@@ -294,7 +294,7 @@ func isRecognised(x *providers.Exchange, t *stream.Turn) bool {
 	if x != nil && x.Head.Wrappers != "" && panes.IsPlain(t) {
 		return false
 	}
-	return t.Dialect != "unknown" || t.Failure != ""
+	return t.Protocol != "unknown" || t.Failure != ""
 }
 
 // printerOf prints in a format to standard output.

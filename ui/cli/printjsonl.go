@@ -35,7 +35,7 @@ func (p *jsonPrinter) addTurn(v *providers.View, file string, t *stream.Turn) {
 		p.writeCall(v, file, t, c)
 	}
 	o := lineOf("turn", file, t.Number)
-	o.text("dialect", t.Dialect)
+	o.text("dialect", t.Protocol)
 	o.optionalText("model", t.Model)
 	o.text("phase", t.Phase().String())
 	o.optionalText("finish", t.Finish)
@@ -68,7 +68,7 @@ func (p *jsonPrinter) addTurn(v *providers.View, file string, t *stream.Turn) {
 func (p *jsonPrinter) writeCall(v *providers.View, file string, t *stream.Turn, c *stream.Call) {
 	o := lineOf("call", file, t.Number)
 	o.int("call", c.Number)
-	o.text("dialect", t.Dialect)
+	o.text("dialect", t.Protocol)
 	o.text("id", c.ID)
 	o.optionalText("name", c.Name)
 	o.optionalText("kind", c.Kind)

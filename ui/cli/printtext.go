@@ -50,7 +50,7 @@ func (p *textPrinter) addTurn(v *providers.View, file string, t *stream.Turn) {
 	x := v.Exchange(t.Exchange)
 	p.add(x, t, p.prices)
 	if x != nil && panes.IsPlain(t) {
-		p.printLine("%s  turn %d  %s  %s  %s", file, t.Number+1, joinDots(t.Dialect, t.Request.Purpose), t.Phase(), joinDots(panes.TurnTitle(x, t), t.Finish))
+		p.printLine("%s  turn %d  %s  %s  %s", file, t.Number+1, joinDots(t.Protocol, t.Request.Purpose), t.Phase(), joinDots(panes.TurnTitle(x, t), t.Finish))
 		p.writeFindings(t.Findings)
 		p.printLine("")
 		return
@@ -59,7 +59,7 @@ func (p *textPrinter) addTurn(v *providers.View, file string, t *stream.Turn) {
 	if f := costOf(p.prices, x, t); f.Known() {
 		cost = f.String()
 	}
-	p.printLine("%s  turn %d  %s  %s  %s", file, t.Number+1, joinDots(t.Dialect, t.Model), t.Phase(), joinDots(panes.FinishText(t), callCount(t), cost))
+	p.printLine("%s  turn %d  %s  %s  %s", file, t.Number+1, joinDots(t.Protocol, t.Model), t.Phase(), joinDots(panes.FinishText(t), callCount(t), cost))
 	if t.Failure != "" {
 		p.printLine("  error    %s", t.Failure)
 	}

@@ -31,18 +31,18 @@ func (r *readFlags) openOptions(follow bool, stdin io.Reader) capture.Options {
 
 // readFlags say how what comes is read.
 type readFlags struct {
-	places  bool // it is asked where in a log something stands
-	dialect string
-	as      string // the format of every input
-	flag    string // what the flag for it is called, where that is not --as
-	request string // file that holds the body of a request
+	places   bool // it is asked where in a log something stands
+	protocol string
+	as       string // the format of every input
+	flag     string // what the flag for it is called, where that is not --as
+	request  string // file that holds the body of a request
 }
 
 func (r *readFlags) add(f *pflag.FlagSet) { r.addAs(f, "as") }
 
 // addAs is add where the flag for the format is called otherwise.
 func (r *readFlags) addAs(f *pflag.FlagSet, as string) {
-	f.StringVar(&r.dialect, "dialect", "auto", "the protocol of every response: auto, or a name from 'toolscope help dialects'")
+	f.StringVar(&r.protocol, "dialect", "auto", "the protocol of every response: auto, or a name from 'toolscope help dialects'")
 	f.StringVar(&r.as, as, "auto", "the format of every input: auto, body, or a name from 'toolscope help formats'")
 	f.StringVar(&r.request, "request", "", "check calls against the tools of the request body in this `FILE`, where none was captured")
 }
@@ -50,10 +50,10 @@ func (r *readFlags) addAs(f *pflag.FlagSet, as string) {
 // inspectorSetup returns what sets an inspector up to read so.
 func (r *readFlags) inspectorSetup() (func(*providers.Inspector), error) {
 	var forced *dialect.Protocol
-	if r.dialect != "" && r.dialect != "auto" {
-		d, err := providers.FindProtocol(r.dialect)
+	if r.protocol != "" && r.protocol != "auto" {
+		d, err := providers.FindProtocol(r.protocol)
 		if err != nil {
-			return nil, usageErrorf("--dialect: %w, and auto%s", err, suggestCompletion(r.dialect, protocolCompletions()))
+			return nil, usageErrorf("--dialect: %w, and auto%s", err, suggestCompletion(r.protocol, protocolCompletions()))
 		}
 		forced = d
 	}

@@ -35,7 +35,7 @@ func (s *previewSubject) sourceProtocol() string {
 	if s.src.From != nil {
 		return s.src.From.Protocol
 	}
-	return s.turn.Dialect
+	return s.turn.Protocol
 }
 
 // chosenTurn is a turn, and those of its calls that are to be previewed.
@@ -92,7 +92,7 @@ func (r *replayer) chooseCalls(path string, list []chosenTurn) error {
 
 // subjectsOf are what is to be previewed of a turn.
 func (r *replayer) subjectsOf(path string, in *providers.Inspector, c chosenTurn) (list []*previewSubject) {
-	x, from := in.Exchange(c.turn.Exchange), providers.TargetOf(c.turn.Dialect)
+	x, from := in.Exchange(c.turn.Exchange), providers.TargetOf(c.turn.Protocol)
 	base := previewSubject{file: fileOf(path, x), scope: replay.WholeTurn, turn: c.turn, calls: c.calls, oneByOne: r.oneByOne}
 	switch {
 	case r.conversation:
@@ -125,7 +125,7 @@ func conversationOf(x *providers.Exchange, t *stream.Turn) *replay.Source {
 	if len(messages) == 0 {
 		return nil
 	}
-	return replay.SourceOfHistoryAndTurn(messages, from, t, providers.TargetOf(t.Dialect))
+	return replay.SourceOfHistoryAndTurn(messages, from, t, providers.TargetOf(t.Protocol))
 }
 
 // noCalls says that there is nothing to preview.

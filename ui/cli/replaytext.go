@@ -62,7 +62,7 @@ func (p *previewText) writeHeading(s *previewSubject) {
 			p.printLine("")
 		}
 		p.turn = s.turn
-		p.printLine("%s  turn %d  %s", s.file, s.turn.Number+1, joinDots(s.turn.Dialect, s.turn.Model))
+		p.printLine("%s  turn %d  %s", s.file, s.turn.Number+1, joinDots(s.turn.Protocol, s.turn.Model))
 	}
 	calls := count.Of(replay.NumCalls(s.src.Messages), "call")
 	what := ""

@@ -64,7 +64,7 @@ func reproOf(v *providers.View, r stream.Ref) ([]byte, error) {
 	}
 	body := bodyOf(x, v)
 	repro := body.Repro()
-	as, _ := providers.FindProtocol(t.Dialect)
+	as, _ := providers.FindProtocol(t.Protocol)
 	whole, again := findsOf(body.Bytes, as), findsOf(repro, as)
 	if !slices.Equal(whole.codes, again.codes) {
 		return nil, errors.New("anonymised it would be malformed in another way: export --as sse says how")

@@ -136,7 +136,7 @@ func (s *matchTarget) searchText(in searchedText, n *needle.Query, text []byte, 
 // isInTurn reports whether the row of a turn says it.
 func (n *shortQuery) isInTurn(s *matchTarget) bool {
 	t := s.turn
-	return n.isIn(t.Model) || n.isIn(t.ID) || n.isIn(t.Finish) || n.isIn(t.Dialect) || agentOf(s, n.isIn) || fileOf(s, n.isIn) || hostOf(s, n.isIn) || n.isInAsk(t.Request)
+	return n.isIn(t.Model) || n.isIn(t.ID) || n.isIn(t.Finish) || n.isIn(t.Protocol) || agentOf(s, n.isIn) || fileOf(s, n.isIn) || hostOf(s, n.isIn) || n.isInAsk(t.Request)
 }
 
 func (n *shortQuery) isInAsk(a *stream.RequestInfo) bool {

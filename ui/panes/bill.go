@@ -159,7 +159,7 @@ func (b *Costs) costKey(t *stream.Turn) uint64 {
 		exchange       int
 		phase          stream.TurnPhase
 		closed, unseen bool
-	}{t.Usage, t.Model, t.Dialect, t.Exchange, t.Phase(), t.Closed(), t.HasGap()})
+	}{t.Usage, t.Model, t.Protocol, t.Exchange, t.Phase(), t.Closed(), t.HasGap()})
 }
 
 func headOf(v *providers.View, t *stream.Turn) stream.Head {

@@ -47,7 +47,7 @@ const (
 
 // timesOf are the times of a call.
 func timesOf(t *stream.Turn, c *stream.Call, l *providers.Latency) timesRow {
-	r := timesRow{of: c.Ref(), name: screen.ShortName(c.Name), from: cmp.Or(ShortModel(t.Model), t.Dialect), how: l.Arrival}
+	r := timesRow{of: c.Ref(), name: screen.ShortName(c.Name), from: cmp.Or(ShortModel(t.Model), t.Protocol), how: l.Arrival}
 	for i, m := range l.TimePoints() {
 		r.took[i] = m.At
 	}

@@ -175,7 +175,7 @@ func (l *List) purposeParts(p *screen.Pen, t *stream.Turn) (before, words, after
 }
 
 // IsPlain reports whether no model answered.
-func IsPlain(t *stream.Turn) bool { return t.Dialect == "http" && t.Request != nil }
+func IsPlain(t *stream.Turn) bool { return t.Protocol == "http" && t.Request != nil }
 
 // bodySize is how much was answered, nothing where that was let go of.
 func bodySize(v *providers.View, t *stream.Turn) display.Text {

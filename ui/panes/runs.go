@@ -50,7 +50,7 @@ func RunBy(t *stream.Turn, c *stream.Call, x stream.RunRule) (say []string) {
 	if t.Request != nil {
 		named = t.Request.Client
 	}
-	all, own := client.RunHabitsOf(t.Dialect, named)
+	all, own := client.RunHabitsOf(t.Protocol, named)
 	for _, rule := range runRules {
 		if rule.at != x || rule.how != how {
 			continue

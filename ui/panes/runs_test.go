@@ -11,7 +11,7 @@ import (
 // behind it.
 func turnThat(dialect, args, asks string, behind ...stream.Event) (*stream.Turn, *stream.Call) {
 	s := new(stream.Session)
-	opening := &stream.Opening{Dialect: dialect}
+	opening := &stream.Opening{Protocol: dialect}
 	if asks != "" {
 		opening.Request = &stream.RequestInfo{Client: asks}
 	}

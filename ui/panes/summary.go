@@ -147,7 +147,7 @@ func TurnFacts(v *providers.View, b *Costs, t *stream.Turn, g *screen.Glyphs) []
 		if x.Head.Status != 0 {
 			add("http status", fmt.Sprint(x.Head.Status))
 		}
-		add("dialect", fmt.Sprintf("%s: %s", t.Dialect, x.Why))
+		add("dialect", fmt.Sprintf("%s: %s", t.Protocol, x.Why))
 		framed := x.Framing
 		if x.Coding != "" {
 			framed += " in " + x.Coding

@@ -36,7 +36,7 @@ func TurnTitle(x *providers.Exchange, t *stream.Turn) string {
 	case x != nil && x.Head.File != "":
 		return path.Base(x.Head.File)
 	}
-	return t.Dialect
+	return t.Protocol
 }
 
 // shortURL is a URL without scheme and host.

@@ -119,7 +119,7 @@ func materialOf(v *providers.View, t *stream.Turn, c *stream.Call, s replay.Scop
 
 // makeSource makes the source, and says which of its calls is the chosen one, from 1; 0 if none is.
 func (m *sourceData) makeSource() (src *replay.Source, own int) {
-	from := providers.TargetOf(m.turn.Dialect)
+	from := providers.TargetOf(m.turn.Protocol)
 	if m.scope == replay.OneCall {
 		return replay.SourceOfCalls(m.turn, from, m.call).InHistory(m.names, m.turn, m.call).WithEvidence(m.seen), 1
 	}

@@ -72,7 +72,7 @@ func Entry(outlet modes.Exporter, draw display.Drawer, large bool) modes.Entry {
 			return nil, display.Lit("nowhere to replay to")
 		}
 		if m.to == noTarget { // at first to where it came from
-			m.to = max(0, slices.Index(m.targets, providers.TargetOf(t.Dialect)))
+			m.to = max(0, slices.Index(m.targets, providers.TargetOf(t.Protocol)))
 		}
 		if !m.hasScope(m.scope) {
 			m.scope = replay.OneCall

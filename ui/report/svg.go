@@ -40,7 +40,7 @@ func (c *Subject) SVG(at func(event int) time.Duration) []byte {
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-labelledby="t d" width="%d" height="%d" viewBox="0 0 %[1]d %[2]d">`+"\n", svgWidth, height)
 	fmt.Fprintf(&b, "<title id=\"t\">%s</title>\n<desc id=\"d\">%s</desc>\n%s", inXML(title), inXML(c.describe(calls)), svgStyle)
 	fmt.Fprintf(&b, `<rect class="bg" width="100%%" height="100%%" rx="8"/>`+"\n"+`<text x="16" y="28">%s</text>`+"\n", inXML(title))
-	fmt.Fprintf(&b, `<text x="16" y="50" class="dim">%s</text>`+"\n", inXML(fmt.Sprintf("%s %s, %s %s", c.Turn.Dialect, c.Turn.Model, c.Turn.Phase(), c.Turn.Finish)))
+	fmt.Fprintf(&b, `<text x="16" y="50" class="dim">%s</text>`+"\n", inXML(fmt.Sprintf("%s %s, %s %s", c.Turn.Protocol, c.Turn.Model, c.Turn.Phase(), c.Turn.Finish)))
 	axis := c.newAxis(calls, at)
 	for i, call := range calls {
 		axis.drawBar(&b, call, svgTop+i*svgRow)

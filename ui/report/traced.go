@@ -132,7 +132,7 @@ func (of *TracedTurn) turnAttributes(said *spanTexts) (a attributes) {
 	if t.Request != nil && !t.Request.GeneratedSession {
 		a.addText(semConversation, said.limitWord(t.Request.Session))
 	}
-	a.addText(ownProtocol, t.Dialect)
+	a.addText(ownProtocol, t.Protocol)
 	a.addText(ownPhase, t.Phase().String())
 	a.addText(ownEndedBy, t.EndedBy.String())
 	a.addNumber(ownCalls, int64(len(t.Calls)))

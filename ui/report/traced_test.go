@@ -20,7 +20,7 @@ func said(id, text, tool, args string) *TracedTurn {
 		s.Apply(e)
 	}
 	t := s.Turns[0]
-	t.ID, t.Dialect = id, "openai-chat"
+	t.ID, t.Protocol = id, "openai-chat"
 	return &TracedTurn{
 		Turn: t, URL: "https://api.openai.com/v1/chat/completions", RequestedModel: "gpt-5",
 		Clock:   func(at time.Duration) time.Time { return time.Unix(1_000_000, 0).Add(at) },
@@ -142,7 +142,7 @@ func TestOperation(t *testing.T) {
 		{"unknown", "https://a/x", "chat", ""},
 	} {
 		of := said("r", "", "f", "{}")
-		of.Turn.Dialect, of.URL = test.dialect, test.url
+		of.Turn.Protocol, of.URL = test.dialect, test.url
 		turn := (&Tracer{}).Spans(of)[0]
 		provider, _ := has(&turn, semProvider).(string)
 		if turn.Name != test.name+" gpt-5" || has(&turn, semOperation) != test.name || provider != test.provider {

@@ -86,7 +86,7 @@ func (of *TracedTurn) operationName() string {
 			return "text_completion"
 		}
 	}
-	return cmp.Or(operations[of.Turn.Dialect], "chat")
+	return cmp.Or(operations[of.Turn.Protocol], "chat")
 }
 
 // providerName is who answers, as the conventions call it: by its host, or by its protocol; "" where they have
@@ -99,7 +99,7 @@ func (of *TracedTurn) providerName() string {
 			}
 		}
 	}
-	return protocolProviders[of.Turn.Dialect]
+	return protocolProviders[of.Turn.Protocol]
 }
 
 // hasFailed reports whether an answer did not end as it should, or none came. Where the client ended it, or

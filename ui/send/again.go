@@ -81,7 +81,7 @@ func newResendMode(h modes.Host, m Dependencies, t *stream.Turn, results []host.
 	if len(results) > 0 {
 		answer := *t // what comes later does not change what is sent
 		answer.Calls = slices.Clone(t.Calls)
-		c.ContinueFrom(replay.Message(&answer, providers.TargetOf(t.Dialect)), results)
+		c.ContinueFrom(replay.Message(&answer, providers.TargetOf(t.Protocol)), results)
 	}
 	a.captured = c
 	return a, display.Text{}

@@ -13,7 +13,7 @@ import (
 // writePreviews writes what a later request would carry of the call: as behaviours have it, to every
 // target, and as clients have it, to where it came from.
 func (h *writer) writePreviews(p *Page, t *Turn, c *stream.Call) {
-	from := providers.TargetOf(t.Dialect)
+	from := providers.TargetOf(t.Protocol)
 	if from == nil {
 		return
 	}

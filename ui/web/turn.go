@@ -46,7 +46,7 @@ func (h *writer) writeTurn(p *Page, t *Turn) {
 
 func (h *writer) writeTurnFacts(p *Page, t *stream.Turn) {
 	h.raw(`<dl class="facts">`)
-	h.writeFact("protocol", t.Dialect)
+	h.writeFact("protocol", t.Protocol)
 	h.writeFact("ended", panes.FinishText(t))
 	h.writeFact("error", t.Failure)
 	cost := "unknown"
