@@ -5,11 +5,11 @@ import (
 	"os"
 
 	"toolscope/ui/cli"
-	"toolscope/ui/quiet"
+	"toolscope/ui/noprobe"
 )
 
 func main() {
-	quiet.Restore()
+	noprobe.Restore()
 	cli.SteadyMemory()
 	os.Exit(cli.Run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }

@@ -3,7 +3,7 @@ package providers
 import (
 	"fmt"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
@@ -46,7 +46,7 @@ func (in *Inspector) rereadAlone(x *Exchange) (*Inspector, error) {
 }
 
 // readsAs is the dialect that was forced on an exchange, or nil.
-func (in *Inspector) readsAs(x *Exchange) *dialect.Protocol {
+func (in *Inspector) readsAs(x *Exchange) *protocol.Protocol {
 	if x.Why == forcedReason {
 		return x.Protocol
 	}
@@ -54,7 +54,7 @@ func (in *Inspector) readsAs(x *Exchange) *dialect.Protocol {
 }
 
 // readAgain reads one exchange into an inspector of its own, which shares nothing with others.
-func readAgain(from stream.Location, number int, request []byte, as *dialect.Protocol) (*Inspector, error) {
+func readAgain(from stream.Location, number int, request []byte, as *protocol.Protocol) (*Inspector, error) {
 	fresh := &Inspector{Request: request, forced: as, alone: true}
 	err := from.Source.Again(number, from.Start, from.End, fresh.Write)
 	fresh.Close()

@@ -6,21 +6,21 @@ import (
 	"slices"
 	"strings"
 
-	"toolscope/providers/dialect"
-	"toolscope/providers/dialect/historytest"
+	"toolscope/providers/protocol"
+	"toolscope/providers/protocol/historytest"
 	"toolscope/stream"
 )
 
 // An agent is a client that makes something of the history of a conversation, in one of many ways.
 type agent struct {
 	r       *rand.Rand
-	to      *dialect.Target
+	to      *protocol.Target
 	ids     string // how the provider makes ids
 	sends   string // what the client does to them
 	window  int    // how many messages behind the first it sends, 0 for all
 	forgets bool   // it leaves out the first message too
 	breaks  int    // one in so many calls is not sent as it was, 0 for none
-	history []dialect.Message
+	history []protocol.Message
 	made    int
 }
 
@@ -35,12 +35,12 @@ func newAgent(r *rand.Rand) *agent {
 		r: r, to: to, ids: pick(r, "random", "random", "counter", "hidden", "none"), sends: pick(r, "", "", "", "fitted", "others"),
 		window: pick(r, 0, 0, 4, 7), forgets: r.IntN(4) == 0, breaks: pick(r, 0, 0, 5, 2),
 	}
-	a.say(dialect.User, dialect.Part{Kind: dialect.TextPart, Text: []byte(pick(r, "go", "go", "look around", "fix it", ""))})
+	a.say(protocol.User, protocol.Part{Kind: protocol.TextPart, Text: []byte(pick(r, "go", "go", "look around", "fix it", ""))})
 	return a
 }
 
-func (a *agent) say(role dialect.Role, parts ...dialect.Part) {
-	a.history = append(a.history, dialect.Message{Role: role, Parts: parts})
+func (a *agent) say(role protocol.Role, parts ...protocol.Part) {
+	a.history = append(a.history, protocol.Message{Role: role, Parts: parts})
 }
 
 func (a *agent) id() string {
@@ -57,14 +57,14 @@ func (a *agent) id() string {
 }
 
 // answers is a turn of the model: some calls, perhaps a text before them.
-func (a *agent) answers() (m dialect.Message) {
-	m.Role = dialect.Assistant
+func (a *agent) answers() (m protocol.Message) {
+	m.Role = protocol.Assistant
 	if a.r.IntN(3) == 0 {
-		m.Parts = append(m.Parts, dialect.Part{Kind: dialect.TextPart, Text: []byte(pick(a.r, "hm", "I will look that up for you now.", fmt.Sprintf("This is what I will do next: %d.", a.made)))})
+		m.Parts = append(m.Parts, protocol.Part{Kind: protocol.TextPart, Text: []byte(pick(a.r, "hm", "I will look that up for you now.", fmt.Sprintf("This is what I will do next: %d.", a.made)))})
 	}
 	for range pick(a.r, 0, 1, 1, 1, 2, 3) {
-		m.Parts = append(m.Parts, dialect.Part{
-			Kind: dialect.CallPart, ID: a.id(), Name: pick(a.r, "read", "read", "edit", "run"), ToolKind: "function", Form: a.to.Form,
+		m.Parts = append(m.Parts, protocol.Part{
+			Kind: protocol.CallPart, ID: a.id(), Name: pick(a.r, "read", "read", "edit", "run"), ToolKind: "function", Form: a.to.Form,
 			Args: []byte(pick(a.r, `{}`, `{"path": "a"}`, `{"n": 1.0, "m": 12345678901234567890}`, fmt.Sprintf(`{"line": %d, "text": "x\u00e9"}`, a.r.IntN(20)))),
 		})
 	}
@@ -72,10 +72,10 @@ func (a *agent) answers() (m dialect.Message) {
 }
 
 // response is what the provider writes for a message of the model.
-func (a *agent) response(m dialect.Message) string {
+func (a *agent) response(m protocol.Message) string {
 	text, calls := "", []string{}
 	for _, p := range m.Parts {
-		if p.Kind == dialect.TextPart {
+		if p.Kind == protocol.TextPart {
 			text = string(p.Text)
 			continue
 		}
@@ -108,7 +108,7 @@ func (a *agent) response(m dialect.Message) string {
 }
 
 // sent is the history as the client sends it.
-func (a *agent) sent() []dialect.Message {
+func (a *agent) sent() []protocol.Message {
 	out := slices.Clone(a.history)
 	if n := len(out); a.window > 0 && n > a.window+1 {
 		out = append(slices.Clone(out[:1]), out[n-a.window:]...)
@@ -121,7 +121,7 @@ func (a *agent) sent() []dialect.Message {
 		for j := 0; j < len(out[i].Parts); j++ {
 			p := &out[i].Parts[j]
 			p.ID = a.sentID(p.ID)
-			if p.Kind != dialect.CallPart || a.breaks == 0 || a.r.IntN(a.breaks) > 0 {
+			if p.Kind != protocol.CallPart || a.breaks == 0 || a.r.IntN(a.breaks) > 0 {
 				continue
 			}
 			switch a.r.IntN(4) {
@@ -168,16 +168,16 @@ func (a *agent) step(write func(stream.Record), exchange int) {
 		return
 	}
 	a.history = append(a.history, m)
-	var results []dialect.Part
+	var results []protocol.Part
 	for _, p := range m.Parts {
-		if p.Kind == dialect.CallPart && a.r.IntN(12) > 0 {
-			results = append(results, dialect.Part{Kind: dialect.ResultPart, ID: p.ID, Name: p.Name, Text: []byte(`"ok"`)})
+		if p.Kind == protocol.CallPart && a.r.IntN(12) > 0 {
+			results = append(results, protocol.Part{Kind: protocol.ResultPart, ID: p.ID, Name: p.Name, Text: []byte(`"ok"`)})
 		}
 	}
 	if len(results) == 0 {
-		results = append(results, dialect.Part{Kind: dialect.TextPart, Text: []byte(pick(a.r, "on", "and now?"))})
+		results = append(results, protocol.Part{Kind: protocol.TextPart, Text: []byte(pick(a.r, "on", "and now?"))})
 	}
-	a.say(dialect.User, results...)
+	a.say(protocol.User, results...)
 }
 
 // anyTalk is a session of some agents at once.

@@ -3,7 +3,7 @@ package providers
 import (
 	"hash/fnv"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 )
 
 // PromptHash is a hash of all that the user says in the exchange's request, in texts and in results of
@@ -19,7 +19,7 @@ func (x *Exchange) PromptHash() uint64 {
 	for i := range messages {
 		for j := range messages[i].Parts {
 			p := &messages[i].Parts[j]
-			if messages[i].Role != dialect.User || p.RunByProvider || len(p.Text) == 0 {
+			if messages[i].Role != protocol.User || p.RunByProvider || len(p.Text) == 0 {
 				continue
 			}
 			said = true
@@ -45,7 +45,7 @@ func (v *View) RequestedModel(exchange int) string {
 			return model
 		}
 	}
-	return dialect.Raw(body).Get("model").Text()
+	return protocol.Raw(body).Get("model").Text()
 }
 
 // MaySharePrompt reports, at once, whether two requests may ask for the same thing: as far as it is known,

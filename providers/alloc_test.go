@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
@@ -134,10 +134,10 @@ func TestDeltasAllocateNothing(t *testing.T) {
 	}
 }
 
-func newDecoder(t *testing.T, name string, emit func(stream.Event)) dialect.Decoder {
+func newDecoder(t *testing.T, name string, emit func(stream.Event)) protocol.Decoder {
 	for i := range All {
 		if All[i].Name == name {
-			return All[i].New(dialect.NewOut(emit))
+			return All[i].New(protocol.NewOut(emit))
 		}
 	}
 	t.Fatalf("no dialect is called %s", name)
@@ -152,7 +152,7 @@ func frameOf(text string) stream.Frame {
 	return stream.Frame{Event: []byte(event), Data: []byte(text)}
 }
 
-func read(t *testing.T, d dialect.Decoder, f stream.Frame) {
+func read(t *testing.T, d protocol.Decoder, f stream.Frame) {
 	if err := d.Frame(f); err != nil {
 		t.Fatalf("%s: %v", f.Data, err)
 	}

@@ -4,15 +4,15 @@ import (
 	"strings"
 	"time"
 
-	"toolscope/providers/dialect"
-	"toolscope/providers/lane"
+	"toolscope/providers/conversation"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
 // requestState is what is known of an exchange's requests: of the one that an HTTP exchange has, or of
 // the messages of a WebSocket, each of which a turn answers.
 type requestState struct {
-	header        lane.ClientFacts
+	header        conversation.ClientFacts
 	path          string               // what the request is for by its path, "" where that does not tell
 	latest        *stream.RequestInfo  // of the latest request that was read
 	queue         []requestMessage     // messages of a WebSocket that no turn has answered yet
@@ -34,17 +34,17 @@ type requestMessage struct {
 // readRequestHead takes the head of a request.
 func (x *Exchange) readRequestHead(h *stream.Head) {
 	x.RequestHeader = h.Header
-	x.requests.header = lane.ReadHeader(h.Header)
+	x.requests.header = conversation.ReadHeader(h.Header)
 	x.client = x.requests.header.Client
 	x.requests.upgrades = len(h.Header["Sec-Websocket-Key"]) > 0
-	x.requests.path = lane.PurposeOfPath(h.Method, pathOf(h.URL))
+	x.requests.path = conversation.PurposeOfPath(h.Method, pathOf(h.URL))
 }
 
 // readClientMessage takes a message that the client sends on a WebSocket. One that waits although the provider
 // has said something since, and answers nothing, was refused.
 func (x *Exchange) readClientMessage(message []byte, at time.Duration) {
 	a := &x.requests
-	if kind := dialect.Raw(message).Get("type"); kind.IsPresent() && !kind.Is("response.create") {
+	if kind := protocol.Raw(message).Get("type"); kind.IsPresent() && !kind.Is("response.create") {
 		return
 	}
 	if x.Response.Size() > a.responseSize && len(x.openTurns()) == 0 {
@@ -64,7 +64,7 @@ func (x *Exchange) nextRequest() *stream.RequestInfo {
 		message := a.queue[0].message
 		a.sentAt = a.queue[0].at
 		a.queue[0], a.queue = requestMessage{}, a.queue[1:]
-		var said []dialect.Message
+		var said []protocol.Message
 		if target := TargetOf(x.Protocol.Name); target != nil {
 			said, _ = target.Decode(message)
 		}
@@ -79,25 +79,25 @@ func (x *Exchange) nextRequest() *stream.RequestInfo {
 // which call started its agent.
 func (x *Exchange) agentInLog(call string) *stream.RequestInfo {
 	if call == "" {
-		return &stream.RequestInfo{Client: "claude-code", Agent: lane.Main}
+		return &stream.RequestInfo{Client: "claude-code", Agent: conversation.Main}
 	}
 	s := x.requests.agentCalls[call]
-	return &stream.RequestInfo{Client: "claude-code", Agent: call, Parent: lane.Main, Title: s.title, StartedBy: s.by}
+	return &stream.RequestInfo{Client: "claude-code", Agent: call, Parent: conversation.Main, Title: s.title, StartedBy: s.by}
 }
 
 // readRequest reads a request, and finds its lane.
-func (x *Exchange) readRequest(body []byte, messages []dialect.Message) *stream.RequestInfo {
-	b, ls := lane.ReadBody(body), &x.in.conversations
-	f := lane.ReadFacts(x.requests.header, b)
+func (x *Exchange) readRequest(body []byte, messages []protocol.Message) *stream.RequestInfo {
+	b, ls := conversation.ReadBody(body), &x.in.conversations
+	f := conversation.ReadFacts(x.requests.header, b)
 	ask := &stream.RequestInfo{Client: f.Client, Purpose: x.requestPurpose(&f, b, messages)}
-	ask.Background = lane.IsBackground(ask.Purpose)
+	ask.Background = conversation.IsBackground(ask.Purpose)
 	r := &requestKey{exchange: x.Number, messages: messages, side: ask.Background}
 	if len(messages) > 0 {
-		r.shape = lane.ShapeOf(ls.hashSeed(), messages, b)
+		r.shape = conversation.ShapeOf(ls.hashSeed(), messages, b)
 		r.way = r.shape.Prefixes()
 	}
 	l := ls.conversationOf(&f, r)
-	ask.ResultsOf, ask.Snippet = lane.LatestContent(messages, l.callName)
+	ask.ResultsOf, ask.Snippet = conversation.LatestContent(messages, l.callName)
 	x.requests.conversations = append(x.requests.conversations, l)
 	if l != nil {
 		ask.Conversation, ask.Session, ask.GeneratedSession = l.number, l.session, l.unnamed
@@ -123,18 +123,18 @@ func (x *Exchange) conversationOf(turn int32) *agentConversation {
 }
 
 // requestPurpose is what the request is for, "" where there is nothing to tell it by.
-func (x *Exchange) requestPurpose(f *lane.ClientFacts, b *lane.RequestBody, messages []dialect.Message) string {
+func (x *Exchange) requestPurpose(f *conversation.ClientFacts, b *conversation.RequestBody, messages []protocol.Message) string {
 	switch {
 	case x.requests.path != "":
 		return x.requests.path
 	case x.Protocol == &plainHTTP && x.requests.upgrades:
-		return lane.Connect
+		return conversation.Connect
 	case x.Protocol == &plainHTTP:
-		return lane.Other
+		return conversation.Other
 	case x.Request.Size() == 0:
 		return ""
 	}
-	return lane.PurposeOf(f, b, lane.FirstUserText(messages))
+	return conversation.PurposeOf(f, b, conversation.FirstUserText(messages))
 }
 
 // Client is the program that asks, by its name in providers/client, "" where it does not say.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/providers/replay"
 	"toolscope/stream"
 )
@@ -14,11 +14,11 @@ import (
 // CarriedCall is a call as a later request carries it.
 type CarriedCall struct {
 	Exchange *Exchange
-	To       *dialect.Target
-	Part     *dialect.Part // nil where the request does not carry it
-	Body     []byte        // the request
-	Args     []byte        // as the request carries them: the text, or the value as it stands in the body
-	At, End  int           // where they stand in Body, At -1 where that is not known
+	To       *protocol.Target
+	Part     *protocol.Part // nil where the request does not carry it
+	Body     []byte         // the request
+	Args     []byte         // as the request carries them: the text, or the value as it stands in the body
+	At, End  int            // where they stand in Body, At -1 where that is not known
 }
 
 // Carried is what a request carries of a call; ok is false where the request cannot be read.
@@ -45,8 +45,8 @@ func (v *View) Carried(c *stream.Call, exchange int) (b CarriedCall, ok bool) {
 // carriedCalls is what one request of an exchange carries: a WebSocket has several.
 type carriedCalls struct {
 	body     []byte
-	to       *dialect.Target
-	messages []dialect.Message
+	to       *protocol.Target
+	messages []protocol.Message
 }
 
 // eachRequest yields what the exchange's requests carry, without keeping it.
@@ -84,7 +84,7 @@ func (x *Exchange) eachRequest() func(yield func(carriedCalls) bool) {
 }
 
 // locateArgs finds where the arguments stand in the body: parts stand there in their order.
-func (b *CarriedCall) locateArgs(messages []dialect.Message) {
+func (b *CarriedCall) locateArgs(messages []protocol.Message) {
 	b.Args, b.At = b.Part.Args, -1
 	from := 0
 	for i := range messages {
@@ -103,7 +103,7 @@ func (b *CarriedCall) locateArgs(messages []dialect.Message) {
 			}
 			b.At = from + bytes.Index(p.Raw, value)
 			b.End = b.At + len(value)
-			if b.To.Form != dialect.TextForm {
+			if b.To.Form != protocol.TextForm {
 				b.Args = value // a string where an object must be is seen to be one
 			}
 			return
@@ -112,12 +112,12 @@ func (b *CarriedCall) locateArgs(messages []dialect.Message) {
 }
 
 // findArgs is the value in the text of a call that its arguments were read from.
-func findArgs(text dialect.Raw, p *dialect.Part) (value dialect.Raw) {
-	is := func(v dialect.Raw) bool {
-		return v.IsString() && p.Form == dialect.TextForm && bytes.Equal(v.Append(nil), p.Args) || !v.IsString() && bytes.Equal(v, p.Args)
+func findArgs(text protocol.Raw, p *protocol.Part) (value protocol.Raw) {
+	is := func(v protocol.Raw) bool {
+		return v.IsString() && p.Form == protocol.TextForm && bytes.Equal(v.Append(nil), p.Args) || !v.IsString() && bytes.Equal(v, p.Args)
 	}
 	s := text.Scan()
-	look := func(v dialect.Raw) {
+	look := func(v protocol.Raw) {
 		if value == nil && is(v) {
 			value = v
 		} else if k := v.Kind(); value == nil && (k == '{' || k == '[') {

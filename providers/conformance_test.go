@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
@@ -44,7 +44,7 @@ func checkDetection(t *testing.T, f fixture, whole *Inspector) {
 		if frame = unwrapBedrock(frame); frame.Failed {
 			return // an error of the framing is of no dialect
 		}
-		best, score := bestProtocol(dialect.SniffInput{Event: frame.Event, Data: frame.Data})
+		best, score := bestProtocol(protocol.SniffInput{Event: frame.Event, Data: frame.Data})
 		if best != nil && best.Name != f.dialect.Name {
 			t.Errorf("%s claims %s: %+v", best.Name, frame.Data, score)
 		}

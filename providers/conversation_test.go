@@ -42,8 +42,8 @@ func TestConversations(t *testing.T) {
 			name := folder + "/" + strings.TrimSuffix(filepath.Base(file), ".txtar")
 			got := a
 			got.sections = append(got.sections[:0:0], a.sections...)
-			got.set("returns", conversation(t, name, a, false))
-			if again := conversation(t, name, a, true); again != sectionText(got, "returns") {
+			got.set("returns", playConversation(t, name, a, false))
+			if again := playConversation(t, name, a, true); again != sectionText(got, "returns") {
 				t.Errorf("%s: with a response: %s", name, again)
 			}
 			if *update {
@@ -82,8 +82,8 @@ func sectionText(a archive, name string) string {
 	return ""
 }
 
-// conversation reads some turns and the request after them, and is what became of their calls.
-func conversation(t *testing.T, name string, a archive, answered bool) string {
+// playConversation reads some turns and the request after them, and is what became of their calls.
+func playConversation(t *testing.T, name string, a archive, answered bool) string {
 	in := new(Inspector)
 	exchange, open, answer := 0, false, section{}
 	for _, s := range a.sections {

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
@@ -21,7 +21,7 @@ func isKnown(folder string) bool {
 	case "bedrock-anthropic":
 		folder = "anthropic"
 	}
-	return slices.ContainsFunc(All, func(d dialect.Protocol) bool { return d.Name == folder })
+	return slices.ContainsFunc(All, func(d protocol.Protocol) bool { return d.Name == folder })
 }
 
 // corpus is the folder of recorded streams, which are not part of the source.

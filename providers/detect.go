@@ -5,7 +5,7 @@ import (
 	"net/url"
 	"strings"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
@@ -58,7 +58,7 @@ func beginsObject(head []byte) bool { return bytes.HasPrefix(textOf(head), []byt
 // the messages of a WebSocket.
 func sniffObjects(text []byte, ended bool) (frameFormat, bool) {
 	line, _, whole := bytes.Cut(text, []byte("\n"))
-	s := dialect.Scan(line)
+	s := protocol.Scan(line)
 	switch first := s.Value() != nil; {
 	case first && s.Kind() != 0:
 		return frameFormat{"JSON objects", new(stream.Values)}, true
@@ -127,7 +127,7 @@ func looksLikeSSE(text []byte) (could, is bool) {
 }
 
 // bestProtocol is the dialect that is surest of the evidence, nil if none claims it.
-func bestProtocol(e dialect.SniffInput) (best *dialect.Protocol, score dialect.SniffScore) {
+func bestProtocol(e protocol.SniffInput) (best *protocol.Protocol, score protocol.SniffScore) {
 	for i := range All {
 		if s := All[i].Sniff(e); s.Points > score.Points {
 			best, score = &All[i], s

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
@@ -13,7 +13,7 @@ import (
 // anthropic-sdk-go). Any other frame is returned as it is. In SDK logs an exception that ends a
 // stream stands under its name as a key; it becomes the Failed frame that it was on the wire.
 func unwrapBedrock(f stream.Frame) stream.Frame {
-	inner := dialect.Raw(f.Data)
+	inner := protocol.Raw(f.Data)
 	switch {
 	case !mayBeWrapped(&f):
 		return f
@@ -31,7 +31,7 @@ func unwrapBedrock(f stream.Frame) stream.Frame {
 		return f
 	}
 	f.Data = data
-	f.Event = []byte(dialect.Raw(data).Get("type").Text())
+	f.Event = []byte(protocol.Raw(data).Get("type").Text())
 	return f
 }
 
@@ -49,7 +49,7 @@ var exceptions = map[string]bool{
 }
 
 func unwrapException(f stream.Frame) stream.Frame {
-	s, failed := dialect.Scan(f.Data), f
+	s, failed := protocol.Scan(f.Data), f
 	for ok := s.Object(); ok; ok = s.Member() {
 		if s.Kind() == '{' && exceptions[string(s.Key())] {
 			failed.Event, failed.Failed = s.Key(), true

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"toolscope/providers/coding"
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/providers/replay"
 	"toolscope/stream"
 )
@@ -14,11 +14,11 @@ import (
 // An Exchange is one request and its response, as far as they have come.
 type Exchange struct {
 	Number   int
-	Head     *stream.Head      // of the response; Method and URL also when only the request told; it never changes
-	Coding   string            // the codings that were undone: "gzip", "chunked, br"
-	Framing  string            // how the response is framed, "" while unknown
-	Protocol *dialect.Protocol // nil while unknown
-	Why      string            // what gave the dialect away
+	Head     *stream.Head       // of the response; Method and URL also when only the request told; it never changes
+	Coding   string             // the codings that were undone: "gzip", "chunked, br"
+	Framing  string             // how the response is framed, "" while unknown
+	Protocol *protocol.Protocol // nil while unknown
+	Why      string             // what gave the dialect away
 	Ended    bool
 
 	in        *Inspector
@@ -272,7 +272,7 @@ func (x *Exchange) end() {
 		x.endFrame(x.Response.Size())
 	}
 	if x.decoder == nil {
-		x.chooseProtocol(dialect.SniffInput{}, true)
+		x.chooseProtocol(protocol.SniffInput{}, true)
 	}
 	x.observeRequest()
 	x.reportOwn()

@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"toolscope/providers/coding"
-	"toolscope/providers/executed"
 	"toolscope/providers/mcp"
 	"toolscope/providers/schema"
+	"toolscope/providers/toolrun"
 	"toolscope/stream"
 )
 
@@ -19,7 +19,7 @@ type mcpTraffic struct {
 	log      mcp.Log
 	may      map[int]stream.Record // heads of requests that may be to such a server
 	chains   map[int]*coding.Chain // of answers that are coded
-	join     executed.Join
+	join     toolrun.Join
 	stops    map[int][]offsetAt
 	compared []*schema.Set // tools of requests that were held against those of servers
 }

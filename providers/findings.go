@@ -3,18 +3,18 @@ package providers
 import (
 	"slices"
 
-	"toolscope/providers/dialect"
-	"toolscope/providers/executed"
 	"toolscope/providers/mcp"
+	"toolscope/providers/protocol"
 	"toolscope/providers/replay"
 	"toolscope/providers/schema"
+	"toolscope/providers/toolrun"
 	"toolscope/stream"
 )
 
 // Findings are all that toolscope can make, each once: those of the fold, of this package, of the
 // protocols and of the schemas, the losses of replay, and what may be demanded of a run.
 func Findings() []*stream.Diagnosis {
-	all := slices.Concat(stream.Findings, findings, wanted, dialect.Findings, mcp.Findings, executed.Findings)
+	all := slices.Concat(stream.Findings, findings, wanted, protocol.Findings, mcp.Findings, toolrun.Findings)
 	for _, d := range All {
 		all = append(all, d.Findings...)
 	}

@@ -14,7 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/providers/schema"
 	"toolscope/stream"
 )
@@ -37,7 +37,7 @@ var update = flag.Bool("update", false, "rewrite what the fixtures expect; read 
 type fixture struct {
 	name    string
 	file    string
-	dialect *dialect.Protocol
+	dialect *protocol.Protocol
 	archive archive
 	wire    []byte
 	sets    []*schema.Set // of its tools, once compiled

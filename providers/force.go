@@ -5,28 +5,28 @@ import (
 	"encoding/binary"
 	"errors"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
 // FindProtocol is the dialect of that name; the error lists the names there are.
-func FindProtocol(name string) (*dialect.Protocol, error) {
-	return dialect.FindNamed("dialect", name, All, func(d *dialect.Protocol) string { return d.Name })
+func FindProtocol(name string) (*protocol.Protocol, error) {
+	return protocol.FindNamed("dialect", name, All, func(d *protocol.Protocol) string { return d.Name })
 }
 
 // ForceProtocol has every response from now on read as dialect d; with nil the bytes decide.
-func (in *Inspector) ForceProtocol(d *dialect.Protocol) { in.forced = d }
+func (in *Inspector) ForceProtocol(d *protocol.Protocol) { in.forced = d }
 
 // Reread reads an exchange again, as dialect d; with nil the bytes decide. The timeline is new:
 // turns and calls of the old one must not be used any more. It cannot be done once exchanges were
 // let go of: the order in which all came is not kept then.
-func (in *Inspector) Reread(number int, d *dialect.Protocol) error {
+func (in *Inspector) Reread(number int, d *protocol.Protocol) error {
 	if in.log.closed {
 		return errDropped
 	}
 	fresh := Inspector{Request: in.Request, sets: in.sets, forced: in.forced, rereads: in.rereads}
 	if fresh.rereads == nil {
-		fresh.rereads = map[int]*dialect.Protocol{}
+		fresh.rereads = map[int]*protocol.Protocol{}
 	}
 	fresh.rereads[number] = d
 	in.log.eachRecord(in, func(r stream.Record) {
@@ -55,7 +55,7 @@ func (in *Inspector) Reread(number int, d *dialect.Protocol) error {
 var errDropped = errors.New("too much has come to read it all again: open it with --dialect")
 
 // forcedFor is the dialect an exchange is to be read as, or nil.
-func (in *Inspector) forcedFor(number int) *dialect.Protocol {
+func (in *Inspector) forcedFor(number int) *protocol.Protocol {
 	if d, ok := in.rereads[number]; ok {
 		return d
 	}

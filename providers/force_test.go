@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
@@ -75,7 +75,7 @@ func TestForce(t *testing.T) {
 }
 
 // terse is a decoder that opens a turn a frame and says nothing of it.
-type terse struct{ *dialect.Out }
+type terse struct{ *protocol.Out }
 
 func (d terse) Frame(stream.Frame) error {
 	d.Open(stream.Opening{})
@@ -90,7 +90,7 @@ func TestTurnOpenWithoutDetails(t *testing.T) {
 	in := new(Inspector)
 	in.Write(stream.Record{Exchange: 4, Data: data("{}"), End: true})
 	in.Close()
-	in.Reread(4, &dialect.Protocol{Name: "terse", New: func(o *dialect.Out) dialect.Decoder { return terse{o} }})
+	in.Reread(4, &protocol.Protocol{Name: "terse", New: func(o *protocol.Out) protocol.Decoder { return terse{o} }})
 	if turns := in.Session().Turns; len(turns) != 1 || turns[0].Exchange != 4 || turns[0].Protocol != "terse" {
 		t.Errorf("%d turns: %s", len(turns), dump(in))
 	}

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"fmt"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
@@ -25,7 +25,7 @@ func (x *Exchange) handleOne(f *stream.Frame, n int32) {
 	if x.decoder == nil {
 		x.pending = append(x.pending, pendingFrame{frame: *f, number: n, at: x.at})
 		if f.Kind == stream.FrameData {
-			x.chooseProtocol(dialect.SniffInput{Event: f.Event, Data: f.Data}, false)
+			x.chooseProtocol(protocol.SniffInput{Event: f.Event, Data: f.Data}, false)
 		}
 		if last := len(x.pending) - 1; x.decoder == nil { // it waits, but its bytes are lent only for now
 			x.pending[last].frame.Event, x.pending[last].frame.Data = bytes.Clone(f.Event), bytes.Clone(f.Data)
@@ -44,37 +44,37 @@ const maxUnclaimed = 16
 const forcedReason = "as you said"
 
 // chooseProtocol decides on a dialect if the evidence suffices, and has it decode the frames that waited.
-func (x *Exchange) chooseProtocol(e dialect.SniffInput, last bool) {
+func (x *Exchange) chooseProtocol(e protocol.SniffInput, last bool) {
 	e.Path, e.Header = x.Path(), x.Head.Header
 	best, score := bestProtocol(e)
 	if d := x.in.forcedFor(x.Number); d != nil {
-		best, score = d, dialect.SniffScore{Points: dialect.Sure, Why: forcedReason}
+		best, score = d, protocol.SniffScore{Points: protocol.Sure, Why: forcedReason}
 	}
 	if e.Data != nil {
 		x.waiting++
 	}
 	last = last || x.waiting >= maxUnclaimed
-	if !last && score.Points < dialect.Sure {
+	if !last && score.Points < protocol.Sure {
 		best, score = x.resolveProtocol(e, best, score)
 	}
 	for i := 0; last && best == nil && i < len(x.pending); i++ {
-		best, score = bestProtocol(dialect.SniffInput{Event: x.pending[i].frame.Event, Data: x.pending[i].frame.Data})
+		best, score = bestProtocol(protocol.SniffInput{Event: x.pending[i].frame.Event, Data: x.pending[i].frame.Data})
 	}
-	var seen *dialect.Protocol
+	var seen *protocol.Protocol
 	if best == nil {
 		seen = seenIn(e)
 	}
 	switch {
 	case x.isPlain():
-		best, score = &plainHTTP, dialect.SniffScore{Why: "its method and path"}
-	case best != nil && (score.Points >= dialect.Likely || last):
+		best, score = &plainHTTP, protocol.SniffScore{Why: "its method and path"}
+	case best != nil && (score.Points >= protocol.Likely || last):
 	case seen != nil:
-		best, score = seen, dialect.SniffScore{Why: "the shape of a frame"}
+		best, score = seen, protocol.SniffScore{Why: "the shape of a frame"}
 	case last && len(x.pending) > 0 && x.AsksNothing():
-		best, score = &plainHTTP, dialect.SniffScore{Why: "nothing was sent to be answered"}
+		best, score = &plainHTTP, protocol.SniffScore{Why: "nothing was sent to be answered"}
 	case last && len(x.pending) > 0:
 		x.Guess = x.guessPayload()
-		best, score = unknownLike(x.Guess), dialect.SniffScore{Why: "nothing in it is known"}
+		best, score = unknownLike(x.Guess), protocol.SniffScore{Why: "nothing in it is known"}
 	default:
 		return
 	}
@@ -110,21 +110,21 @@ func (x *Exchange) guessPayload() string {
 }
 
 // setProtocol has a dialect decode the exchange.
-func (x *Exchange) setProtocol(d *dialect.Protocol, why string) {
-	x.out = dialect.NewOut(x.onEvent)
+func (x *Exchange) setProtocol(d *protocol.Protocol, why string) {
+	x.out = protocol.NewOut(x.onEvent)
 	x.Protocol, x.Why, x.decoder = d, why, d.New(x.out)
 }
 
 // resolveProtocol decides where path and header claim one dialect and a frame claims another. Two such frames
 // outweigh the path. One does not: errors look much the same in all protocols.
-func (x *Exchange) resolveProtocol(e dialect.SniffInput, best *dialect.Protocol, score dialect.SniffScore) (*dialect.Protocol, dialect.SniffScore) {
-	own, ownScore := bestProtocol(dialect.SniffInput{Event: e.Event, Data: e.Data})
+func (x *Exchange) resolveProtocol(e protocol.SniffInput, best *protocol.Protocol, score protocol.SniffScore) (*protocol.Protocol, protocol.SniffScore) {
+	own, ownScore := bestProtocol(protocol.SniffInput{Event: e.Event, Data: e.Data})
 	switch {
 	case own == best, own == nil && x.suspect == nil:
 		return best, score
 	case own == nil:
 		return nil, score
-	case own == x.suspect && ownScore.Points >= dialect.Likely:
+	case own == x.suspect && ownScore.Points >= protocol.Likely:
 		return own, ownScore
 	}
 	x.suspect = own
@@ -170,7 +170,7 @@ func mayContinue(data []byte) bool {
 
 // reportFramingError reports a frame that the framing itself marks as an error.
 func (x *Exchange) reportFramingError(f *stream.Frame) {
-	message := dialect.Raw(f.Data).Get("message").Text()
+	message := protocol.Raw(f.Data).Get("message").Text()
 	if message == "" {
 		message = string(f.Data)
 	}
@@ -184,7 +184,7 @@ func (x *Exchange) requestedModel() string {
 	case x.Protocol.Model != nil:
 		return x.Protocol.Model(x.Path(), x.RequestBody())
 	case x.Head.Status >= 400, x.own, x.Protocol == &emptyProtocol:
-		return dialect.Raw(x.RequestBody()).Get("model").Text()
+		return protocol.Raw(x.RequestBody()).Get("model").Text()
 	}
 	return ""
 }
@@ -290,9 +290,9 @@ func (x *Exchange) isUnknowable(e stream.Event) bool {
 		return false
 	}
 	switch stream.PayloadOf[stream.Finding](e).Diagnosis.Base() {
-	case dialect.FinishMissing:
+	case protocol.FinishMissing:
 		return x.Head.EndUnknown
-	case dialect.EventNameMissing:
+	case protocol.EventNameMissing:
 		return x.Head.EventNamesUnknown
 	}
 	return false

@@ -3,7 +3,7 @@ package providers
 import (
 	"bytes"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
@@ -15,7 +15,7 @@ func isGlued(f stream.Frame) bool {
 	if !more {
 		return false
 	}
-	s := dialect.Scan(line)
+	s := protocol.Scan(line)
 	return s.Kind() == '{' && s.Value() != nil && s.End() == nil
 }
 

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 )
 
 // maxGuessed is how many first bytes are looked at to say what something is.
@@ -86,7 +86,7 @@ var guesses = []struct {
 func guessJSON(text []byte) string {
 	line, rest, _ := bytes.Cut(text, []byte("\n"))
 	more := len(bytes.TrimSpace(rest)) > 0
-	switch d := dialect.Raw(text); {
+	switch d := protocol.Raw(text); {
 	case json.Valid(line) && more:
 		return "JSON lines, each with " + keysOf(line)
 	case text[0] == '[' && (len(text) == 1 || !strings.ContainsRune("{[\"0123456789-tfn] \r\n\t", rune(text[1]))):

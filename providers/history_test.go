@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/providers/replay"
 	"toolscope/stream"
 )
@@ -61,7 +61,7 @@ func TestCorpusHistory(t *testing.T) {
 
 // checkOwn: previewed for its own protocol, a history that a client really sent is what it was, and
 // is not refused. Of what the recording has made of its ids a host may take others.
-func checkOwn(t *testing.T, to *dialect.Target, messages []dialect.Message) {
+func checkOwn(t *testing.T, to *protocol.Target, messages []protocol.Message) {
 	t.Helper()
 	preserve, err := replay.FindPolicy("preserve")
 	if err != nil {
@@ -83,21 +83,21 @@ func checkOwn(t *testing.T, to *dialect.Target, messages []dialect.Message) {
 
 // checkCalls: each call has a name, and arguments that parse. A client may have sent back a text
 // that never was meant as JSON, but none that breaks off.
-func checkCalls(t *testing.T, messages []dialect.Message) {
+func checkCalls(t *testing.T, messages []protocol.Message) {
 	n := 0
 	for _, m := range messages {
 		for _, p := range m.Parts {
-			if p.Kind != dialect.CallPart {
+			if p.Kind != protocol.CallPart {
 				continue
 			}
 			n++
-			if p.Name == "" || m.Role != dialect.Assistant {
+			if p.Name == "" || m.Role != protocol.Assistant {
 				t.Errorf("%s has a call of %q", m.Role, p.Name)
 			}
 			var lex stream.Lexer
 			lex.Write(p.Args)
 			lex.Close()
-			isJSON := p.Form != dialect.TextForm || strings.HasPrefix(string(p.Args), "{")
+			isJSON := p.Form != protocol.TextForm || strings.HasPrefix(string(p.Args), "{")
 			if isJSON && lex.Syntax() != stream.SyntaxObject || len(p.Args) == 0 {
 				t.Errorf("arguments of %s are %s: %q", p.Name, lex.Syntax(), p.Args)
 			}
@@ -110,14 +110,14 @@ func checkCalls(t *testing.T, messages []dialect.Message) {
 
 // checkResults: each result finds a call before it, by its id, or where it has none by the tool's
 // name; and says something.
-func checkResults(t *testing.T, messages []dialect.Message) {
+func checkResults(t *testing.T, messages []protocol.Message) {
 	ids, names, results := map[string]bool{}, map[string]bool{}, 0
 	for _, m := range messages {
 		for _, p := range m.Parts {
 			switch p.Kind {
-			case dialect.CallPart:
+			case protocol.CallPart:
 				ids[p.ID], names[p.Name] = true, true
-			case dialect.ResultPart:
+			case protocol.ResultPart:
 				results++
 				if p.ID != "" && !ids[p.ID] || p.ID == "" && !names[p.Name] {
 					t.Errorf("the result for %q of %q has no call", p.ID, p.Name)
@@ -134,11 +134,11 @@ func checkResults(t *testing.T, messages []dialect.Message) {
 }
 
 // checkWrittenBack: written again, the messages are those of the request.
-func checkWrittenBack(t *testing.T, to *dialect.Target, request []byte, messages []dialect.Message) {
-	want := elements(dialect.Raw(request).Get(historyOf[to.Protocol]))
+func checkWrittenBack(t *testing.T, to *protocol.Target, request []byte, messages []protocol.Message) {
+	want := elements(protocol.Raw(request).Get(historyOf[to.Protocol]))
 	got := to.Encode(messages)
 	for i := range max(len(want), len(got)) {
-		if i >= len(want) || i >= len(got) || !json.Valid(got[i]) || !dialect.Same(want[i], got[i]) {
+		if i >= len(want) || i >= len(got) || !json.Valid(got[i]) || !protocol.Same(want[i], got[i]) {
 			t.Fatalf("message %d of %d: want %s\ngot %s", i, len(want), at(want, i), at(got, i))
 		}
 	}
@@ -151,7 +151,7 @@ func at(list [][]byte, i int) string {
 	return "none"
 }
 
-func elements(list dialect.Raw) (all [][]byte) {
+func elements(list protocol.Raw) (all [][]byte) {
 	s := list.Scan()
 	for ok := s.Array(); ok; ok = s.Element() {
 		all = append(all, slices.Clone(s.Value()))

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"time"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/providers/replay"
 	"toolscope/providers/schema"
 	"toolscope/stream"
@@ -21,8 +21,8 @@ type Inspector struct {
 	byNumber      map[int]*Exchange
 	turns         int32 // turns opened
 	log           recordOrder
-	forced        *dialect.Protocol
-	rereads       map[int]*dialect.Protocol // by exchange: read as this, or by its bytes
+	forced        *protocol.Protocol
+	rereads       map[int]*protocol.Protocol // by exchange: read as this, or by its bytes
 	closed        bool
 	alone         bool // it reads one exchange once more: what others make of it is not its matter
 	kept          evictor

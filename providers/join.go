@@ -5,17 +5,17 @@ import (
 	"slices"
 	"time"
 
-	"toolscope/providers/dialect"
-	"toolscope/providers/executed"
 	"toolscope/providers/mcp"
+	"toolscope/providers/protocol"
 	"toolscope/providers/replay"
+	"toolscope/providers/toolrun"
 	"toolscope/stream"
 )
 
 // This file hands what turns and servers tell to who joins them, and what comes of that to the timeline.
 
 // matcher is who holds what servers were asked against the calls of models.
-func (in *Inspector) matcher() *executed.Join {
+func (in *Inspector) matcher() *toolrun.Join {
 	j := &in.executed.join
 	if j.Log != &in.executed.log { // at first, and when the inspector has become another: see Reread
 		j.Log = &in.executed.log
@@ -91,7 +91,7 @@ func (x *Exchange) matchResult(o *replay.Observation, event int) {
 	if len(in.executed.log.Servers) == 0 || o.Result == 0 {
 		return
 	}
-	given := executed.SentResult{Size: o.ToolResult().Bytes, Media: o.ToolResult().Media, Failed: o.Result == stream.ResultFailed}
+	given := toolrun.SentResult{Size: o.ToolResult().Bytes, Media: o.ToolResult().Media, Failed: o.Result == stream.ResultFailed}
 	if p := o.ResultPart(); p != nil {
 		given.Text, given.Size = p.Text, len(p.Text)
 	}
@@ -120,12 +120,12 @@ func (in *Inspector) clocksApart(model, server int) bool {
 func (in *Inspector) endedTwice(r stream.Ref) bool {
 	t, c := in.Session().Find(r)
 	return c != nil && slices.ContainsFunc(t.Findings, func(f stream.Finding) bool {
-		return f.Diagnosis == stream.ProtocolViolation && f.Message == fmt.Sprintf(dialect.StopOfNone, c.Slot)
+		return f.Diagnosis == stream.ProtocolViolation && f.Message == fmt.Sprintf(protocol.StopOfNone, c.Slot)
 	})
 }
 
 // reportToolRun adds to the timeline what was seen of who ran a call.
-func (in *Inspector) reportToolRun(n executed.Match) (event int) {
+func (in *Inspector) reportToolRun(n toolrun.Match) (event int) {
 	t, _ := in.Session().Find(n.Call)
 	if t == nil {
 		return event
@@ -138,10 +138,10 @@ func (in *Inspector) reportToolRun(n executed.Match) (event int) {
 }
 
 // NotRun are the calls that the model was given a result of, while nobody asked their tools.
-func (in *Inspector) NotRun() []executed.CallWithoutRun { return in.executed.join.NotRun() }
+func (in *Inspector) NotRun() []toolrun.CallWithoutRun { return in.executed.join.NotRun() }
 
 // ToolRun is what is known of a request to run a tool, and of the call that it is of; nil where it is none.
-func (in *Inspector) ToolRun(r *mcp.Request) *executed.ToolRequest { return in.executed.join.Ask(r) }
+func (in *Inspector) ToolRun(r *mcp.Request) *toolrun.ToolRequest { return in.executed.join.Ask(r) }
 
 // ToolRun is what a tool got of a call, and what came of that, as far as it was known at the moment of a view.
 type ToolRun struct {
@@ -208,5 +208,5 @@ func (g *ToolRun) SinceMoment(at time.Duration, of string) string {
 	if g.At < at {
 		word = "before"
 	}
-	return fmt.Sprintf("%s %s %s", executed.DurationText((g.At - at).Abs()), word, of)
+	return fmt.Sprintf("%s %s %s", toolrun.DurationText((g.At - at).Abs()), word, of)
 }

@@ -5,8 +5,8 @@ import (
 	"hash/maphash"
 	"path"
 
-	"toolscope/providers/dialect"
-	"toolscope/providers/lane"
+	"toolscope/providers/conversation"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
@@ -45,25 +45,25 @@ type agentConversation struct {
 	session, agent, parent, title string
 	by                            stream.Ref
 	sub                           bool
-	unnamed                       bool               // session is our word, and not the client's
-	messageCount                  int                // how many messages the latest request had
-	shape                         *lane.RequestShape // of the latest request
-	exchange                      int                // that it was in
-	calls                         []namedCall        // of the turn that ended last
-	cached                        int64              // tokens that were in the provider's cache behind it, -1 while unknown
+	unnamed                       bool                       // session is our word, and not the client's
+	messageCount                  int                        // how many messages the latest request had
+	shape                         *conversation.RequestShape // of the latest request
+	exchange                      int                        // that it was in
+	calls                         []namedCall                // of the turn that ended last
+	cached                        int64                      // tokens that were in the provider's cache behind it, -1 while unknown
 }
 
 // requestKey is what lanes are told by.
 type requestKey struct {
 	exchange int
-	messages []dialect.Message
-	shape    lane.RequestShape
-	way      lane.PrefixHashes
+	messages []protocol.Message
+	shape    conversation.RequestShape
+	way      conversation.PrefixHashes
 	side     bool
 }
 
 // conversationOf is the lane of a request, nil where there is nothing to tell it by.
-func (ls *conversations) conversationOf(f *lane.ClientFacts, r *requestKey) *agentConversation {
+func (ls *conversations) conversationOf(f *conversation.ClientFacts, r *requestKey) *agentConversation {
 	l := ls.find(f, r)
 	if l != nil && !r.side && len(r.messages) > 0 {
 		ls.paths.set(r.way[len(r.way)-1], l, 2*maxConversations)
@@ -80,7 +80,7 @@ func (ls *conversations) hashSeed() maphash.Seed {
 	return ls.seed
 }
 
-func (ls *conversations) find(f *lane.ClientFacts, r *requestKey) *agentConversation {
+func (ls *conversations) find(f *conversation.ClientFacts, r *requestKey) *agentConversation {
 	if l := ls.answered.get(f.PreviousResponse); l != nil && f.PreviousResponse != "" && f.Empty() {
 		return l
 	}
@@ -104,11 +104,11 @@ func (ls *conversations) find(f *lane.ClientFacts, r *requestKey) *agentConversa
 var saysAgents = map[string]bool{"claude-code": true, "codex": true, "opencode": true}
 
 // mainAgent is the main agent of a session.
-func (ls *conversations) mainAgent(f *lane.ClientFacts) *agentConversation {
+func (ls *conversations) mainAgent(f *conversation.ClientFacts) *agentConversation {
 	name := conversationName{f.Client, f.Session, ""}
 	l := ls.named.get(name)
 	if l == nil {
-		l = ls.add(&agentConversation{session: f.Session, agent: lane.Main})
+		l = ls.add(&agentConversation{session: f.Session, agent: conversation.Main})
 		ls.named.set(name, l, maxConversations)
 	}
 	if f.Name != "" {
@@ -118,7 +118,7 @@ func (ls *conversations) mainAgent(f *lane.ClientFacts) *agentConversation {
 }
 
 // subAgent is one that the client names.
-func (ls *conversations) subAgent(f *lane.ClientFacts, r *requestKey) *agentConversation {
+func (ls *conversations) subAgent(f *conversation.ClientFacts, r *requestKey) *agentConversation {
 	name := conversationName{f.Client, f.Session, f.Agent}
 	l := ls.named.get(name)
 	if l == nil {
@@ -135,13 +135,13 @@ func (ls *conversations) subAgent(f *lane.ClientFacts, r *requestKey) *agentConv
 	case f.Parent != "":
 		l.parent = f.Parent
 	case l.parent == "":
-		l.parent = lane.Main
+		l.parent = conversation.Main
 	}
 	return l
 }
 
 // ownSession is a sub-agent that has a session of its own.
-func (ls *conversations) ownSession(f *lane.ClientFacts, r *requestKey) *agentConversation {
+func (ls *conversations) ownSession(f *conversation.ClientFacts, r *requestKey) *agentConversation {
 	home := conversationName{client: f.Client, agent: f.StartedBy}
 	as := *f
 	as.Agent, as.Session, as.StartedBy, as.IsSubagent = f.Session, f.StartedBy, "", true
@@ -152,7 +152,7 @@ func (ls *conversations) ownSession(f *lane.ClientFacts, r *requestKey) *agentCo
 }
 
 // inSession is a lane of a session that the client names without saying which agent asks.
-func (ls *conversations) inSession(f *lane.ClientFacts, r *requestKey) *agentConversation {
+func (ls *conversations) inSession(f *conversation.ClientFacts, r *requestKey) *agentConversation {
 	if l := ls.continuationOf(r); l != nil && l.session == f.Session && l.sub {
 		return l
 	}
@@ -163,19 +163,19 @@ func (ls *conversations) inSession(f *lane.ClientFacts, r *requestKey) *agentCon
 }
 
 // byHistory is the lane that a request goes on with, or begins.
-func (ls *conversations) byHistory(f *lane.ClientFacts, r *requestKey) *agentConversation {
+func (ls *conversations) byHistory(f *conversation.ClientFacts, r *requestKey) *agentConversation {
 	if l := ls.continuationOf(r); l != nil {
 		return l
 	}
 	if s, ok := ls.startingCall(r); ok {
 		return ls.childOf(&s, r)
 	}
-	return ls.add(&agentConversation{session: fmt.Sprintf("conversation-%d", r.exchange), unnamed: true, agent: lane.Main})
+	return ls.add(&agentConversation{session: fmt.Sprintf("conversation-%d", r.exchange), unnamed: true, agent: conversation.Main})
 }
 
 // childOf is the lane of an agent that a call started.
 func (ls *conversations) childOf(s *agentCall, r *requestKey) *agentConversation {
-	l := &agentConversation{session: fmt.Sprintf("conversation-%d", r.exchange), unnamed: true, parent: lane.Main, by: s.by, sub: true, title: s.title}
+	l := &agentConversation{session: fmt.Sprintf("conversation-%d", r.exchange), unnamed: true, parent: conversation.Main, by: s.by, sub: true, title: s.title}
 	if s.conversation != nil {
 		l.session, l.unnamed, l.parent = s.conversation.session, s.conversation.unnamed, s.conversation.agent
 	}
@@ -205,7 +205,7 @@ func (ls *conversations) continuationOf(r *requestKey) *agentConversation {
 }
 
 // addRequest takes the next request of the lane, and tells what it changes.
-func (l *agentConversation) addRequest(exchange int, s lane.RequestShape) (c stream.RequestChange) {
+func (l *agentConversation) addRequest(exchange int, s conversation.RequestShape) (c stream.RequestChange) {
 	if l.shape != nil {
 		c = s.ChangeFrom(l.shape)
 		c.Comparable, c.PreviousExchange = true, l.exchange
@@ -215,7 +215,7 @@ func (l *agentConversation) addRequest(exchange int, s lane.RequestShape) (c str
 }
 
 // findAgentCall finds the call that started an agent, as long as none is known.
-func (ls *conversations) findAgentCall(l *agentConversation, r *requestKey, f *lane.ClientFacts) {
+func (ls *conversations) findAgentCall(l *agentConversation, r *requestKey, f *conversation.ClientFacts) {
 	if l.by.Call != 0 {
 		return
 	}
@@ -233,7 +233,7 @@ func (ls *conversations) findAgentCall(l *agentConversation, r *requestKey, f *l
 
 // startingCall is the call that told an agent what a conversation begins with.
 func (ls *conversations) startingCall(r *requestKey) (s agentCall, ok bool) {
-	for _, text := range lane.OpeningTexts(r.messages) {
+	for _, text := range conversation.OpeningTexts(r.messages) {
 		if s, ok = ls.ordered.peek(ls.hashKey("", "", string(text))); ok {
 			return s, true
 		}
@@ -243,10 +243,10 @@ func (ls *conversations) startingCall(r *requestKey) (s agentCall, ok bool) {
 
 // noteAgentCall notes a call whose arguments are final, if it starts an agent.
 func (x *Exchange) noteAgentCall(c *stream.Call) {
-	if c == nil || !lane.IsAgentTool(c.Name) || c.RunByProvider {
+	if c == nil || !conversation.IsAgentTool(c.Name) || c.RunByProvider {
 		return
 	}
-	ls, o := &x.in.conversations, lane.ReadAgentTask(c.Args())
+	ls, o := &x.in.conversations, conversation.ReadAgentTask(c.Args())
 	s := agentCall{by: c.Ref(), conversation: x.conversationOf(c.Turn), id: c.ID, title: o.Title}
 	if x.requests.latest == nil && c.ID != "" {
 		if x.requests.agentCalls == nil {

@@ -3,7 +3,7 @@ package providers
 import (
 	"time"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
@@ -173,7 +173,7 @@ func completeAt(args []byte, lex *stream.Lexer, missing map[string]bool) (end in
 			depth--
 		case stream.Key:
 			if depth == 1 && !open {
-				key = dialect.Raw(args[toks.Start(i):t.End]).Text()
+				key = protocol.Raw(args[toks.Start(i):t.End]).Text()
 			}
 			continue
 		case stream.Space, stream.Colon, stream.Comma:

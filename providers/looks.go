@@ -1,7 +1,7 @@
 package providers
 
 import (
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
@@ -36,19 +36,19 @@ func LooksLike(text []byte) PayloadGuess {
 }
 
 // isClaimed reports whether some dialect is nearly sure that the evidence is its own.
-func isClaimed(e dialect.SniffInput) bool {
+func isClaimed(e protocol.SniffInput) bool {
 	_, score := bestProtocol(e)
-	return score.Points >= dialect.Strong
+	return score.Points >= protocol.Strong
 }
 
 // guessObject judges an object. An error alone may be anybody's.
 func guessObject(text []byte) PayloadGuess {
-	switch kind := dialect.Raw(text).Get("type"); {
-	case kind.Is("error") && dialect.Raw(text).Get("sequence_number") == nil:
+	switch kind := protocol.Raw(text).Get("type"); {
+	case kind.Is("error") && protocol.Raw(text).Get("sequence_number") == nil:
 		return LooksLikeNothing
-	case isClaimed(dialect.SniffInput{Data: text}) && isCompleteResponse(text):
+	case isClaimed(protocol.SniffInput{Data: text}) && isCompleteResponse(text):
 		return LooksLikeBody
-	case isClaimed(dialect.SniffInput{Data: text}):
+	case isClaimed(protocol.SniffInput{Data: text}):
 		return LooksLikeChunk
 	case isRequestBody(text):
 		return LooksLikeRequest
@@ -58,7 +58,7 @@ func guessObject(text []byte) PayloadGuess {
 
 // isCompleteResponse reports whether an object that some dialect claims is an answer, not a piece of one.
 // Gemini and Ollama send the same object either way.
-func isCompleteResponse(body dialect.Raw) bool {
+func isCompleteResponse(body protocol.Raw) bool {
 	switch body.Get("object").Text() {
 	case "chat.completion", "text_completion", "response", "interaction":
 		return true
@@ -74,12 +74,12 @@ func isCompleteResponse(body dialect.Raw) bool {
 
 // isRequestBody reports whether an object is the body of a request: it has a conversation, and what to
 // have it continued by.
-func isRequestBody(body dialect.Raw) bool {
-	var model, messages, input, contents, tools, config, system, inference dialect.Raw
-	if dialect.Read(body,
-		dialect.Value("model", &model), dialect.Value("messages", &messages), dialect.Value("input", &input),
-		dialect.Value("contents", &contents), dialect.Value("tools", &tools), dialect.Value("generationConfig", &config),
-		dialect.Value("system", &system), dialect.Value("inferenceConfig", &inference)) != nil {
+func isRequestBody(body protocol.Raw) bool {
+	var model, messages, input, contents, tools, config, system, inference protocol.Raw
+	if protocol.Read(body,
+		protocol.Value("model", &model), protocol.Value("messages", &messages), protocol.Value("input", &input),
+		protocol.Value("contents", &contents), protocol.Value("tools", &tools), protocol.Value("generationConfig", &config),
+		protocol.Value("system", &system), protocol.Value("inferenceConfig", &inference)) != nil {
 		return false
 	}
 	switch {
@@ -96,15 +96,15 @@ func isRequestBody(body dialect.Raw) bool {
 
 // guessList judges a list by its first element.
 func guessList(text []byte) PayloadGuess {
-	s := dialect.Scan(text)
+	s := protocol.Scan(text)
 	if !s.Array() {
 		return LooksLikeNothing
 	}
 	first := s.Value()
-	if first.Kind() == '{' && isClaimed(dialect.SniffInput{Data: first}) {
+	if first.Kind() == '{' && isClaimed(protocol.SniffInput{Data: first}) {
 		return LooksLikeBody
 	}
-	if first.Kind() == '[' && isClaimed(dialect.SniffInput{Data: text}) {
+	if first.Kind() == '[' && isClaimed(protocol.SniffInput{Data: text}) {
 		return LooksLikeBody
 	}
 	return LooksLikeNothing
@@ -114,7 +114,7 @@ func guessList(text []byte) PayloadGuess {
 func hasKnownEvent(text []byte) (ok bool) {
 	const enough = 64 << 10
 	look := func(f stream.Frame) {
-		ok = ok || isClaimed(dialect.SniffInput{Event: f.Event, Data: f.Data})
+		ok = ok || isClaimed(protocol.SniffInput{Event: f.Event, Data: f.Data})
 	}
 	var sse stream.SSE
 	sse.Write(text[:min(len(text), enough)], look)

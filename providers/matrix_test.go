@@ -5,7 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
@@ -63,11 +63,11 @@ func isPlain(x *Exchange) bool {
 	sure, likely := 0, 0
 	frameData(x, func(f stream.Frame) {
 		f = unwrapBedrock(f)
-		_, score := bestProtocol(dialect.SniffInput{Event: f.Event, Data: f.Data})
-		if score.Points >= dialect.Sure {
+		_, score := bestProtocol(protocol.SniffInput{Event: f.Event, Data: f.Data})
+		if score.Points >= protocol.Sure {
 			sure++
 		}
-		if score.Points >= dialect.Likely {
+		if score.Points >= protocol.Likely {
 			likely++
 		}
 	})
@@ -77,7 +77,7 @@ func isPlain(x *Exchange) bool {
 // TestOutside: before a frame came, or when no frame tells, what stands round the response does.
 func TestOutside(t *testing.T) {
 	for _, o := range outsides {
-		best, _ := bestProtocol(dialect.SniffInput{Path: o.path, Header: o.header})
+		best, _ := bestProtocol(protocol.SniffInput{Path: o.path, Header: o.header})
 		if best == nil && o.dialect != "ag-ui" && o.dialect != "claude-code" || best != nil && best.Name != o.dialect && o.dialect != "openai-responses" {
 			t.Errorf("%+v: %v", o, best)
 		}

@@ -5,7 +5,7 @@ import (
 	"cmp"
 	"slices"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/providers/replay"
 	"toolscope/stream"
 )
@@ -13,8 +13,8 @@ import (
 // history is what is known of an exchange's request as a history.
 type history struct {
 	read     int64 // how many bytes of the request messages were read from
-	messages []dialect.Message
-	target   *dialect.Target
+	messages []protocol.Message
+	target   *protocol.Target
 	broken   bool        // the request breaks off
 	observed bool        // what it brings back has been told
 	on       historyLink // what the request that was observed last goes on from
@@ -28,7 +28,7 @@ type history struct {
 // History is the conversation that the request carries, or that of Inspector.Request where none was
 // captured, and the target of its protocol. Both are nil where there is no request that can be
 // read.
-func (x *Exchange) History() ([]dialect.Message, *dialect.Target) {
+func (x *Exchange) History() ([]protocol.Message, *protocol.Target) {
 	if x.gap.requestBytes > 0 {
 		return nil, nil
 	}
@@ -52,7 +52,7 @@ func (x *Exchange) History() ([]dialect.Message, *dialect.Target) {
 }
 
 // historyTarget says how the exchange's requests are read, nil while its protocol does not tell.
-func (x *Exchange) historyTarget() *dialect.Target {
+func (x *Exchange) historyTarget() *protocol.Target {
 	if x.Protocol == nil {
 		return nil
 	}
@@ -64,7 +64,7 @@ func (x *Exchange) historyTarget() *dialect.Target {
 func (x *Exchange) nameAuthors() {
 	for _, m := range x.past.messages {
 		for i := range m.Parts {
-			if p := &m.Parts[i]; p.Kind == dialect.CallPart && p.ID != "" && dialect.Raw(bytes.TrimSpace(p.Args)).IsString() {
+			if p := &m.Parts[i]; p.Kind == protocol.CallPart && p.ID != "" && protocol.Raw(bytes.TrimSpace(p.Args)).IsString() {
 				p.Author = x.in.authorOf(p)
 			}
 		}
@@ -73,7 +73,7 @@ func (x *Exchange) nameAuthors() {
 
 // authorOf is who wrote the arguments of a call of a history. It is not known where too many calls
 // have its id to look at all.
-func (in *Inspector) authorOf(p *dialect.Part) (author dialect.ArgsAuthor) {
+func (in *Inspector) authorOf(p *protocol.Part) (author protocol.ArgsAuthor) {
 	in.indexByKind(replay.PlainKeys)
 	looks := 0
 	look := func(f *indexedTurn) bool {
@@ -83,17 +83,17 @@ func (in *Inspector) authorOf(p *dialect.Part) (author dialect.ArgsAuthor) {
 		}
 		switch wrote, said := c.HasCall(p); {
 		case wrote:
-			author = dialect.ModelAuthor
+			author = protocol.ModelAuthor
 			return false
 		case said:
-			author = dialect.ClientAuthor
+			author = protocol.ClientAuthor
 		}
 		if looks++; looks == maxAuthors {
-			author = dialect.SomeAuthor
+			author = protocol.SomeAuthor
 		}
 		return looks < maxAuthors
 	}
-	if in.recall.find(replay.IDKey(p.ID), look); author != dialect.ModelAuthor && looks < maxAuthors {
+	if in.recall.find(replay.IDKey(p.ID), look); author != protocol.ModelAuthor && looks < maxAuthors {
 		in.recall.find(replay.SentIDKey(p.ID), look)
 	}
 	return author
@@ -104,7 +104,7 @@ const maxAuthors = 64
 
 // guessHistory reads a request whose protocol no response tells. It reads it as the protocol that
 // finds most in it.
-func guessHistory(body []byte) (best []dialect.Message, target *dialect.Target, why error) {
+func guessHistory(body []byte) (best []protocol.Message, target *protocol.Target, why error) {
 	most := 0
 	for i := range All {
 		if len(All[i].Targets) == 0 {
@@ -127,11 +127,11 @@ func guessHistory(body []byte) (best []dialect.Message, target *dialect.Target, 
 
 // protocolPoints is how many points a part gives the protocol it was read by. A call or a result gives more
 // than all texts together.
-func protocolPoints(p *dialect.Part, by *dialect.Target, messages int) (points int) {
+func protocolPoints(p *protocol.Part, by *protocol.Target, messages int) (points int) {
 	if p.Name != "" || p.ID != "" {
 		points += messages
 	}
-	if len(p.Text) > 0 || p.Kind == dialect.CallPart && p.Form == by.Form {
+	if len(p.Text) > 0 || p.Kind == protocol.CallPart && p.Form == by.Form {
 		points++
 	}
 	return points
@@ -166,7 +166,7 @@ func (x *Exchange) observeRequest() {
 }
 
 // observeHistory reports what became of the calls of earlier turns in a history.
-func (x *Exchange) observeHistory(messages []dialect.Message, to *dialect.Target, on historyLink) *replay.History {
+func (x *Exchange) observeHistory(messages []protocol.Message, to *protocol.Target, on historyLink) *replay.History {
 	past := replay.ReadPast(messages, to)
 	if past.KeptByProvider, past.PreviousResponse = on.keptByProvider || x.Head.Incremental, cmp.Or(on.previousResponse, on.conversation); on.thread || x.Head.Incremental {
 		past.Position = replay.Position{} // how its conversation begins, it does not say
@@ -253,7 +253,7 @@ func unlessFaulted(t *stream.Turn, f stream.Finding) stream.Finding {
 }
 
 // resultOf is the result of a call that the exchange's request has, which r tells of.
-func (x *Exchange) resultOf(c *stream.Call, r *stream.SentBackCall) (result dialect.Part, ok bool) {
+func (x *Exchange) resultOf(c *stream.Call, r *stream.SentBackCall) (result protocol.Part, ok bool) {
 	kept := x.past.messages != nil
 	messages, _ := x.History()
 	if !kept {
@@ -261,7 +261,7 @@ func (x *Exchange) resultOf(c *stream.Call, r *stream.SentBackCall) (result dial
 	}
 	for i := len(messages) - 1; i >= 0; i-- {
 		for _, p := range messages[i].Parts {
-			if p.Kind == dialect.ResultPart && len(p.Text) == r.Result.Bytes && (p.ID == r.ID || p.ID == c.ID) && (p.ID != "" || p.Name == c.Name) {
+			if p.Kind == protocol.ResultPart && len(p.Text) == r.Result.Bytes && (p.ID == r.ID || p.ID == c.ID) && (p.ID != "" || p.Name == c.Name) {
 				return p, true
 			}
 		}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
@@ -70,15 +70,15 @@ func (l agentLog) inspect(requests bool) *Inspector {
 // BenchmarkAgentLog is what it takes to observe: "read" only decodes the histories, "observe" reads
 // all and says what became of each call.
 func BenchmarkAgentLog(b *testing.B) {
-	for _, protocol := range []string{"openai-chat", "gemini"} {
+	for _, target := range []string{"openai-chat", "gemini"} {
 		for _, rewritten := range []bool{false, true} {
-			l := newAgentLog(protocol, rewritten)
-			name := protocol + map[bool]string{true: " rewritten"}[rewritten]
+			l := newAgentLog(target, rewritten)
+			name := target + map[bool]string{true: " rewritten"}[rewritten]
 			b.Run(name+"/read", func(b *testing.B) {
 				b.SetBytes(l.size)
 				b.ReportAllocs()
-				to := TargetOf(protocol)
-				var kept []dialect.Message
+				to := TargetOf(target)
+				var kept []protocol.Message
 				for b.Loop() {
 					for _, r := range l.requests {
 						kept, _ = to.Decode(r)
@@ -105,17 +105,17 @@ func BenchmarkAgentLog(b *testing.B) {
 
 // TestAgentLog: in a long log each call is told once, as what it is.
 func TestAgentLog(t *testing.T) {
-	for _, protocol := range []string{"openai-chat", "gemini"} {
+	for _, target := range []string{"openai-chat", "gemini"} {
 		for _, rewritten := range []bool{false, true} {
 			want := map[bool]string{false: "intact", true: "reformatted"}[rewritten]
-			turns := newAgentLog(protocol, rewritten).inspect(true).Session().Turns
+			turns := newAgentLog(target, rewritten).inspect(true).Session().Turns
 			if len(turns) != agentTurns {
 				t.Fatalf("%d turns", len(turns))
 			}
 			for i, turn := range turns[:agentTurns-1] {
 				c := turn.Calls[0]
 				if len(c.SentBack) != 1 || c.SentBack[0].Outcome != want || c.SentBack[0].Exchange != i+2 || c.SentBack[0].ResultCode != stream.ResultOK || len(c.Findings) > 0 {
-					t.Fatalf("%s, turn %d: %+v %+v", protocol, i, c.SentBack, c.Findings)
+					t.Fatalf("%s, turn %d: %+v %+v", target, i, c.SentBack, c.Findings)
 				}
 			}
 		}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/providers/replay"
 	"toolscope/stream"
 )
@@ -16,8 +16,8 @@ import (
 // A recorded is the history of a request that a client really sent.
 type recorded struct {
 	file     string
-	to       *dialect.Target
-	messages []dialect.Message
+	to       *protocol.Target
+	messages []protocol.Message
 }
 
 func recordedHistories(t *testing.T) (all []recorded) {
@@ -54,16 +54,16 @@ func recordedHistories(t *testing.T) (all []recorded) {
 func (r recorded) turnsOf(asked bool) (turns []replay.Candidate) {
 	s := new(stream.Session)
 	for i, m := range r.messages {
-		if m.Role != dialect.Assistant {
+		if m.Role != protocol.Assistant {
 			continue
 		}
 		n := int32(i)
 		s.Apply(stream.Event{Kind: stream.TurnOpen, Turn: n, What: &stream.Opening{Protocol: r.to.Protocol}})
 		for slot, p := range m.Parts {
 			switch p.Kind {
-			case dialect.TextPart:
+			case protocol.TextPart:
 				s.Apply(stream.Event{Kind: stream.TextDelta, Turn: n, Text: string(p.Text)})
-			case dialect.CallPart:
+			case protocol.CallPart:
 				d := &stream.CallInfo{ID: p.ID, Item: p.Item, Name: p.Name, Kind: p.ToolKind, RunByProvider: p.RunByProvider, Signature: p.Signature, Freeform: p.ToolKind == "custom"}
 				s.Apply(stream.Event{Kind: stream.CallOpen, Turn: n, Slot: int32(slot), What: d})
 				s.Apply(stream.Event{Kind: stream.Args, Turn: n, Slot: int32(slot), Text: string(p.Args)})
@@ -83,14 +83,14 @@ func (r recorded) turnsOf(asked bool) (turns []replay.Candidate) {
 
 // respelled is the history as a client sends it that parses arguments and writes them again as a
 // map, with its keys in order.
-func (r recorded) respelled(t *testing.T) []dialect.Message {
+func (r recorded) respelled(t *testing.T) []protocol.Message {
 	out := slices.Clone(r.messages)
 	for i := range out {
 		out[i].Parts = slices.Clone(out[i].Parts)
 		for j := range out[i].Parts {
 			p := &out[i].Parts[j]
 			var value map[string]json.RawMessage
-			if p.Kind != dialect.CallPart || p.RunByProvider || p.ToolKind != "function" || json.Unmarshal(p.Args, &value) != nil {
+			if p.Kind != protocol.CallPart || p.RunByProvider || p.ToolKind != "function" || json.Unmarshal(p.Args, &value) != nil {
 				continue
 			}
 			text, err := json.MarshalIndent(value, "", " ")
@@ -112,7 +112,7 @@ func TestCorpusObserved(t *testing.T) {
 		calls := 0
 		for _, m := range r.messages {
 			for _, p := range m.Parts {
-				if p.Kind == dialect.CallPart && !p.RunByProvider {
+				if p.Kind == protocol.CallPart && !p.RunByProvider {
 					calls++
 				}
 			}
@@ -134,7 +134,7 @@ func TestCorpusObserved(t *testing.T) {
 	}
 }
 
-func (r recorded) check(t *testing.T, messages []dialect.Message, asked bool, calls int) {
+func (r recorded) check(t *testing.T, messages []protocol.Message, asked bool, calls int) {
 	t.Helper()
 	found := new(replay.Observer).Observe(replay.ReadPast(messages, r.to), r.turnsOf(asked))
 	if len(found) != calls {

@@ -4,19 +4,19 @@ import (
 	"slices"
 	"strconv"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
 // plainHTTP shows an exchange in which no model answers: what its client asks beside its work. Its
 // bodies are there to be looked at; nothing is said of them.
-var plainHTTP = dialect.Protocol{
+var plainHTTP = protocol.Protocol{
 	Name:  "http",
 	Title: "plain HTTP",
-	New:   func(o *dialect.Out) dialect.Decoder { return plainDecoder{o.OpenSilently()} },
+	New:   func(o *protocol.Out) protocol.Decoder { return plainDecoder{o.OpenSilently()} },
 }
 
-type plainDecoder struct{ turn *dialect.Turn }
+type plainDecoder struct{ turn *protocol.Turn }
 
 func (d plainDecoder) Frame(stream.Frame) error {
 	d.turn.Unknown("")

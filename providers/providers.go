@@ -17,17 +17,17 @@ import (
 	"toolscope/providers/claudecode"
 	"toolscope/providers/codexexec"
 	"toolscope/providers/cohere"
-	"toolscope/providers/dialect"
 	"toolscope/providers/gemini"
 	"toolscope/providers/geminiinteractions"
 	"toolscope/providers/ollama"
 	"toolscope/providers/openaichat"
 	"toolscope/providers/openairesponses"
+	"toolscope/providers/protocol"
 )
 
 // All is every dialect, one line each. OpenRouter, Groq, Mistral and the like are hosts of
 // openaichat, not dialects of their own.
-var All = []dialect.Protocol{
+var All = []protocol.Protocol{
 	anthropic.Protocol(),
 	openaichat.Protocol(),
 	openairesponses.Protocol(),

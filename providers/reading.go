@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"toolscope/providers/coding"
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
@@ -26,16 +26,16 @@ type exchangeContent struct {
 	notes       []string      // notes on the exchange that wait for a turn
 	glued       bool          // events came without blank lines between them
 	framer      stream.Framer
-	out         *dialect.Out // of the decoder
-	decoder     dialect.Decoder
-	closedTurns int               // at least so many of the turns, from the first on, are closed
-	parts       exchangeParts     // those that are let go of for themselves
-	frame       int32             // number of the frame being decoded
-	first       *firstJSONObject  // the object that the body begins with, while that does not tell the framing
-	sniffAt     int64             // how many bytes must have come before framing is tried again
-	pending     []pendingFrame    // frames that wait for a dialect
-	waiting     int               // how many of them hold data
-	suspect     *dialect.Protocol // the dialect that the last of them speaks for, against path and header
+	out         *protocol.Out // of the decoder
+	decoder     protocol.Decoder
+	closedTurns int                // at least so many of the turns, from the first on, are closed
+	parts       exchangeParts      // those that are let go of for themselves
+	frame       int32              // number of the frame being decoded
+	first       *firstJSONObject   // the object that the body begins with, while that does not tell the framing
+	sniffAt     int64              // how many bytes must have come before framing is tried again
+	pending     []pendingFrame     // frames that wait for a dialect
+	waiting     int                // how many of them hold data
+	suspect     *protocol.Protocol // the dialect that the last of them speaks for, against path and header
 	check       schemaCheck
 	past        history
 	requests    requestState

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"toolscope/providers/dialect"
-	"toolscope/providers/dialect/historytest"
+	"toolscope/providers/protocol"
+	"toolscope/providers/protocol/historytest"
 	"toolscope/stream"
 )
 
@@ -59,18 +59,18 @@ func (l *load) exchange(n int) (request []byte, response string) {
 	args := func(n int) string {
 		return fmt.Sprintf(`{"path": "cmd/main_%05d.go", "talk": "%05d", "text": "%s"}`, n, talk, strings.Repeat("x = f(y) ", 10))
 	}
-	history := []dialect.Message{{Role: dialect.User, Parts: []dialect.Part{{Kind: dialect.TextPart, Text: []byte(l.opening(talk))}}}}
+	history := []protocol.Message{{Role: protocol.User, Parts: []protocol.Part{{Kind: protocol.TextPart, Text: []byte(l.opening(talk))}}}}
 	for i := max(0, at-l.window); i < at; i++ {
 		sent := args(i)
 		if l.sent != nil {
 			sent = l.sent(sent)
 		}
 		history = append(history,
-			dialect.Message{Role: dialect.Assistant, Parts: []dialect.Part{{Kind: dialect.CallPart, ID: l.id(talk, i), Name: "edit", ToolKind: "function", Form: to.Form, Args: []byte(sent)}}},
-			dialect.Message{Role: dialect.User, Parts: []dialect.Part{{Kind: dialect.ResultPart, ID: l.id(talk, i), Name: "edit", Text: []byte(`"ok"`)}}})
+			protocol.Message{Role: protocol.Assistant, Parts: []protocol.Part{{Kind: protocol.CallPart, ID: l.id(talk, i), Name: "edit", ToolKind: "function", Form: to.Form, Args: []byte(sent)}}},
+			protocol.Message{Role: protocol.User, Parts: []protocol.Part{{Kind: protocol.ResultPart, ID: l.id(talk, i), Name: "edit", Text: []byte(`"ok"`)}}})
 	}
 	a := agent{to: to}
-	return historytest.Request(to, to.Encode(history)), a.response(dialect.Message{Parts: []dialect.Part{{Kind: dialect.CallPart, ID: l.id(talk, at), Name: "edit", Args: []byte(args(at))}}})
+	return historytest.Request(to, to.Encode(history)), a.response(protocol.Message{Parts: []protocol.Part{{Kind: protocol.CallPart, ID: l.id(talk, at), Name: "edit", Args: []byte(args(at))}}})
 }
 
 // records are those of exchange n.

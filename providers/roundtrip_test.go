@@ -11,8 +11,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"toolscope/providers/dialect"
-	"toolscope/providers/dialect/historytest"
+	"toolscope/providers/protocol"
+	"toolscope/providers/protocol/historytest"
 	"toolscope/providers/replay"
 	"toolscope/stream"
 )
@@ -36,11 +36,11 @@ func TestCorpusRoundTrip(t *testing.T) {
 func TestRoundTripHard(t *testing.T) {
 	for _, args := range hardArguments {
 		for _, from := range append(Targets(), nil) {
-			p := dialect.Part{Kind: dialect.CallPart, ID: "call_1", Name: "f", ToolKind: "function", Args: []byte(args)}
+			p := protocol.Part{Kind: protocol.CallPart, ID: "call_1", Name: "f", ToolKind: "function", Args: []byte(args)}
 			if from != nil {
 				p.Form = from.Form
 			}
-			src := replay.SourceOfHistory([]dialect.Message{{Role: dialect.Assistant, Parts: []dialect.Part{p}}}, from)
+			src := replay.SourceOfHistory([]protocol.Message{{Role: protocol.Assistant, Parts: []protocol.Part{p}}}, from)
 			t.Run(args[:min(len(args), 40)], func(t *testing.T) { roundTrip(t, src, p) })
 		}
 	}
@@ -73,7 +73,7 @@ func roundTripAll(t *testing.T, s *stream.Session) {
 }
 
 // roundTrip sends a call to every target under every policy, and reads it back.
-func roundTrip(t *testing.T, src *replay.Source, call dialect.Part) {
+func roundTrip(t *testing.T, src *replay.Source, call protocol.Part) {
 	t.Helper()
 	for _, to := range Targets() {
 		for i := range replay.Policies {
@@ -102,7 +102,7 @@ func kindsOf(p replay.Preview) (all []*replay.Kind) {
 	return all
 }
 
-func checkTrip(src *replay.Source, call dialect.Part, p replay.Preview) error {
+func checkTrip(src *replay.Source, call protocol.Part, p replay.Preview) error {
 	lost := kindsOf(p)
 	has := func(kinds ...*replay.Kind) bool {
 		return slices.ContainsFunc(kinds, func(k *replay.Kind) bool { return slices.Contains(lost, k) })
@@ -150,10 +150,10 @@ var argumentLosses = []*replay.Kind{
 	replay.Whitespace, replay.UnicodeSanitized,
 }
 
-func checkArguments(src *replay.Source, call dialect.Part, back *dialect.Part, p replay.Preview, lost []*replay.Kind) error {
+func checkArguments(src *replay.Source, call protocol.Part, back *protocol.Part, p replay.Preview, lost []*replay.Kind) error {
 	want := call.Args
-	if p.To.Form != dialect.TextForm && back.Form == dialect.TextForm && back.ToolKind == "function" {
-		back.Args = dialect.AppendString(nil, back.Args) // a string where an object must be
+	if p.To.Form != protocol.TextForm && back.Form == protocol.TextForm && back.ToolKind == "function" {
+		back.Args = protocol.AppendString(nil, back.Args) // a string where an object must be
 	}
 	if string(want) == "null" && len(back.Args) == 0 && !slices.Contains(lost, replay.ImpliedEmpty) {
 		back.Args = want // that is how null is read
@@ -262,7 +262,7 @@ func (f *flat) value(d *json.Decoder, path string) {
 }
 
 // readBack is the call that a preview's body holds, read by its own protocol.
-func readBack(p replay.Preview) (call *dialect.Part, err error) {
+func readBack(p replay.Preview) (call *protocol.Part, err error) {
 	request := historytest.Request(p.To, p.Body)
 	if !json.Valid(request) || !utf8.Valid(request) {
 		return nil, fmt.Errorf("the body is no JSON")
@@ -273,10 +273,10 @@ func readBack(p replay.Preview) (call *dialect.Part, err error) {
 	}
 	for _, m := range messages {
 		for i := range m.Parts {
-			if m.Parts[i].Kind != dialect.CallPart {
+			if m.Parts[i].Kind != protocol.CallPart {
 				continue
 			}
-			if call != nil || m.Role != dialect.Assistant {
+			if call != nil || m.Role != protocol.Assistant {
 				return nil, fmt.Errorf("a second call, or one of the user's")
 			}
 			call = &m.Parts[i]

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 )
 
 // An undecoded is a protocol that is recognised but not decoded. Its frames are shown as they came,
@@ -19,7 +19,7 @@ type undecoded struct {
 type protocolMarks struct {
 	event string // SSE event type
 	kind  string // member type
-	data  dialect.Raw
+	data  protocol.Raw
 }
 
 func (s protocolMarks) has(members ...string) bool {
@@ -55,7 +55,7 @@ var allUndecoded = []undecoded{
 		if len(s.data) < 4 || s.data[1] != ':' || !strings.ContainsRune("0123456789abcdefghijk", rune(s.data[0])) {
 			return false
 		}
-		value := dialect.Scan(s.data[2:])
+		value := protocol.Scan(s.data[2:])
 		return strings.ContainsRune(`"[{`, rune(value.Kind())) && value.Value() != nil && value.End() == nil
 	}},
 	{"cohere-v1", "Cohere v1 events", func(s protocolMarks) bool {
@@ -70,17 +70,17 @@ var allUndecoded = []undecoded{
 }
 
 // seenIn is the undecoded protocol that a frame shows, as a dialect, or nil.
-func seenIn(e dialect.SniffInput) *dialect.Protocol {
+func seenIn(e protocol.SniffInput) *protocol.Protocol {
 	if len(e.Data) == 0 {
 		return nil
 	}
-	s := protocolMarks{string(e.Event), dialect.Raw(e.Data).Get("type").Text(), e.Data}
+	s := protocolMarks{string(e.Event), protocol.Raw(e.Data).Get("type").Text(), e.Data}
 	for i := range allUndecoded {
 		if known := &allUndecoded[i]; known.known(s) {
-			return &dialect.Protocol{
+			return &protocol.Protocol{
 				Name:  known.name,
 				Title: known.title + ", not decoded",
-				New:   func(o *dialect.Out) dialect.Decoder { return newUnknown(o, known.title) },
+				New:   func(o *protocol.Out) protocol.Decoder { return newUnknown(o, known.title) },
 			}
 		}
 	}

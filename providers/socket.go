@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
@@ -24,7 +24,7 @@ type historyLink struct {
 // response or in a conversation, Gemini's Interactions from an interaction, and its other requests
 // may begin with what it has in a cache.
 func readHistoryLink(request []byte) (on historyLink) {
-	s := dialect.Scan(request)
+	s := protocol.Scan(request)
 	for ok := s.Object(); ok; ok = s.Member() {
 		switch string(s.Key()) {
 		case "response": // some clients put the request into it
@@ -110,7 +110,7 @@ func (x *Exchange) hasResponse(id string) bool {
 
 // toolsAfter are the tools of the request that another goes on from, and whether there may be others:
 // it may have been let go of, or came before all that was seen.
-func (in *Inspector) toolsAfter(on historyLink) (tools []dialect.Tool, more bool) {
+func (in *Inspector) toolsAfter(on historyLink) (tools []protocol.Tool, more bool) {
 	f := in.entryAfter(on.previousResponse)
 	if f == nil {
 		return nil, true
@@ -123,7 +123,7 @@ func (in *Inspector) toolsAfter(on historyLink) (tools []dialect.Tool, more bool
 }
 
 // knownTools are the tools that are known, and whether there may be others.
-func (c *schemaCheck) knownTools() (tools []dialect.Tool, more bool) {
+func (c *schemaCheck) knownTools() (tools []protocol.Tool, more bool) {
 	if c.set == nil {
 		return nil, false
 	}
@@ -132,7 +132,7 @@ func (c *schemaCheck) knownTools() (tools []dialect.Tool, more bool) {
 
 // joinTools are the tools that were declared and those that are new; a new one takes the place of
 // the one of its name.
-func joinTools(was, news []dialect.Tool) []dialect.Tool {
+func joinTools(was, news []protocol.Tool) []protocol.Tool {
 	if len(was) == 0 {
 		return news
 	}

@@ -1,9 +1,9 @@
 package providers
 
-import "toolscope/providers/dialect"
+import "toolscope/providers/protocol"
 
 // Targets are all places that history can be replayed to, of all dialects.
-func Targets() (all []*dialect.Target) {
+func Targets() (all []*protocol.Target) {
 	for i := range All {
 		for j := range All[i].Targets {
 			all = append(all, &All[i].Targets[j])
@@ -13,8 +13,8 @@ func Targets() (all []*dialect.Target) {
 }
 
 // FindTarget is the target of that name; the error lists the names there are.
-func FindTarget(name string) (*dialect.Target, error) {
-	t, err := dialect.FindNamed("target", name, Targets(), func(t **dialect.Target) string { return (*t).Name })
+func FindTarget(name string) (*protocol.Target, error) {
+	t, err := protocol.FindNamed("target", name, Targets(), func(t **protocol.Target) string { return (*t).Name })
 	if err != nil {
 		return nil, err
 	}
@@ -23,7 +23,7 @@ func FindTarget(name string) (*dialect.Target, error) {
 
 // historyTargetOf says how the history of a request of the dialect of that name is read, nil if that has no
 // requests.
-func historyTargetOf(name string) *dialect.Target {
+func historyTargetOf(name string) *protocol.Target {
 	if t := TargetOf(name); t != nil {
 		return t
 	}
@@ -36,7 +36,7 @@ func historyTargetOf(name string) *dialect.Target {
 }
 
 // TargetOf is where history goes by the dialect of that name, nil if that has no requests.
-func TargetOf(name string) *dialect.Target {
+func TargetOf(name string) *protocol.Target {
 	for i := range All {
 		for j := range All[i].Targets {
 			if t := &All[i].Targets[j]; t.Protocol == name {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 )
 
 // A limit is what a provider documents of ids or names: what the characters may be, and how many.
@@ -148,8 +148,8 @@ func TestHistoryOfNothing(t *testing.T) {
 				}
 			}
 		}
-		for _, role := range []dialect.Role{dialect.System, dialect.User, dialect.Assistant} {
-			for _, written := range to.Encode([]dialect.Message{{Role: role}}) {
+		for _, role := range []protocol.Role{protocol.System, protocol.User, protocol.Assistant} {
+			for _, written := range to.Encode([]protocol.Message{{Role: role}}) {
 				if !json.Valid(written) {
 					t.Errorf("%s: %s writes %s", to.Name, role, written)
 				}

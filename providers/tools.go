@@ -2,7 +2,7 @@ package providers
 
 import (
 	"slices"
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/providers/schema"
 	"toolscope/stream"
 )
@@ -68,7 +68,7 @@ func (x *Exchange) declaredTools() *schema.Set {
 			on = readHistoryLink(body)
 		}
 		if on.thread {
-			var kept []dialect.Tool
+			var kept []protocol.Tool
 			kept, more = x.in.toolsAfter(on)
 			list = joinTools(kept, list)
 		}
@@ -99,7 +99,7 @@ const maxRecentSets = 8
 
 // toolSet is the Set of these tools; more says that there may be others. It is one of the remembered
 // ones if possible, whose schemas are compiled already.
-func (in *Inspector) toolSet(tools []dialect.Tool, more bool) *schema.Set {
+func (in *Inspector) toolSet(tools []protocol.Tool, more bool) *schema.Set {
 	for _, s := range in.sets {
 		if s.Is(tools, more) {
 			return s

@@ -1,22 +1,22 @@
 package providers
 
 import (
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 	"toolscope/stream/count"
 )
 
 // unknownProtocol shows a stream of no known dialect: every frame is kept and seen, none is interpreted.
-var unknownProtocol = dialect.Protocol{
+var unknownProtocol = protocol.Protocol{
 	Name:  "unknown",
 	Title: "no known dialect",
-	New:   func(o *dialect.Out) dialect.Decoder { return newUnknown(o, "") },
+	New:   func(o *protocol.Out) protocol.Decoder { return newUnknown(o, "") },
 }
 
 // unknownLike is unknown, of what looks like something in words.
-func unknownLike(guess string) *dialect.Protocol {
+func unknownLike(guess string) *protocol.Protocol {
 	d := unknownProtocol
-	d.New = func(o *dialect.Out) dialect.Decoder {
+	d.New = func(o *protocol.Out) protocol.Decoder {
 		decoder := newUnknown(o, "")
 		decoder.guess = guess
 		return decoder
@@ -25,25 +25,25 @@ func unknownLike(guess string) *dialect.Protocol {
 }
 
 // emptyProtocol shows an exchange in which no body came.
-var emptyProtocol = dialect.Protocol{
+var emptyProtocol = protocol.Protocol{
 	Name: unknownProtocol.Name, Title: unknownProtocol.Title,
-	New: func(o *dialect.Out) dialect.Decoder { return silentDecoder{newUnknown(o, "")} },
+	New: func(o *protocol.Out) protocol.Decoder { return silentDecoder{newUnknown(o, "")} },
 }
 
 type unknownDecoder struct {
-	turn   *dialect.Turn
+	turn   *protocol.Turn
 	title  string // of the undecoded protocol that its frames show, if any
 	guess  string // what it looks like, if that is known
 	frames int
 }
 
-func newUnknown(o *dialect.Out, title string) *unknownDecoder {
+func newUnknown(o *protocol.Out, title string) *unknownDecoder {
 	return &unknownDecoder{turn: o.OpenSilently(), title: title}
 }
 
 func (d *unknownDecoder) Frame(f stream.Frame) error {
 	d.frames++
-	body := dialect.Raw(f.Data)
+	body := protocol.Raw(f.Data)
 	name := string(f.Event)
 	if name == "" && d.title != "" {
 		name = body.Get("type").Text()
@@ -59,9 +59,9 @@ func (d *unknownDecoder) Frame(f stream.Frame) error {
 }
 
 // errorWords is the message in an error's body, wherever web services put it; "" if there is none.
-func errorWords(body dialect.Raw) string {
+func errorWords(body protocol.Raw) string {
 	err := body.Get("error")
-	for _, text := range []dialect.Raw{
+	for _, text := range []protocol.Raw{
 		err.Get("message"), err, body.Get("message"), body.Get("Message"), body.Get("detail"), body.Get("error_description"),
 	} {
 		if text.HasText() {

@@ -4,7 +4,7 @@ import (
 	"iter"
 	"time"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
@@ -171,7 +171,7 @@ func (v *View) TurnAfter(r *stream.SentBackCall) *stream.Turn {
 
 // Result is what a later request has as the result of a call, all of it; ok is false where none has
 // any, or that request was let go of.
-func (v *View) Result(c *stream.Call) (result dialect.Part, ok bool) {
+func (v *View) Result(c *stream.Call) (result protocol.Part, ok bool) {
 	r := c.LatestResult()
 	if r == nil {
 		return result, false

@@ -1,7 +1,7 @@
 package ui
 
 import (
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/ui/panes"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -166,7 +166,7 @@ func (m *Model) suspendProgram() {
 }
 
 // rereadExchange has an exchange read as a dialect, and starts to look at it again.
-func (m *Model) rereadExchange(exchange int, as *dialect.Protocol) {
+func (m *Model) rereadExchange(exchange int, as *protocol.Protocol) {
 	if err := m.in.Reread(exchange, as); err != nil {
 		m.showNotice(m.draw.Clean(err.Error()))
 		return

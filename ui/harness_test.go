@@ -13,16 +13,16 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"github.com/muesli/termenv"
 
-	"toolscope/capture/mailbox"
+	"toolscope/capture/queue"
 	"toolscope/stream"
 	"toolscope/themes"
 )
 
 // box is an inbox as the program is given, without a limit.
-type box = mailbox.Queue[stream.Record]
+type box = queue.Queue[stream.Record]
 
 func newBox() *box {
-	return mailbox.New(mailbox.Rules[stream.Record]{Limit: math.MaxInt, Cost: func(r stream.Record) int { return len(r.Data) }})
+	return queue.New(queue.Rules[stream.Record]{Limit: math.MaxInt, Cost: func(r stream.Record) int { return len(r.Data) }})
 }
 
 // rig is a Model whose source, clock and keyboard are the test: nothing runs beside it and nothing

@@ -7,7 +7,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"toolscope/providers"
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
@@ -37,7 +37,7 @@ func TestResults(t *testing.T) {
 		t.Errorf("the turn is %+v", calls)
 	}
 	if len(results) != 2 || string(results[0].Text) != "line one\nline\ttwo \"quoted\"" || results[0].ID != "toolu_1" || results[0].Failed ||
-		string(results[1].Text) != "no disk" || !results[1].Failed || results[1].Kind != dialect.ResultPart {
+		string(results[1].Text) != "no disk" || !results[1].Failed || results[1].Kind != protocol.ResultPart {
 		t.Errorf("the results are %+v", results)
 	}
 	if !strings.Contains(string(body), `"input_schema"`) {

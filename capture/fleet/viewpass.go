@@ -9,7 +9,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"toolscope/capture"
-	"toolscope/capture/pace"
+	"toolscope/capture/backoff"
 	"toolscope/stream/count"
 )
 
@@ -140,7 +140,7 @@ func (v *View) handleMessage(ctx context.Context, msg jetstream.Msg, meta *jetst
 
 // lastReport is what was said last of a capture.
 type lastReport struct {
-	pace pace.Backoff
+	pace backoff.Backoff
 	more int // that was not said since
 }
 
@@ -160,7 +160,7 @@ func (v *View) addNote(text string) {
 func (v *View) addCaptureNote(of subjectParts, text string) {
 	t, now := v.lastReports[of], v.now()
 	if t == nil {
-		t = &lastReport{pace: pace.Backoff{First: minNoteInterval, Max: maxNoteInterval}}
+		t = &lastReport{pace: backoff.Backoff{First: minNoteInterval, Max: maxNoteInterval}}
 		v.lastReports[of] = t
 	}
 	if !t.pace.Allow(now) {

@@ -8,14 +8,14 @@ import (
 	"strings"
 
 	"toolscope/capture"
-	"toolscope/capture/admit"
+	"toolscope/capture/hostguard"
 )
 
 // self is who answers where the proxy does.
 const self = "toolscope proxy"
 
 // writeRefusal answers in the upstream's place.
-func writeRefusal(w http.ResponseWriter, no *admit.Refusal) {
+func writeRefusal(w http.ResponseWriter, no *hostguard.Refusal) {
 	if no.Status == http.StatusMethodNotAllowed {
 		w.Header().Set("Allow", "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS")
 	}
@@ -24,7 +24,7 @@ func writeRefusal(w http.ResponseWriter, no *admit.Refusal) {
 
 // recordRefusal records a request that is not admitted as an exchange that this proxy answered. Its
 // body is not read.
-func (p *Proxy) recordRefusal(r *http.Request, no *admit.Refusal) {
+func (p *Proxy) recordRefusal(r *http.Request, no *hostguard.Refusal) {
 	number, at := int(p.numbers.Add(1)), p.recordTime()
 	header := r.Header.Clone()
 	header.Del("Proxy-Authorization")
@@ -49,18 +49,18 @@ func (p *Proxy) recordRefusal(r *http.Request, no *admit.Refusal) {
 
 // routeRequest tells where a request goes, or why it does not. A public proxy has any name; there the
 // token keeps strangers out.
-func (p *Proxy) routeRequest(r *http.Request) (*target, *admit.Refusal) {
+func (p *Proxy) routeRequest(r *http.Request) (*target, *hostguard.Refusal) {
 	switch {
 	case r.Method == http.MethodConnect:
-		return nil, admit.Refuse(http.StatusMethodNotAllowed, "CONNECT is refused: this proxy goes only to the upstreams it was given")
+		return nil, hostguard.Refuse(http.StatusMethodNotAllowed, "CONNECT is refused: this proxy goes only to the upstreams it was given")
 	case len(r.TransferEncoding) > 0 && hadLength(r):
-		return nil, admit.Refuse(http.StatusBadRequest, "Content-Length and Transfer-Encoding in one request are refused: which of them holds is a matter of opinion")
+		return nil, hostguard.Refuse(http.StatusBadRequest, "Content-Length and Transfer-Encoding in one request are refused: which of them holds is a matter of opinion")
 	}
 	path, no := p.checkToken(r)
 	if no != nil {
 		return nil, no
 	}
-	rules := admit.Rules{Public: p.options.Public, Origins: p.options.Origins, Purpose: "this proxy goes only to the upstreams it was given"}
+	rules := hostguard.Rules{Public: p.options.Public, Origins: p.options.Origins, Purpose: "this proxy goes only to the upstreams it was given"}
 	if no := rules.Check(r); no != nil {
 		return nil, no
 	}
@@ -68,13 +68,13 @@ func (p *Proxy) routeRequest(r *http.Request) (*target, *admit.Refusal) {
 	if to == nil {
 		if p.options.Advise != nil {
 			if advice := p.options.Advise(r); advice != "" {
-				return nil, admit.Refuse(http.StatusNotFound, "no provider in the path %q: %s", path, advice)
+				return nil, hostguard.Refuse(http.StatusNotFound, "no provider in the path %q: %s", path, advice)
 			}
 		}
-		return nil, admit.Refuse(http.StatusNotFound, "no upstream for the path %q: there are %s", path, routePrefixes(p.routes))
+		return nil, hostguard.Refuse(http.StatusNotFound, "no upstream for the path %q: there are %s", path, routePrefixes(p.routes))
 	}
 	if isOwn(r, to.url) {
-		return nil, admit.Refuse(http.StatusLoopDetected, "the upstream %s is this proxy itself", to.url.Host)
+		return nil, hostguard.Refuse(http.StatusLoopDetected, "the upstream %s is this proxy itself", to.url.Host)
 	}
 	return to, nil
 }
@@ -82,16 +82,16 @@ func (p *Proxy) routeRequest(r *http.Request) (*target, *admit.Refusal) {
 // isOwn reports whether u is where the request came in, as it may be after a base URL was set
 // twice. It would come in again and again.
 func isOwn(r *http.Request, u *url.URL) bool {
-	host, port := admit.LocalAddress(r)
+	host, port := hostguard.LocalAddress(r)
 	to := u.Port()
 	if to == "" {
 		to = map[string]string{"http": "80", "https": "443"}[u.Scheme]
 	}
-	return port != "" && port == to && (u.Hostname() == host || admit.IsLoopback(host) && admit.IsLoopback(u.Hostname()))
+	return port != "" && port == to && (u.Hostname() == host || hostguard.IsLoopback(host) && hostguard.IsLoopback(u.Hostname()))
 }
 
 // checkToken returns the request's path without the token.
-func (p *Proxy) checkToken(r *http.Request) (string, *admit.Refusal) {
+func (p *Proxy) checkToken(r *http.Request) (string, *hostguard.Refusal) {
 	path := rawPath(r)
 	if p.options.Token == "" {
 		return path, nil
@@ -102,7 +102,7 @@ func (p *Proxy) checkToken(r *http.Request) (string, *admit.Refusal) {
 	if segment, rest, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/"); p.isToken(segment) {
 		return "/" + rest, nil
 	}
-	return "", admit.Refuse(http.StatusUnauthorized, "the token is missing: it is the first part of the path, or goes into Proxy-Authorization")
+	return "", hostguard.Refuse(http.StatusUnauthorized, "the token is missing: it is the first part of the path, or goes into Proxy-Authorization")
 }
 
 func (p *Proxy) isToken(s string) bool {

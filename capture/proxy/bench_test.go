@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"toolscope/capture"
-	"toolscope/capture/mailbox"
+	"toolscope/capture/queue"
 	"toolscope/capture/record"
 )
 
@@ -39,7 +39,7 @@ func BenchmarkLatency(b *testing.B) {
 			w.(http.Flusher).Flush()
 		}
 	})
-	box := mailbox.New(record.QueueRules(64<<20, ""))
+	box := queue.New(record.QueueRules(64<<20, ""))
 	go func() {
 		for range box.All {
 		}

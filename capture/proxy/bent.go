@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"toolscope/capture"
-	"toolscope/capture/admit"
-	"toolscope/capture/bend"
+	"toolscope/capture/fault"
+	"toolscope/capture/hostguard"
 	"toolscope/capture/websocket"
 	"toolscope/stream/count"
 )
@@ -25,19 +25,19 @@ import (
 var errBroken = errors.New("a fault has broken the client's connection")
 
 // answerFault is the fault that answers a request in the upstream's place, or nil.
-func (p *Proxy) answerFault(r *http.Request) *bend.Fault {
-	if p.faults == nil || bend.IsAside(r) {
+func (p *Proxy) answerFault(r *http.Request) *fault.Fault {
+	if p.faults == nil || fault.IsAside(r) {
 		return nil
 	}
 	return p.faults.Refusal()
 }
 
 // answerFor answers a request in the upstream's place, which does not learn of it.
-func (x *exchange) answerFor(f *bend.Fault, r *http.Request) {
+func (x *exchange) answerFor(f *fault.Fault, r *http.Request) {
 	body := &bodyTap{x: x, side: capture.Request, body: r.Body}
 	_, _ = io.Copy(io.Discard, body)
 	body.handOver()
-	x.answer, x.cause = admit.Refuse(f.Status(), "--fault %s", f), capture.Toolscope
+	x.answer, x.cause = hostguard.Refuse(f.Status(), "--fault %s", f), capture.Toolscope
 	text := f.Refuse(x.w, self, r.URL.Path, nil)
 	at := x.p.recordTime()
 	head := capture.Head{Status: f.Status(), Header: x.w.Header().Clone(), Start: x.p.options.Now()}
@@ -47,7 +47,7 @@ func (x *exchange) answerFor(f *bend.Fault, r *http.Request) {
 
 // adjustRequest sees to it that an answer can be bent, or watched: compressed, nothing could be found in it.
 func (x *exchange) adjustRequest(out *http.Request) {
-	if bend.IsAside(out) || websocket.IsRequest(out) {
+	if fault.IsAside(out) || websocket.IsRequest(out) {
 		return
 	}
 	if x.p.faults != nil {
@@ -70,7 +70,7 @@ func (x *exchange) injectIntoBody(res *http.Response) (note string) {
 		return ""
 	}
 	coding := strings.ToLower(res.Header.Get("Content-Encoding"))
-	x.faulted = &faultedResponse{x: x, from: x.received, injector: bend.New(x.faults, res.Header, coding != "" && coding != "identity"), buffer: make([]byte, copyBytes)}
+	x.faulted = &faultedResponse{x: x, from: x.received, injector: fault.New(x.faults, res.Header, coding != "" && coding != "identity"), buffer: make([]byte, copyBytes)}
 	res.Header.Del("Content-Length")
 	res.ContentLength = -1
 	res.Body = faultedBody{x.faulted, res.Body}
@@ -78,7 +78,7 @@ func (x *exchange) injectIntoBody(res *http.Response) (note string) {
 }
 
 // faultsNote is what is said of an answer before it is known what a fault makes of it.
-func faultsNote(faults []bend.Fault) string {
+func faultsNote(faults []fault.Fault) string {
 	var words []string
 	for _, f := range faults {
 		words = append(words, "--fault "+f.String())
@@ -90,12 +90,12 @@ func faultsNote(faults []bend.Fault) string {
 type faultedResponse struct {
 	x        *exchange
 	from     *bodyTap
-	injector *bend.Injector
+	injector *fault.Injector
 	buffer   []byte
-	ready    []bend.OutChunk
+	ready    []fault.OutChunk
 	given    int64 // bytes that the client was given
 	broke    bool  // a fault broke the connection
-	unused   []bend.Unused
+	unused   []fault.Unused
 	err      error // what the provider's own ended with
 }
 
@@ -115,7 +115,7 @@ func (b *faultedResponse) Read(p []byte) (int, error) {
 		b.injectFaults(b.from.Read(b.buffer))
 	}
 	next := &b.ready[0]
-	if !bend.Sleep(b.x.ctx, next.Pause) {
+	if !fault.Sleep(b.x.ctx, next.Pause) {
 		return 0, context.Cause(b.x.ctx)
 	}
 	next.Pause = 0
@@ -139,7 +139,7 @@ func (b *faultedResponse) injectFaults(n int, err error) {
 	b.noteUnused(unfit)
 }
 
-func (b *faultedResponse) noteUnused(unfit []bend.Unused) {
+func (b *faultedResponse) noteUnused(unfit []fault.Unused) {
 	b.unused = append(b.unused, unfit...)
 	for _, u := range unfit {
 		b.x.p.faults.GiveBack(u.Fault)

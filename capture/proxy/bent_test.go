@@ -9,14 +9,14 @@ import (
 	"testing"
 
 	"toolscope/capture"
-	"toolscope/capture/bend"
+	"toolscope/capture/fault"
 	"toolscope/capture/websocket"
 )
 
 // bending stands a proxy in front of an upstream that makes those faults happen.
 func bending(t *testing.T, upstream string, words ...string) *desk {
 	t.Helper()
-	faults, err := bend.ParseFaults(words...)
+	faults, err := fault.ParseFaults(words...)
 	if err != nil {
 		t.Fatal(err)
 	}

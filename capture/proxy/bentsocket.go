@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"toolscope/capture"
-	"toolscope/capture/bend"
+	"toolscope/capture/fault"
 	"toolscope/capture/websocket"
 )
 
@@ -23,15 +23,15 @@ type faultedSocket struct {
 	broke  bool // a fault broke the connection
 
 	mu       sync.Mutex // the client asks while the upstream speaks
-	faults   []bend.Fault
-	injector *bend.Injector // of the answer that comes; nil where nothing is bent
-	begun    bool           // a message of it has come
+	faults   []fault.Fault
+	injector *fault.Injector // of the answer that comes; nil where nothing is bent
+	begun    bool            // a message of it has come
 	notes    []string
 }
 
 // faultedFrame is a frame for the client.
 type faultedFrame struct {
-	piece  bend.OutChunk // but for its data
+	piece  fault.OutChunk // but for its data
 	data   []byte
 	breaks bool // the connection breaks behind it
 }
@@ -47,14 +47,14 @@ func newFaultedSocket(x *exchange, from func(p []byte) (int, error), note func(s
 // readClient takes what the client sends, before it is sent on.
 func (s *faultedSocket) readClient(p []byte) {
 	s.asks.Write(p, func(message []byte, _ uint64) {
-		if !bend.IsRequest(message) {
+		if !fault.IsRequest(message) {
 			return
 		}
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.endResponse()
 		if s.faults = s.x.p.faults.ForNext(); len(s.faults) > 0 {
-			s.injector, s.begun = bend.NewMessages(s.faults), false
+			s.injector, s.begun = fault.NewMessages(s.faults), false
 		}
 	})
 }
@@ -74,7 +74,7 @@ func (s *faultedSocket) Read(p []byte) (int, error) {
 		}
 	}
 	next := &s.ready[0]
-	if !bend.Sleep(s.x.ctx, next.piece.Pause) {
+	if !fault.Sleep(s.x.ctx, next.piece.Pause) {
 		return 0, s.x.ctx.Err()
 	}
 	next.piece.Pause = 0
@@ -103,7 +103,7 @@ func (s *faultedSocket) injectFaults(message []byte, _ uint64) {
 	}
 	bender, kind := s.injector, s.says.Kind
 	s.addFrames(kind, bender.Write(message, 0))
-	if bend.IsFinal(message) {
+	if fault.IsFinal(message) {
 		s.endResponse()
 	}
 	if bender.BreaksHere() {
@@ -111,7 +111,7 @@ func (s *faultedSocket) injectFaults(message []byte, _ uint64) {
 	}
 }
 
-func (s *faultedSocket) addFrames(kind byte, list []bend.OutChunk) {
+func (s *faultedSocket) addFrames(kind byte, list []fault.OutChunk) {
 	for _, p := range list {
 		s.ready = append(s.ready, faultedFrame{piece: p, data: websocket.AppendFrame(nil, kind, p.Data)})
 	}

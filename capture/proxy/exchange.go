@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"toolscope/capture"
-	"toolscope/capture/admit"
-	"toolscope/capture/bend"
+	"toolscope/capture/fault"
+	"toolscope/capture/hostguard"
 	"toolscope/capture/websocket"
 	"toolscope/stream/count"
 )
@@ -47,17 +47,17 @@ type exchange struct {
 	detach   func() bool // stops listening to the proxy's closing
 	relax    func() bool // stops the deadline that a cut puts on writing
 	idle     *time.Timer
-	sent     *upload          // nil without a body
-	received *bodyTap         // nil before there is a response
-	upgraded *upgraded        // after the protocol was switched
-	failure  error            // why there is no response
-	answer   *admit.Refusal   // that the proxy gave in place of one
-	cause    capture.Party    // of that answer
-	faults   []bend.Fault     // that this answer gets
-	faulted  *faultedResponse // nil where it gets none
-	gate     *breakableWriter // nil where nothing breaks a client's connection on purpose
-	watch    Watch            // that may have the answer held; nil without
-	held     *heldBody        // nil where it is not
+	sent     *upload            // nil without a body
+	received *bodyTap           // nil before there is a response
+	upgraded *upgraded          // after the protocol was switched
+	failure  error              // why there is no response
+	answer   *hostguard.Refusal // that the proxy gave in place of one
+	cause    capture.Party      // of that answer
+	faults   []fault.Fault      // that this answer gets
+	faulted  *faultedResponse   // nil where it gets none
+	gate     *breakableWriter   // nil where nothing breaks a client's connection on purpose
+	watch    Watch              // that may have the answer held; nil without
+	held     *heldBody          // nil where it is not
 
 	mu   sync.Mutex // records come from both sides
 	over bool
@@ -207,16 +207,16 @@ func (x *exchange) answerFailure(w http.ResponseWriter, _ *http.Request, err err
 	switch {
 	case cause == errIdle:
 		x.cause = capture.Toolscope
-		x.answer = admit.Refuse(http.StatusGatewayTimeout, "%s does not answer: %s", x.target.url.Host, x.idleWords())
+		x.answer = hostguard.Refuse(http.StatusGatewayTimeout, "%s does not answer: %s", x.target.url.Host, x.idleWords())
 	case cause != nil:
 		panic(http.ErrAbortHandler)
 	case sent != nil:
 		_, why, _ := capture.EndOf(sent)
 		x.cause = capture.Client
-		x.answer = admit.Refuse(http.StatusBadRequest, "the request's body broke off: %s", why)
+		x.answer = hostguard.Refuse(http.StatusBadRequest, "the request's body broke off: %s", why)
 	default:
 		x.cause = capture.Network
-		x.answer = admit.Refuse(http.StatusBadGateway, "no answer from %s: %s", x.target.url.Host, capture.FailureText(err))
+		x.answer = hostguard.Refuse(http.StatusBadGateway, "no answer from %s: %s", x.target.url.Host, capture.FailureText(err))
 	}
 	clear(w.Header())
 	writeRefusal(w, x.answer)

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"toolscope/capture"
-	"toolscope/capture/bend"
+	"toolscope/capture/fault"
 )
 
 // This file is the breakpoint: an answer is held back from the client, from the event on that
@@ -105,7 +105,7 @@ type clientKeepAlive struct{ bytes, words string }
 
 // beWatched gives a request a watch for its answer, where somebody wants one.
 func (x *exchange) beWatched(r *http.Request) {
-	if x.p.options.Watch != nil && !bend.IsAside(r) {
+	if x.p.options.Watch != nil && !fault.IsAside(r) {
 		x.watch = x.p.options.Watch()
 	}
 }
@@ -122,7 +122,7 @@ func (x *exchange) holdIfWatched(res *http.Response) {
 	if !packed && strings.HasPrefix(res.Header.Get("Content-Type"), "text/event-stream") {
 		h.alive = cmp.Or(x.p.options.alive, aliveTime)
 	}
-	cutter := bend.NewCutter(res.Header, packed)
+	cutter := fault.NewCutter(res.Header, packed)
 	res.Header.Del("Content-Length")
 	res.ContentLength = -1
 	res.Body = h

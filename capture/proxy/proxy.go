@@ -38,8 +38,8 @@ import (
 	"time"
 
 	"toolscope/capture"
-	"toolscope/capture/admit"
-	"toolscope/capture/bend"
+	"toolscope/capture/fault"
+	"toolscope/capture/hostguard"
 )
 
 // Options says what a proxy is to do. Routes and Record are required.
@@ -55,7 +55,7 @@ type Options struct {
 	// it". It may be nil.
 	Advise func(*http.Request) string
 
-	Faults []bend.Fault // what the client is given is bent so; what the provider sent is recorded
+	Faults []fault.Fault // what the client is given is bent so; what the provider sent is recorded
 
 	// Watch makes what decides whether an answer is held, one for each; nil holds none. HoldTime is for
 	// how long at most; 0 is 5 minutes.
@@ -124,7 +124,7 @@ type Proxy struct {
 	routes    []route
 	transport *http.Transport
 	buffers   buffers
-	faults    *bend.Set // nil without any
+	faults    *fault.Set // nil without any
 	log       *log.Logger
 
 	closing context.Context // done when Close begins
@@ -162,7 +162,7 @@ func New(o Options) (*Proxy, error) {
 		p.log = quiet
 	}
 	if len(o.Faults) > 0 {
-		p.faults = bend.NewSet(o.Faults)
+		p.faults = fault.NewSet(o.Faults)
 	}
 	p.transport = newTransport(o, p.limits)
 	p.closing, p.close = context.WithCancelCause(context.Background())
@@ -200,7 +200,7 @@ func (p *Proxy) Close(ctx context.Context) error {
 // ServeHTTP refuses a request, or forwards it and records the exchange.
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !p.tryEnter() {
-		writeRefusal(w, admit.Refuse(http.StatusServiceUnavailable, "the proxy is closed"))
+		writeRefusal(w, hostguard.Refuse(http.StatusServiceUnavailable, "the proxy is closed"))
 		return
 	}
 	defer p.exchanges.Done()

@@ -9,7 +9,7 @@ import (
 	"net/http"
 	"sync"
 
-	"toolscope/capture/admit"
+	"toolscope/capture/hostguard"
 )
 
 // Serve answers on l until ctx is done or the proxy is closed, which cuts what is going on; then it
@@ -27,7 +27,7 @@ func (p *Proxy) Serve(ctx context.Context, l net.Listener) error {
 		ReadHeaderTimeout: p.limits.HeaderTime,
 		MaxHeaderBytes:    p.limits.HeaderBytes,
 		IdleTimeout:       keepAlive,
-		Protocols:         admit.Protocols(),
+		Protocols:         hostguard.Protocols(),
 		ErrorLog:          p.log,
 		BaseContext:       func(net.Listener) context.Context { return base },
 		ConnContext:       func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, headKey{}, c) },

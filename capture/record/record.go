@@ -21,7 +21,7 @@ import (
 	"time"
 
 	"toolscope/capture"
-	"toolscope/capture/mailbox"
+	"toolscope/capture/queue"
 	"toolscope/capture/redact"
 	"toolscope/stream/count"
 )
@@ -36,7 +36,7 @@ const queueFull = "the queue is full"
 // goroutines.
 type Recorder struct {
 	w    *writer
-	box  *mailbox.Queue[capture.Record]
+	box  *queue.Queue[capture.Record]
 	done chan struct{} // closed when everything is written
 
 	mu      sync.Mutex
@@ -65,7 +65,7 @@ func New(w io.Writer, created time.Time, by string) (*Recorder, error) {
 }
 
 func startRecorder(w *writer, limit int) *Recorder {
-	r := &Recorder{w: w, box: mailbox.New(QueueRules(limit, "were not recorded: "+queueFull)), done: make(chan struct{})}
+	r := &Recorder{w: w, box: queue.New(QueueRules(limit, "were not recorded: "+queueFull)), done: make(chan struct{})}
 	go r.writeAll()
 	return r
 }

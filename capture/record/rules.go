@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"toolscope/capture"
-	"toolscope/capture/mailbox"
+	"toolscope/capture/queue"
 )
 
 // recordCost is what a record is counted as beyond its data.
@@ -12,8 +12,8 @@ const recordCost = 256
 
 // QueueRules are those of a box of records that come from the network: nobody who puts one in waits, and
 // what is left out is told in its place. why says what became of it: "were not recorded: …".
-func QueueRules(limit int, why string) mailbox.Rules[capture.Record] {
-	return mailbox.Rules[capture.Record]{
+func QueueRules(limit int, why string) queue.Rules[capture.Record] {
+	return queue.Rules[capture.Record]{
 		Limit: limit, Cost: RecordCost, PartOf: partOf, WithoutBytes: withoutBytes,
 		Gap: func(lost int64, near capture.Record) capture.Record {
 			near.Lost = lost
@@ -41,9 +41,9 @@ func RecordCost(r capture.Record) int {
 // lostWith is how many bytes are missing without a record.
 func lostWith(r capture.Record) int64 { return int64(len(r.Data)) + r.Lost }
 
-func partOf(r capture.Record) mailbox.Part {
-	return mailbox.Part{
-		Stream: mailbox.Stream{Exchange: r.Exchange, Request: r.Side == capture.Request},
+func partOf(r capture.Record) queue.Part {
+	return queue.Part{
+		Stream: queue.Stream{Exchange: r.Exchange, Request: r.Side == capture.Request},
 		Bytes:  lostWith(r), EndsExchange: r.End != "",
 	}
 }

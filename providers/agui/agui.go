@@ -9,13 +9,13 @@
 package agui
 
 import (
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
 // Protocol is AG-UI.
-func Protocol() dialect.Protocol {
-	return dialect.Protocol{
+func Protocol() protocol.Protocol {
+	return protocol.Protocol{
 		Name:     "ag-ui",
 		Title:    "AG-UI",
 		Sniff:    sniffFrame,
@@ -33,35 +33,35 @@ type eventKind struct {
 var eventKinds = map[string]eventKind{
 	// A client's SDK takes any of these as the end of such a call; but an error, or a run that
 	// begins again, is no evidence that its arguments are whole.
-	"RUN_STARTED": {dialect.Sure, true}, "RUN_FINISHED": {points: dialect.Sure}, "RUN_ERROR": {dialect.Sure, true},
-	"STEP_STARTED": {points: dialect.Strong}, "STEP_FINISHED": {points: dialect.Strong},
+	"RUN_STARTED": {protocol.Sure, true}, "RUN_FINISHED": {points: protocol.Sure}, "RUN_ERROR": {protocol.Sure, true},
+	"STEP_STARTED": {points: protocol.Strong}, "STEP_FINISHED": {points: protocol.Strong},
 
-	"TEXT_MESSAGE_START": {points: dialect.Sure}, "TEXT_MESSAGE_CONTENT": {points: dialect.Sure},
-	"TEXT_MESSAGE_END": {points: dialect.Sure}, "TEXT_MESSAGE_CHUNK": {points: dialect.Sure},
+	"TEXT_MESSAGE_START": {points: protocol.Sure}, "TEXT_MESSAGE_CONTENT": {points: protocol.Sure},
+	"TEXT_MESSAGE_END": {points: protocol.Sure}, "TEXT_MESSAGE_CHUNK": {points: protocol.Sure},
 
-	"THINKING_START": {points: dialect.Sure}, "THINKING_END": {points: dialect.Sure},
-	"THINKING_TEXT_MESSAGE_START": {points: dialect.Sure}, "THINKING_TEXT_MESSAGE_CONTENT": {points: dialect.Sure},
-	"THINKING_TEXT_MESSAGE_END": {points: dialect.Sure},
-	"REASONING_START":           {points: dialect.Sure}, "REASONING_END": {points: dialect.Sure},
-	"REASONING_MESSAGE_START": {points: dialect.Sure}, "REASONING_MESSAGE_CONTENT": {points: dialect.Sure},
-	"REASONING_MESSAGE_END": {points: dialect.Sure}, "REASONING_MESSAGE_CHUNK": {points: dialect.Sure},
-	"REASONING_ENCRYPTED_VALUE": {dialect.Sure, true},
+	"THINKING_START": {points: protocol.Sure}, "THINKING_END": {points: protocol.Sure},
+	"THINKING_TEXT_MESSAGE_START": {points: protocol.Sure}, "THINKING_TEXT_MESSAGE_CONTENT": {points: protocol.Sure},
+	"THINKING_TEXT_MESSAGE_END": {points: protocol.Sure},
+	"REASONING_START":           {points: protocol.Sure}, "REASONING_END": {points: protocol.Sure},
+	"REASONING_MESSAGE_START": {points: protocol.Sure}, "REASONING_MESSAGE_CONTENT": {points: protocol.Sure},
+	"REASONING_MESSAGE_END": {points: protocol.Sure}, "REASONING_MESSAGE_CHUNK": {points: protocol.Sure},
+	"REASONING_ENCRYPTED_VALUE": {protocol.Sure, true},
 
-	"TOOL_CALL_START": {points: dialect.Sure}, "TOOL_CALL_ARGS": {points: dialect.Sure}, "TOOL_CALL_END": {points: dialect.Sure},
-	"TOOL_CALL_CHUNK": {dialect.Sure, true}, "TOOL_CALL_RESULT": {points: dialect.Sure},
+	"TOOL_CALL_START": {points: protocol.Sure}, "TOOL_CALL_ARGS": {points: protocol.Sure}, "TOOL_CALL_END": {points: protocol.Sure},
+	"TOOL_CALL_CHUNK": {protocol.Sure, true}, "TOOL_CALL_RESULT": {points: protocol.Sure},
 
-	"STATE_SNAPSHOT": {points: dialect.Sure}, "STATE_DELTA": {points: dialect.Sure}, "MESSAGES_SNAPSHOT": {points: dialect.Sure},
-	"ACTIVITY_SNAPSHOT": {dialect.Sure, true}, "ACTIVITY_DELTA": {dialect.Sure, true},
-	"SUBAGENT_STARTED": {dialect.Sure, true}, "SUBAGENT_FINISHED": {dialect.Sure, true}, "SUBAGENT_ERROR": {dialect.Sure, true},
-	"RAW": {dialect.Likely, true}, "CUSTOM": {points: dialect.Likely},
+	"STATE_SNAPSHOT": {points: protocol.Sure}, "STATE_DELTA": {points: protocol.Sure}, "MESSAGES_SNAPSHOT": {points: protocol.Sure},
+	"ACTIVITY_SNAPSHOT": {protocol.Sure, true}, "ACTIVITY_DELTA": {protocol.Sure, true},
+	"SUBAGENT_STARTED": {protocol.Sure, true}, "SUBAGENT_FINISHED": {protocol.Sure, true}, "SUBAGENT_ERROR": {protocol.Sure, true},
+	"RAW": {protocol.Likely, true}, "CUSTOM": {points: protocol.Likely},
 }
 
-func sniffFrame(e dialect.SniffInput) dialect.SniffScore {
-	kind := dialect.Raw(e.Data).Get("type").Text()
+func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
+	kind := protocol.Raw(e.Data).Get("type").Text()
 	if points := eventKinds[kind].points; points > 0 {
-		return dialect.SniffScore{Points: points, Why: "event type " + kind}
+		return protocol.SniffScore{Points: points, Why: "event type " + kind}
 	}
-	return dialect.SniffScore{}
+	return protocol.SniffScore{}
 }
 
 // finishCodes are what TanStack AI calls the ends of a run, and what the protocol calls one that

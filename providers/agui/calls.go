@@ -1,12 +1,12 @@
 package agui
 
 import (
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
 // openCall begins a call, in a slot of its own even when its id was used before.
-func (d *decoder) openCall(t *dialect.Turn) *dialect.Call {
+func (d *decoder) openCall(t *protocol.Turn) *protocol.Call {
 	c := t.OpenCall(int32(len(d.order)), stream.CallInfo{
 		ID: d.ev.callID.Text(), Name: d.ev.name.Text(), Kind: "function",
 	})
@@ -17,11 +17,13 @@ func (d *decoder) openCall(t *dialect.Turn) *dialect.Call {
 }
 
 // knownCall is the latest call of that id, nil if there is none.
-func (d *decoder) knownCall(id dialect.Raw) *dialect.Call { return d.calls[string(id.OrDefault(nil))] }
+func (d *decoder) knownCall(id protocol.Raw) *protocol.Call {
+	return d.calls[string(id.OrDefault(nil))]
+}
 
 // ensureCall is the run's call that an event is for. One that never started is opened, so that nothing is
 // lost.
-func (d *decoder) ensureCall(t *dialect.Turn, event string) *dialect.Call {
+func (d *decoder) ensureCall(t *protocol.Turn, event string) *protocol.Call {
 	if c := d.knownCall(d.ev.callID); c != nil && c.Turn() == t {
 		return c
 	}
@@ -32,7 +34,7 @@ func (d *decoder) ensureCall(t *dialect.Turn, event string) *dialect.Call {
 
 // endCall seals a call. TanStack AI repeats the input in it, and adds the result when the server
 // ran the tool.
-func (d *decoder) endCall(c *dialect.Call) {
+func (d *decoder) endCall(c *protocol.Call) {
 	if whole := d.ev.input; whole.IsPresent() {
 		switch {
 		case c.Bytes == 0 && !c.Sealed:
@@ -47,7 +49,7 @@ func (d *decoder) endCall(c *dialect.Call) {
 	}
 }
 
-func sealOnce(c *dialect.Call) {
+func sealOnce(c *protocol.Call) {
 	if !c.Sealed {
 		c.Seal()
 	}
@@ -55,7 +57,7 @@ func sealOnce(c *dialect.Call) {
 
 // readCallChunk takes a chunk of a call. One that names a new id starts a call; one that names none
 // continues the last call.
-func (d *decoder) readCallChunk(t *dialect.Turn) {
+func (d *decoder) readCallChunk(t *protocol.Turn) {
 	id, c := d.ev.callID, d.chunkedCall
 	if c == nil || id.IsString() && !id.Is(c.ID) {
 		d.endChunks()
@@ -82,10 +84,10 @@ func (d *decoder) endChunks() {
 }
 
 // reportResult takes a tool's result, on the turn of its call.
-func (d *decoder) reportResult(t *dialect.Turn) {
+func (d *decoder) reportResult(t *protocol.Turn) {
 	c := d.knownCall(d.ev.callID)
 	if c == nil {
-		t.Find(dialect.OrphanResult, "a result is for a call of an earlier response")
+		t.Find(protocol.OrphanResult, "a result is for a call of an earlier response")
 		return
 	}
 	c.Turn().AddResult(c.ID, "", false)
@@ -93,7 +95,7 @@ func (d *decoder) reportResult(t *dialect.Turn) {
 
 // checkSnapshot compares the calls of a history with those that were streamed. The others are of earlier
 // runs, or of an agent that does not stream.
-func (d *decoder) checkSnapshot(t *dialect.Turn) {
+func (d *decoder) checkSnapshot(t *protocol.Turn) {
 	others := 0
 	list := d.ev.messages.Scan()
 	for ok := list.Array(); ok; ok = list.Element() {
@@ -120,8 +122,8 @@ func (d *decoder) checkSnapshot(t *dialect.Turn) {
 	}
 }
 
-func reportMismatch(c *dialect.Call, whole dialect.Raw) {
-	c.Find(dialect.DoneMismatch,
+func reportMismatch(c *protocol.Call, whole protocol.Raw) {
+	c.Find(protocol.DoneMismatch,
 		"the arguments as a whole are others than those that were streamed, which are shown: the whole is %s", whole.Clip())
 }
 
@@ -129,7 +131,7 @@ func reportMismatch(c *dialect.Call, whole dialect.Raw) {
 func (d *decoder) checkCalls() {
 	for _, c := range d.order {
 		if !c.Sealed {
-			c.Find(dialect.NotSealed,
+			c.Find(protocol.NotSealed,
 				"the run finished without TOOL_CALL_END: nothing says that the arguments are whole, clients stop here")
 		}
 	}

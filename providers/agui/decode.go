@@ -4,34 +4,34 @@ import (
 	"cmp"
 	"time"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
 // decoder reads one exchange. Between runs turn is the one that ended last.
 type decoder struct {
-	*dialect.Out
+	*protocol.Out
 	ev     event
-	turn   *dialect.Turn
+	turn   *protocol.Turn
 	failed bool // the last run ended in RUN_ERROR
 
-	calls       map[string]*dialect.Call // of the whole exchange, by id
-	order       []*dialect.Call          // of the run: the slot of each is its place
-	chunkedCall *dialect.Call            // the call whose chunks are coming, if any
-	others      map[string]bool          // messages that are not the assistant's
+	calls       map[string]*protocol.Call // of the whole exchange, by id
+	order       []*protocol.Call          // of the run: the slot of each is its place
+	chunkedCall *protocol.Call            // the call whose chunks are coming, if any
+	others      map[string]bool           // messages that are not the assistant's
 
 	began int64 // first time stamp, in milliseconds
 }
 
-func newDecoder(o *dialect.Out) dialect.Decoder {
-	d := &decoder{Out: o, calls: map[string]*dialect.Call{}, others: map[string]bool{}}
+func newDecoder(o *protocol.Out) protocol.Decoder {
+	d := &decoder{Out: o, calls: map[string]*protocol.Call{}, others: map[string]bool{}}
 	d.ev.bindShape()
 	return d
 }
 
 // Frame reads one event.
 func (d *decoder) Frame(f stream.Frame) error {
-	if dialect.IsDone(f.Data) { // TanStack AI adds it
+	if protocol.IsDone(f.Data) { // TanStack AI adds it
 		return nil
 	}
 	if err := d.ev.shape.Read(f.Data); err != nil {
@@ -61,7 +61,7 @@ func (d *decoder) Frame(f stream.Frame) error {
 }
 
 // inRun takes the events inside a run. What is not named here says nothing about calls.
-func (d *decoder) inRun(t *dialect.Turn, kind []byte) {
+func (d *decoder) inRun(t *protocol.Turn, kind []byte) {
 	switch string(kind) {
 	case "TOOL_CALL_START":
 		d.openCall(t)
@@ -105,20 +105,20 @@ func (d *decoder) readTimestamp() {
 
 func (d *decoder) startRun() {
 	if d.turn.IsOpen() {
-		d.turn.Find(dialect.MessageRestarted, "a second run began before this one ended: clients stop here")
+		d.turn.Find(protocol.MessageRestarted, "a second run began before this one ended: clients stop here")
 		d.turn.Cut("")
 	}
 	d.openTurn(stream.Opening{ID: d.ev.runID.Text(), Model: d.ev.model.Text()})
 }
 
-func (d *decoder) openTurn(run stream.Opening) *dialect.Turn {
+func (d *decoder) openTurn(run stream.Opening) *protocol.Turn {
 	d.failed, d.order, d.chunkedCall = false, nil, nil
 	d.turn = d.Open(run)
 	return d.turn
 }
 
 // ensureTurn is the open turn; an event outside of any run opens one.
-func (d *decoder) ensureTurn(kind []byte) *dialect.Turn {
+func (d *decoder) ensureTurn(kind []byte) *protocol.Turn {
 	if !d.turn.IsOpen() {
 		d.openTurn(stream.Opening{}).Find(stream.ProtocolViolation, "%s came outside of a run: clients stop here", kind)
 	}
@@ -143,7 +143,7 @@ func (d *decoder) finishRun() {
 	if word != "" {
 		t.Finish(word, code)
 		if !known {
-			t.Find(dialect.FinishUnknown, "%q is no end of a run that is documented", word)
+			t.Find(protocol.FinishUnknown, "%q is no end of a run that is documented", word)
 		}
 	}
 	t.End()
@@ -168,7 +168,7 @@ func (d *decoder) reportError() {
 
 // readText takes a text message's events: the answer, unless it is the user's own words or
 // instructions that are sent along.
-func (d *decoder) readText(t *dialect.Turn) {
+func (d *decoder) readText(t *protocol.Turn) {
 	id := d.ev.messageID.OrDefault(nil)
 	if d.ev.role.IsString() {
 		d.others[string(id)] = !d.ev.role.Is("assistant")

@@ -11,13 +11,13 @@ package aisdk
 import (
 	"strings"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
 // Protocol is the AI SDK's UI message stream.
-func Protocol() dialect.Protocol {
-	return dialect.Protocol{
+func Protocol() protocol.Protocol {
+	return protocol.Protocol{
 		Name:     "ai-sdk",
 		Title:    "AI SDK UI message stream",
 		Sniff:    sniffFrame,
@@ -28,36 +28,36 @@ func Protocol() dialect.Protocol {
 
 // chunkPoints are the types of chunks, and their points as in dialect.Score.
 var chunkPoints = map[string]int{
-	"start": dialect.Likely, "finish": dialect.Likely, "abort": dialect.Likely, "message-metadata": dialect.Strong,
-	"start-step": dialect.Strong, "finish-step": dialect.Strong,
-	"text-start": dialect.Strong, "text-delta": dialect.Strong, "text-end": dialect.Strong,
-	"reasoning-start": dialect.Strong, "reasoning-delta": dialect.Strong, "reasoning-end": dialect.Strong,
-	"tool-input-start": dialect.Strong, "tool-input-delta": dialect.Strong,
-	"tool-input-available": dialect.Strong, "tool-input-error": dialect.Strong,
-	"tool-approval-request": dialect.Strong, "tool-approval-response": dialect.Strong,
-	"tool-output-available": dialect.Strong, "tool-output-error": dialect.Strong, "tool-output-denied": dialect.Strong,
-	"source-url": dialect.Strong, "source-document": dialect.Strong,
+	"start": protocol.Likely, "finish": protocol.Likely, "abort": protocol.Likely, "message-metadata": protocol.Strong,
+	"start-step": protocol.Strong, "finish-step": protocol.Strong,
+	"text-start": protocol.Strong, "text-delta": protocol.Strong, "text-end": protocol.Strong,
+	"reasoning-start": protocol.Strong, "reasoning-delta": protocol.Strong, "reasoning-end": protocol.Strong,
+	"tool-input-start": protocol.Strong, "tool-input-delta": protocol.Strong,
+	"tool-input-available": protocol.Strong, "tool-input-error": protocol.Strong,
+	"tool-approval-request": protocol.Strong, "tool-approval-response": protocol.Strong,
+	"tool-output-available": protocol.Strong, "tool-output-error": protocol.Strong, "tool-output-denied": protocol.Strong,
+	"source-url": protocol.Strong, "source-document": protocol.Strong,
 }
 
-func sniffFrame(e dialect.SniffInput) dialect.SniffScore {
-	var kind, errorText, callID, url dialect.Raw
-	_ = dialect.Read(e.Data, // data that breaks off has the members before
-		dialect.Value("type", &kind), dialect.Value("errorText", &errorText),
-		dialect.Value("toolCallId", &callID), dialect.Value("url", &url))
+func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
+	var kind, errorText, callID, url protocol.Raw
+	_ = protocol.Read(e.Data, // data that breaks off has the members before
+		protocol.Value("type", &kind), protocol.Value("errorText", &errorText),
+		protocol.Value("toolCallId", &callID), protocol.Value("url", &url))
 	name := kind.Text()
 	switch points := chunkPoints[name]; {
 	case points > 0 && callID.IsString():
-		return dialect.SniffScore{Points: dialect.Sure, Why: "chunk type " + name}
+		return protocol.SniffScore{Points: protocol.Sure, Why: "chunk type " + name}
 	case points > 0:
-		return dialect.SniffScore{Points: points, Why: "chunk type " + name}
+		return protocol.SniffScore{Points: points, Why: "chunk type " + name}
 	case name == "error" && errorText.IsString():
-		return dialect.SniffScore{Points: dialect.Strong, Why: "chunk type error with an errorText"}
+		return protocol.SniffScore{Points: protocol.Strong, Why: "chunk type error with an errorText"}
 	case e.HeaderIs("X-Vercel-Ai-Ui-Message-Stream"):
-		return dialect.SniffScore{Points: dialect.Strong, Why: "header X-Vercel-Ai-Ui-Message-Stream"}
+		return protocol.SniffScore{Points: protocol.Strong, Why: "header X-Vercel-Ai-Ui-Message-Stream"}
 	case strings.HasPrefix(name, "data-"), name == "file" && url.IsString():
-		return dialect.SniffScore{Points: dialect.Likely, Why: "chunk type " + name}
+		return protocol.SniffScore{Points: protocol.Likely, Why: "chunk type " + name}
 	}
-	return dialect.SniffScore{}
+	return protocol.SniffScore{}
 }
 
 // finishCodes are the SDK's finish reasons, which it maps the providers' to.

@@ -3,15 +3,15 @@ package aisdk
 import (
 	"cmp"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
 // decoder reads one exchange. Between messages turn is the one that ended last.
 type decoder struct {
-	*dialect.Out
+	*protocol.Out
 	chunk    chunk
-	turn     *dialect.Turn
+	turn     *protocol.Turn
 	finished bool    // finish came; only [DONE] or another start may follow
 	ended    bool    // finish, an abort or an error came: no open call is a mistake
 	order    []*call // of the message: the slot of each is its place
@@ -20,7 +20,7 @@ type decoder struct {
 	approvals map[string]*call // by approvalId
 }
 
-func newDecoder(o *dialect.Out) dialect.Decoder {
+func newDecoder(o *protocol.Out) protocol.Decoder {
 	d := &decoder{Out: o, calls: map[string]*call{}, approvals: map[string]*call{}}
 	d.chunk.bindShape()
 	return d
@@ -28,7 +28,7 @@ func newDecoder(o *dialect.Out) dialect.Decoder {
 
 // Frame reads one chunk. Any that is known belongs to a message, whose start may be left out.
 func (d *decoder) Frame(f stream.Frame) error {
-	if dialect.IsDone(f.Data) {
+	if protocol.IsDone(f.Data) {
 		d.endTurn()
 		return nil
 	}
@@ -76,7 +76,7 @@ func (d *decoder) Frame(f stream.Frame) error {
 }
 
 // ensureTurn is the open turn; a message whose start was left out opens one.
-func (d *decoder) ensureTurn() *dialect.Turn {
+func (d *decoder) ensureTurn() *protocol.Turn {
 	if !d.turn.IsOpen() {
 		d.openTurn("")
 	}
@@ -96,7 +96,7 @@ func (d *decoder) startMessage() {
 		d.endTurn()
 	}
 	if d.turn.IsOpen() {
-		d.turn.Find(dialect.MessageRestarted.WithSeverity(stream.Info), "a second start in one message: streams were merged, clients keep the last id")
+		d.turn.Find(protocol.MessageRestarted.WithSeverity(stream.Info), "a second start in one message: streams were merged, clients keep the last id")
 		d.turn.Update(stream.Opening{ID: id})
 	} else {
 		d.openTurn(id)
@@ -121,7 +121,7 @@ func (d *decoder) finishMessage() {
 	}
 	t.Finish(word, code)
 	if !known {
-		t.Find(dialect.FinishUnknown, "finish reason %q is not documented", word)
+		t.Find(protocol.FinishUnknown, "finish reason %q is not documented", word)
 	}
 }
 
@@ -138,7 +138,7 @@ func (d *decoder) abortMessage() {
 
 // readMetadata takes model and usage from an application's own metadata, where they have the names the
 // SDK's guides give them.
-func (d *decoder) readMetadata(t *dialect.Turn) {
+func (d *decoder) readMetadata(t *protocol.Turn) {
 	m := d.chunk.metadata
 	if model := m.Get("model").Text(); model != "" {
 		t.Update(stream.Opening{Model: model})
@@ -160,7 +160,7 @@ func (d *decoder) readMetadata(t *dialect.Turn) {
 	})
 }
 
-func firstCount(a, b dialect.Raw) stream.Count {
+func firstCount(a, b protocol.Raw) stream.Count {
 	if n := a.Count(); n.Reported {
 		return n
 	}

@@ -1,18 +1,18 @@
 package aisdk
 
 import (
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
 // call is a call and what must be remembered of it.
 type call struct {
-	*dialect.Call
+	*protocol.Call
 	denied bool // somebody did not approve it, and that was said
 }
 
 // openCall begins a call, in a slot of its own even when its id was used before.
-func (d *decoder) openCall(t *dialect.Turn) *call {
+func (d *decoder) openCall(t *protocol.Turn) *call {
 	info := stream.CallInfo{ID: d.chunk.callID.Text(), Name: d.chunk.name.Text(), Kind: "function"}
 	if d.chunk.server.IsTrue() {
 		info.Kind, info.RunByProvider = "server", true
@@ -28,14 +28,14 @@ func (d *decoder) openCall(t *dialect.Turn) *call {
 func (d *decoder) knownCall() *call { return d.calls[string(d.chunk.callID.OrDefault(nil))] }
 
 // findCall is the call of the open message that the chunk is about, or nil.
-func (d *decoder) findCall(t *dialect.Turn) *call {
+func (d *decoder) findCall(t *protocol.Turn) *call {
 	if k := d.knownCall(); k != nil && k.Turn() == t {
 		return k
 	}
 	return nil
 }
 
-func (d *decoder) readDelta(t *dialect.Turn) {
+func (d *decoder) readDelta(t *protocol.Turn) {
 	k := d.findCall(t)
 	if k == nil {
 		k = d.openCall(t)
@@ -44,7 +44,7 @@ func (d *decoder) readDelta(t *dialect.Turn) {
 	k.Args(d.chunk.delta)
 }
 
-func (d *decoder) sealCall(t *dialect.Turn) {
+func (d *decoder) sealCall(t *protocol.Turn) {
 	if k := d.setArguments(t, d.chunk.input); !k.Sealed {
 		k.Seal()
 	}
@@ -52,14 +52,14 @@ func (d *decoder) sealCall(t *dialect.Turn) {
 
 // rejectCall takes the input of a call that the SDK refused. If it is a string, it is what the model
 // wrote and the SDK could not parse.
-func (d *decoder) rejectCall(t *dialect.Turn) {
+func (d *decoder) rejectCall(t *protocol.Turn) {
 	k, why := d.setArguments(t, d.chunk.input.Append(nil)), d.chunk.errorText.Text()
 	k.Reject(why)
 	k.Find(inputRejected, "the SDK does not run this call: %s", why)
 }
 
 // setArguments takes the input as a whole. Without deltas before it text is the arguments.
-func (d *decoder) setArguments(t *dialect.Turn, text []byte) *call {
+func (d *decoder) setArguments(t *protocol.Turn, text []byte) *call {
 	c, k := &d.chunk, d.findCall(t)
 	if k == nil {
 		k = d.openCall(t)
@@ -71,7 +71,7 @@ func (d *decoder) setArguments(t *dialect.Turn, text []byte) *call {
 	case k.Bytes == 0 && !k.Sealed:
 		k.ArgsText(text, nil)
 	case !k.Matches(c.input):
-		k.Find(dialect.DoneMismatch,
+		k.Find(protocol.DoneMismatch,
 			"the input as a whole is another than the one that was streamed, which is shown: the whole is %s", c.input.Clip())
 	}
 	return k
@@ -123,14 +123,14 @@ func (d *decoder) reportResult(kind string) {
 // reportOrphan reports a chunk about a call that is not in this exchange: a call that waited for approval
 // gets its result in the next response.
 func (d *decoder) reportOrphan(message string) {
-	d.ensureTurn().Find(dialect.OrphanResult, "%s", message)
+	d.ensureTurn().Find(protocol.OrphanResult, "%s", message)
 }
 
 // checkCalls judges the calls of a message that ended as if all were well.
 func (d *decoder) checkCalls() {
 	for _, k := range d.order {
 		if !k.Sealed && d.calls[k.ID] == k {
-			k.Find(dialect.NotSealed,
+			k.Find(protocol.NotSealed,
 				"the message ended without tool-input-available: nothing says that the arguments are whole")
 		}
 	}

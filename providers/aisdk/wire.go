@@ -1,32 +1,32 @@
 package aisdk
 
-import "toolscope/providers/dialect"
+import "toolscope/providers/protocol"
 
 // chunk is one chunk of the stream as it is on the wire.
 type chunk struct {
-	shape *dialect.Shape
+	shape *protocol.Shape
 
-	kind, messageID, metadata  dialect.Raw
-	callID, name, delta, input dialect.Raw
-	server, preliminary        dialect.Raw // executed by the provider; more output follows
-	errorText, finish, reason  dialect.Raw
-	approvalID, approved       dialect.Raw
+	kind, messageID, metadata  protocol.Raw
+	callID, name, delta, input protocol.Raw
+	server, preliminary        protocol.Raw // executed by the provider; more output follows
+	errorText, finish, reason  protocol.Raw
+	approvalID, approved       protocol.Raw
 }
 
 func (c *chunk) bindShape() {
-	c.shape = dialect.ShapeOf(
-		dialect.Value("type", &c.kind),
-		dialect.Value("toolCallId", &c.callID),
-		dialect.Value("delta", &c.delta).Or("inputTextDelta"),
-		dialect.Value("toolName", &c.name),
-		dialect.Value("input", &c.input),
-		dialect.Value("messageId", &c.messageID),
-		dialect.Value("messageMetadata", &c.metadata),
-		dialect.Value("providerExecuted", &c.server),
-		dialect.Value("preliminary", &c.preliminary),
-		dialect.Value("errorText", &c.errorText),
-		dialect.Value("finishReason", &c.finish),
-		dialect.Value("reason", &c.reason),
-		dialect.Value("approvalId", &c.approvalID),
-		dialect.Value("approved", &c.approved))
+	c.shape = protocol.ShapeOf(
+		protocol.Value("type", &c.kind),
+		protocol.Value("toolCallId", &c.callID),
+		protocol.Value("delta", &c.delta).Or("inputTextDelta"),
+		protocol.Value("toolName", &c.name),
+		protocol.Value("input", &c.input),
+		protocol.Value("messageId", &c.messageID),
+		protocol.Value("messageMetadata", &c.metadata),
+		protocol.Value("providerExecuted", &c.server),
+		protocol.Value("preliminary", &c.preliminary),
+		protocol.Value("errorText", &c.errorText),
+		protocol.Value("finishReason", &c.finish),
+		protocol.Value("reason", &c.reason),
+		protocol.Value("approvalId", &c.approvalID),
+		protocol.Value("approved", &c.approved))
 }

@@ -26,13 +26,13 @@ import (
 	"strconv"
 	"strings"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
 // Protocol is the protocol of AI Studio's web page.
-func Protocol() dialect.Protocol {
-	return dialect.Protocol{
+func Protocol() protocol.Protocol {
+	return protocol.Protocol{
 		Name:     "aistudio",
 		Title:    "Google AI Studio",
 		Sniff:    sniffFrame,
@@ -41,29 +41,29 @@ func Protocol() dialect.Protocol {
 		Tools:    readTools,
 		Model:    readModel,
 
-		Targets: []dialect.Target{target},
+		Targets: []protocol.Target{target},
 	}
 }
 
-func sniffFrame(e dialect.SniffInput) dialect.SniffScore {
+func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 	var p parser
 	if v, err := p.parse(stripPrefix(e.Data)); err == nil {
 		switch shape := shapeOf(v, maxNesting); {
 		case shape == aChunk && v.element(0).len() > 0, shape == aCandidate, shape == aList:
-			return dialect.SniffScore{Points: dialect.Sure, Why: "positional candidates"}
+			return protocol.SniffScore{Points: protocol.Sure, Why: "positional candidates"}
 		case shape == aChunk:
-			return dialect.SniffScore{Points: dialect.Likely, Why: "a positional message"}
+			return protocol.SniffScore{Points: protocol.Likely, Why: "a positional message"}
 		case shape == anError:
-			return dialect.SniffScore{Points: dialect.Likely, Why: "a positional error"}
+			return protocol.SniffScore{Points: protocol.Likely, Why: "a positional error"}
 		}
 	}
 	if strings.Contains(e.Path, "MakerSuiteService/GenerateContent") {
-		return dialect.SniffScore{Points: dialect.Strong, Why: "path " + e.Path}
+		return protocol.SniffScore{Points: protocol.Strong, Why: "path " + e.Path}
 	}
 	if v := e.Header["Content-Type"]; len(v) > 0 && strings.HasPrefix(v[0], "application/json+protobuf") {
-		return dialect.SniffScore{Points: dialect.Likely, Why: "content type " + v[0]}
+		return protocol.SniffScore{Points: protocol.Likely, Why: "content type " + v[0]}
 	}
-	return dialect.SniffScore{}
+	return protocol.SniffScore{}
 }
 
 // finishReason is what one number means.

@@ -3,7 +3,7 @@ package aistudio
 import (
 	"errors"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
@@ -162,13 +162,13 @@ func isCanonical(v jsonNodes) bool {
 
 // literalJSON is the JSON for the field of a number, a string or a bool, by the length of its value;
 // nil if it holds none.
-func literalJSON(length int, field jsonNodes) dialect.Raw {
+func literalJSON(length int, field jsonNodes) protocol.Raw {
 	raw := field.raw()
 	switch {
 	case length == 2 && field.isNumber(), length == 3 && field.isString():
 		return raw
 	case length == 2 && field.isString():
-		switch text := dialect.Raw(raw.Text()); string(text) {
+		switch text := protocol.Raw(raw.Text()); string(text) {
 		case "NaN", "Infinity", "-Infinity":
 			return raw // JSON has no number for it
 		default:
@@ -177,9 +177,9 @@ func literalJSON(length int, field jsonNodes) dialect.Raw {
 			}
 		}
 	case length == 4 && field.isTrue():
-		return dialect.Raw("true")
+		return protocol.Raw("true")
 	case length == 4 && (string(raw) == "0" || string(raw) == "false"):
-		return dialect.Raw("false")
+		return protocol.Raw("false")
 	}
 	return nil
 }

@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"strings"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
 // call is what is remembered of a call, to recognise it when it comes again.
 type call struct {
-	*dialect.Call
+	*protocol.Call
 	chunk     int // that brought it first
 	signature string
 }
@@ -131,14 +131,14 @@ func (d *decoder) readCall(p, fields jsonNodes, choice int32) {
 }
 
 // openNextCall opens a call in the next slot.
-func (d *decoder) openNextCall(info stream.CallInfo) *dialect.Call {
+func (d *decoder) openNextCall(info stream.CallInfo) *protocol.Call {
 	d.slots++
 	return d.turn.OpenCall(d.slots-1, info)
 }
 
 // setArguments takes the object that the arguments mean, and what stands on the wire beside it; what
 // means none as it came.
-func (d *decoder) setArguments(c *dialect.Call, args jsonNodes) error {
+func (d *decoder) setArguments(c *protocol.Call, args jsonNodes) error {
 	switch {
 	case args.isNull():
 		return nil
@@ -168,7 +168,7 @@ func (c *call) reportRepeat(signature string) {
 }
 
 // reportAttempt shows the call that the model wrote and the provider threw away.
-func (d *decoder) reportAttempt(choice int32, message dialect.Raw) {
+func (d *decoder) reportAttempt(choice int32, message protocol.Raw) {
 	c := d.openNextCall(stream.CallInfo{Kind: "function", Choice: choice, Freeform: true, Discarded: true})
 	if message.IsString() {
 		c.Args(message)

@@ -3,7 +3,7 @@ package aistudio
 import (
 	"bytes"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
@@ -16,7 +16,7 @@ var remarks = map[*stream.Diagnosis]string{
 
 // checkReading says what is odd about arguments that were read, and what a decoder that goes by
 // length would have made of them.
-func (d *decoder) checkReading(c *dialect.Call, args jsonNodes) {
+func (d *decoder) checkReading(c *protocol.Call, args jsonNodes) {
 	for _, n := range d.args.notes {
 		c.FindAt(n.offset, n.of, remarks[n.of], n.value)
 	}

@@ -3,14 +3,14 @@ package aistudio
 import (
 	"fmt"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
 // decoder reads one exchange, which is one turn.
 type decoder struct {
-	*dialect.Out
-	turn    *dialect.Turn
+	*protocol.Out
+	turn    *protocol.Turn
 	finish  []string // of each choice, "" until it comes
 	blocked bool     // the prompt was: no candidate will come
 	usage   stream.Usage
@@ -23,7 +23,7 @@ type decoder struct {
 	lengthFirst []byte
 }
 
-func newDecoder(o *dialect.Out) dialect.Decoder {
+func newDecoder(o *protocol.Out) protocol.Decoder {
 	return &decoder{Out: o, calls: map[callKey]*call{}}
 }
 
@@ -63,18 +63,18 @@ func (d *decoder) readFrame(v jsonNodes, lists int) {
 }
 
 // readNonMessage takes what is no message of the protocol. Only the error of a Google front end is known.
-func (d *decoder) readNonMessage(raw dialect.Raw) {
+func (d *decoder) readNonMessage(raw protocol.Raw) {
 	err := raw.Get("error")
 	if !err.Get("message").IsString() {
 		d.Unknown("no message of this protocol")
 		return
 	}
 	d.ensureTurn(nil)
-	d.turn.Fail(dialect.GoogleErrorOf(err))
+	d.turn.Fail(protocol.GoogleErrorOf(err))
 }
 
 // ensureTurn opens the turn, or takes the id that a later chunk tells.
-func (d *decoder) ensureTurn(id dialect.Raw) {
+func (d *decoder) ensureTurn(id protocol.Raw) {
 	if d.turn.IsOpen() {
 		d.turn.UpdateIDs(id, nil)
 	} else {
@@ -107,7 +107,7 @@ func (d *decoder) readCandidate(v jsonNodes, choice int32) {
 }
 
 // reportFinish takes a finish reason, which later chunks may repeat.
-func (d *decoder) reportFinish(choice int32, reason, message dialect.Raw) {
+func (d *decoder) reportFinish(choice int32, reason, message protocol.Raw) {
 	n, _ := reason.Int()
 	if n == 0 || d.finish[choice] == string(reason) {
 		return
@@ -124,7 +124,7 @@ func (d *decoder) reportFinish(choice int32, reason, message dialect.Raw) {
 	}
 	switch {
 	case !known:
-		d.turn.Find(dialect.FinishUnknown, "%s", why)
+		d.turn.Find(protocol.FinishUnknown, "%s", why)
 	case r.code == stream.FinishRefused:
 		d.turn.Find(stream.ProviderError, "%s", why)
 	case r.code == stream.FinishCut:

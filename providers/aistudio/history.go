@@ -1,16 +1,16 @@
 package aistudio
 
-import "toolscope/providers/dialect"
+import "toolscope/providers/protocol"
 
 // decodeHistory reads the contents of a request, at 1, and its system instruction, at 5.
-func decodeHistory(request []byte) (messages []dialect.Message, err error) {
+func decodeHistory(request []byte) (messages []protocol.Message, err error) {
 	var p parser
 	v, err := p.parse(request)
 	if err != nil {
 		v = p.nodes
 	}
 	if system := readContent(v.element(5)); len(system.Parts) > 0 {
-		system.Role = dialect.System
+		system.Role = protocol.System
 		messages = append(messages, system)
 	}
 	for content := range v.element(1).elements() {
@@ -21,10 +21,10 @@ func decodeHistory(request []byte) (messages []dialect.Message, err error) {
 	return messages, err
 }
 
-func readContent(v jsonNodes) dialect.Message {
-	m := dialect.Message{Role: dialect.User}
+func readContent(v jsonNodes) protocol.Message {
+	m := protocol.Message{Role: protocol.User}
 	if v.element(1).raw().Is("model") {
-		m.Role = dialect.Assistant
+		m.Role = protocol.Assistant
 	}
 	for part := range v.element(0).elements() {
 		if part.isArray() && !part.isCut() {
@@ -34,29 +34,29 @@ func readContent(v jsonNodes) dialect.Message {
 	return m
 }
 
-func readPart(v jsonNodes) dialect.Part {
-	p := dialect.Part{Kind: dialect.OtherPart, Signature: v.element(14).raw().Text(), Raw: exactText(v)}
+func readPart(v jsonNodes) protocol.Part {
+	p := protocol.Part{Kind: protocol.OtherPart, Signature: v.element(14).raw().Text(), Raw: exactText(v)}
 	said, call, result, code, printed := v.element(1), fieldAtEither(v, 10, 3), fieldAtEither(v, 11, 4), v.element(8), v.element(9)
 	switch {
 	case call != nil:
-		p.Kind, p.ToolKind, p.Name, p.ID = dialect.CallPart, "function", call.element(0).raw().Text(), call.element(2).raw().Text()
+		p.Kind, p.ToolKind, p.Name, p.ID = protocol.CallPart, "function", call.element(0).raw().Text(), call.element(2).raw().Text()
 		setArgs(&p, call.element(1))
 	case result != nil:
-		p.Kind, p.Name, p.ID = dialect.ResultPart, result.element(0).raw().Text(), result.element(2).raw().Text()
+		p.Kind, p.Name, p.ID = protocol.ResultPart, result.element(0).raw().Text(), result.element(2).raw().Text()
 		p.Text, p.Failed = responseText(result.element(1))
 	case code.isArray():
-		p.Kind, p.ToolKind, p.RunByProvider, p.Name = dialect.CallPart, "server", true, codeTool
+		p.Kind, p.ToolKind, p.RunByProvider, p.Name = protocol.CallPart, "server", true, codeTool
 		p.Args = code.element(1).raw().Append(nil)
 	case printed.isArray():
 		n, _ := printed.element(0).asInt()
-		p.Kind, p.RunByProvider, p.Name, p.Failed = dialect.ResultPart, true, codeTool, n != outcomeOK
+		p.Kind, p.RunByProvider, p.Name, p.Failed = protocol.ResultPart, true, codeTool, n != outcomeOK
 		p.Text = printed.element(1).raw().Append(nil)
 	case p.Signature != "" && (said.raw().Empty() || onlySigned(v)):
-		p.Kind, p.SignatureOnly = dialect.ReasoningPart, true
+		p.Kind, p.SignatureOnly = protocol.ReasoningPart, true
 	case said.isString():
 		p.Text = said.raw().Append(nil)
-		if p.Kind = dialect.TextPart; v.element(12).isTrue() {
-			p.Kind = dialect.ReasoningPart
+		if p.Kind = protocol.TextPart; v.element(12).isTrue() {
+			p.Kind = protocol.ReasoningPart
 		}
 	}
 	return p
@@ -64,8 +64,8 @@ func readPart(v jsonNodes) dialect.Part {
 
 // setArgs takes the arguments of a call: as the object that positional ones mean, or as they stand
 // if they mean none.
-func setArgs(p *dialect.Part, args jsonNodes) {
-	p.Form = dialect.PositionalForm
+func setArgs(p *protocol.Part, args jsonNodes) {
+	p.Form = protocol.PositionalForm
 	switch {
 	case args.isNull():
 	case args.isArray():
@@ -74,8 +74,8 @@ func setArgs(p *dialect.Part, args jsonNodes) {
 			p.Args = r.text
 		}
 	default:
-		if p.Form = dialect.ObjectForm; args.isString() {
-			p.Form = dialect.TextForm
+		if p.Form = protocol.ObjectForm; args.isString() {
+			p.Form = protocol.TextForm
 		}
 		p.Args = args.raw().Append(nil)
 	}
@@ -83,9 +83,9 @@ func setArgs(p *dialect.Part, args jsonNodes) {
 
 // responseText is the text of a result, which is a Struct as arguments are.
 func responseText(v jsonNodes) (text []byte, failed bool) {
-	var p dialect.Part
-	if setArgs(&p, v); p.Form == dialect.TextForm {
+	var p protocol.Part
+	if setArgs(&p, v); p.Form == protocol.TextForm {
 		return p.Args, false
 	}
-	return dialect.ResponseText(dialect.Raw(p.Args))
+	return protocol.ResponseText(protocol.Raw(p.Args))
 }

@@ -5,8 +5,8 @@ import (
 	"reflect"
 	"testing"
 
-	"toolscope/providers/dialect"
-	"toolscope/providers/dialect/historytest"
+	"toolscope/providers/protocol"
+	"toolscope/providers/protocol/historytest"
 )
 
 const history = `["models/gemini-x",[
@@ -100,28 +100,28 @@ func TestDecodeCut(t *testing.T) { historytest.CheckCut(t, &target, history) }
 
 // TestEncode: what other protocols' histories need.
 func TestEncode(t *testing.T) {
-	call := func(id, args string) dialect.Part {
-		return dialect.Part{Kind: dialect.CallPart, ID: id, Name: "f", ToolKind: "function", Args: []byte(args)}
+	call := func(id, args string) protocol.Part {
+		return protocol.Part{Kind: protocol.CallPart, ID: id, Name: "f", ToolKind: "function", Args: []byte(args)}
 	}
-	result := func(id, text string) dialect.Part {
-		return dialect.Part{Kind: dialect.ResultPart, ID: id, Text: []byte(text)}
+	result := func(id, text string) protocol.Part {
+		return protocol.Part{Kind: protocol.ResultPart, ID: id, Text: []byte(text)}
 	}
 	for _, test := range []struct {
 		name string
-		in   []dialect.Message
+		in   []protocol.Message
 		want string
 	}{
-		{"results of one turn in one content, with the names of their calls", []dialect.Message{
-			{Role: dialect.Assistant, Parts: []dialect.Part{call("a", `{}`), call("b", `{"x":1}`)}},
-			{Role: dialect.User, Parts: []dialect.Part{result("a", "1")}}, {Role: dialect.User, Parts: []dialect.Part{result("b", "2")}},
+		{"results of one turn in one content, with the names of their calls", []protocol.Message{
+			{Role: protocol.Assistant, Parts: []protocol.Part{call("a", `{}`), call("b", `{"x":1}`)}},
+			{Role: protocol.User, Parts: []protocol.Part{result("a", "1")}}, {Role: protocol.User, Parts: []protocol.Part{result("b", "2")}},
 		}, `[[[[,,,,,,,,,,["f",[],"a"]],[,,,,,,,,,,["f",[[["x",[,1]]]],"b"]]],"model"],` +
 			`[[[,,,,,,,,,,,["f",[[["output",[,,"1"]]]],"a"]],[,,,,,,,,,,,["f",[[["output",[,,"2"]]]],"b"]]],"user"]]`},
-		{"nothing of what cannot be written", []dialect.Message{
-			{Role: dialect.System, Parts: []dialect.Part{{Text: []byte("S")}}},
-			{Role: dialect.User, Parts: []dialect.Part{{Kind: dialect.OtherPart}, {Kind: dialect.ReasoningPart, SignatureOnly: true}}},
-			{Role: dialect.Assistant, Parts: []dialect.Part{{Text: []byte("x")}}},
+		{"nothing of what cannot be written", []protocol.Message{
+			{Role: protocol.System, Parts: []protocol.Part{{Text: []byte("S")}}},
+			{Role: protocol.User, Parts: []protocol.Part{{Kind: protocol.OtherPart}, {Kind: protocol.ReasoningPart, SignatureOnly: true}}},
+			{Role: protocol.Assistant, Parts: []protocol.Part{{Text: []byte("x")}}},
 		}, `[[[[,"x"]],"model"]]`},
-		{"arguments that are no object as a string", []dialect.Message{{Role: dialect.Assistant, Parts: []dialect.Part{call("", `{"a":`)}}},
+		{"arguments that are no object as a string", []protocol.Message{{Role: protocol.Assistant, Parts: []protocol.Part{call("", `{"a":`)}}},
 			`[[[[,,,,,,,,,,["f","{\"a\":"]]],"model"]]`},
 	} {
 		want := exactText(parse(t, test.want))

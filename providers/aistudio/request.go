@@ -3,7 +3,7 @@ package aistudio
 import (
 	"strings"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 )
 
 // A request is [model, contents, …, 6: tools, …]; at 4 stands a secret.
@@ -22,7 +22,7 @@ var builtins = map[int]string{0: codeTool, 3: "google_search", 7: "url_context"}
 
 const declarations = 1 // index of the functions in a Tool: [name, description, SCHEMA]
 
-func readTools(request []byte) (list []dialect.Tool) {
+func readTools(request []byte) (list []protocol.Tool) {
 	var p parser
 	v, err := p.parse(request)
 	if err != nil {
@@ -32,12 +32,12 @@ func readTools(request []byte) (list []dialect.Tool) {
 		i := 0
 		for field := range tool.elements() {
 			if name := builtins[i]; name != "" && field.isArray() {
-				list = append(list, dialect.Tool{Name: name, Kind: "server"})
+				list = append(list, protocol.Tool{Name: name, Kind: "server"})
 			}
 			i++
 		}
 		for f := range tool.element(declarations).elements() {
-			t := dialect.Tool{Name: f.element(0).raw().Text(), Kind: "function", Description: f.element(1).raw().Text()}
+			t := protocol.Tool{Name: f.element(0).raw().Text(), Kind: "function", Description: f.element(1).raw().Text()}
 			if schema := f.element(2); schema.isArray() {
 				t.Schema = appendSchema(nil, schema)
 			}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
@@ -61,7 +61,7 @@ func TestModel(t *testing.T) {
 // whose answer it is.
 func TestFrontEndError(t *testing.T) {
 	got := ""
-	d := Protocol().New(dialect.NewOut(func(e stream.Event) { got += e.String() + "\n" }))
+	d := Protocol().New(protocol.NewOut(func(e stream.Event) { got += e.String() + "\n" }))
 	body := `{"error":{"code":429,"message":"Quota exceeded","status":"RESOURCE_EXHAUSTED"}}`
 	if err := d.Frame(stream.Frame{Data: []byte(body)}); err != nil {
 		t.Fatal(err)

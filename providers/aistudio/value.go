@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"iter"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 	"toolscope/stream/count"
 	"toolscope/stream/jsonbytes"
@@ -17,12 +17,12 @@ import (
 type jsonNodes []node
 
 type node struct {
-	raw   dialect.Raw // exact bytes; nil where a comma stands for a value
-	size  int         // nodes of the value, this one included
-	elems int         // of an array
+	raw   protocol.Raw // exact bytes; nil where a comma stands for a value
+	size  int          // nodes of the value, this one included
+	elems int          // of an array
 }
 
-func (v jsonNodes) raw() dialect.Raw {
+func (v jsonNodes) raw() protocol.Raw {
 	if len(v) == 0 {
 		return nil
 	}
@@ -45,7 +45,7 @@ func (v jsonNodes) isTrue() bool { return string(v.raw()) == "1" || v.raw().IsTr
 // asInt is the value of an int field; an int64 is written as a string.
 func (v jsonNodes) asInt() (int64, bool) {
 	if v.isString() {
-		return dialect.Raw(v.raw().Text()).Int()
+		return protocol.Raw(v.raw().Text()).Int()
 	}
 	return v.raw().Int()
 }
@@ -154,7 +154,7 @@ func (p *parser) parseElements(depth int) (n int, err error) {
 
 // parseLeaf reads what is no array: an object is one, its members are nobody's fields.
 func (p *parser) parseLeaf() error {
-	s := dialect.Scan(p.data[p.i:])
+	s := protocol.Scan(p.data[p.i:])
 	raw := s.Value()
 	if err := s.Err(); err != nil {
 		return fmt.Errorf("after %s: %w", count.Of(p.i, "byte"), err)

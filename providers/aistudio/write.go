@@ -1,7 +1,7 @@
 package aistudio
 
 import (
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
@@ -107,7 +107,7 @@ func (w *protoStructWriter) endValue() {
 
 // positionalMessage is a message to be written: its fields, of which those behind the last that is set are
 // left out.
-type positionalMessage []dialect.Raw
+type positionalMessage []protocol.Raw
 
 func (p positionalMessage) appendTo(dst []byte) []byte {
 	for len(p) > 0 && p[len(p)-1] == nil {
@@ -119,26 +119,26 @@ func (p positionalMessage) appendTo(dst []byte) []byte {
 			dst = append(dst, ',')
 		}
 		if field == nil {
-			field = dialect.Raw("null")
+			field = protocol.Raw("null")
 		}
 		dst = append(dst, field...)
 	}
 	return append(dst, ']')
 }
 
-func (p positionalMessage) raw() dialect.Raw { return p.appendTo(nil) }
+func (p positionalMessage) raw() protocol.Raw { return p.appendTo(nil) }
 
 // stringOrNil is the string of s, nil if s is empty.
-func stringOrNil(s string) dialect.Raw {
+func stringOrNil(s string) protocol.Raw {
 	if s == "" {
 		return nil
 	}
-	return dialect.AppendString(nil, []byte(s))
+	return protocol.AppendString(nil, []byte(s))
 }
 
 // exactText is the exact text of an array that is JSON, and of one that leaves nulls out the text with
 // them.
-func exactText(v jsonNodes) dialect.Raw {
+func exactText(v jsonNodes) protocol.Raw {
 	if s := v.raw().Scan(); s.Value() != nil && s.End() == nil {
 		return v.raw()
 	}

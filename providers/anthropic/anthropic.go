@@ -10,13 +10,13 @@ package anthropic
 import (
 	"strings"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
 // Protocol is the Anthropic Messages protocol.
-func Protocol() dialect.Protocol {
-	return dialect.Protocol{
+func Protocol() protocol.Protocol {
+	return protocol.Protocol{
 		Name:     "anthropic",
 		Title:    "Anthropic Messages",
 		Sniff:    sniffFrame,
@@ -24,7 +24,7 @@ func Protocol() dialect.Protocol {
 		New:      newDecoder,
 		Tools:    readTools,
 
-		Targets: []dialect.Target{target},
+		Targets: []protocol.Target{target},
 	}
 }
 
@@ -34,33 +34,33 @@ var eventTypes = map[string]bool{
 	"content_block_stop": true, "message_delta": true, "message_stop": true,
 }
 
-func sniffFrame(e dialect.SniffInput) dialect.SniffScore {
-	kind := dialect.Raw(e.Data).Get("type")
+func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
+	kind := protocol.Raw(e.Data).Get("type")
 	switch {
 	case eventTypes[kind.Text()]:
-		return dialect.SniffScore{Points: dialect.Sure, Why: "event type " + kind.Text()}
-	case kind.Is("message") && dialect.Raw(e.Data).Get("role").Is("assistant"):
-		return dialect.SniffScore{Points: dialect.Sure, Why: "a message body"}
-	case kind.Is("error") && dialect.Raw(e.Data).Get("error").Kind() == '{':
-		return dialect.SniffScore{Points: dialect.Likely, Why: "an error envelope"}
+		return protocol.SniffScore{Points: protocol.Sure, Why: "event type " + kind.Text()}
+	case kind.Is("message") && protocol.Raw(e.Data).Get("role").Is("assistant"):
+		return protocol.SniffScore{Points: protocol.Sure, Why: "a message body"}
+	case kind.Is("error") && protocol.Raw(e.Data).Get("error").Kind() == '{':
+		return protocol.SniffScore{Points: protocol.Likely, Why: "an error envelope"}
 	case eventTypes[string(e.Event)]:
-		return dialect.SniffScore{Points: dialect.Strong, Why: "event name " + string(e.Event)}
+		return protocol.SniffScore{Points: protocol.Strong, Why: "event name " + string(e.Event)}
 	case strings.HasSuffix(e.Path, "/v1/messages"), strings.Contains(e.Path, "publishers/anthropic/"):
-		return dialect.SniffScore{Points: dialect.Strong, Why: "path " + e.Path}
+		return protocol.SniffScore{Points: protocol.Strong, Why: "path " + e.Path}
 	}
 	for name := range e.Header {
 		if strings.HasPrefix(name, "Anthropic-") {
-			return dialect.SniffScore{Points: dialect.Likely, Why: "header " + name}
+			return protocol.SniffScore{Points: protocol.Likely, Why: "header " + name}
 		}
 	}
 	if kind.Is("ping") {
-		return dialect.SniffScore{Points: dialect.Weak, Why: "event type ping"}
+		return protocol.SniffScore{Points: protocol.Weak, Why: "event type ping"}
 	}
-	return dialect.SniffScore{}
+	return protocol.SniffScore{}
 }
 
 // endings are the stop reasons; "sensitive" has been seen in clients only.
-var endings = dialect.FinishReasons{
+var endings = protocol.FinishReasons{
 	What: "stop reason", Calls: "tool_use", Done: "end_turn",
 	Codes: map[string]stream.Code{
 		"end_turn": stream.FinishDone, "tool_use": stream.FinishDone, "stop_sequence": stream.FinishDone,

@@ -3,7 +3,7 @@ package anthropic
 import (
 	"strings"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 )
 
 // maxOutput is how many tokens a model can answer with at most, by how its name begins; of two, the
@@ -42,12 +42,12 @@ func maxTokens(model string) int {
 
 // writeRequest writes a request of the Messages API. A prompt is kept in the cache only where more requests
 // of the conversation are to come: writing it costs.
-func writeRequest(r dialect.Request, q dialect.HostFeatures) (path string, body []byte) {
+func writeRequest(r protocol.Request, q protocol.HostFeatures) (path string, body []byte) {
 	limit := r.MaxTokens
 	if limit <= 0 {
 		limit = maxTokens(r.Model)
 	}
-	var w dialect.Writer
+	var w protocol.Writer
 	w.Open('{').Member("model", r.Model).Key("max_tokens").Int(limit).Flag("stream", true)
 	if r.Session != "" && q.CacheControl {
 		w.Key("cache_control").Open('{').Member("type", "ephemeral")
@@ -61,16 +61,16 @@ func writeRequest(r dialect.Request, q dialect.HostFeatures) (path string, body 
 	return "/v1/messages", w.Close('}').Text
 }
 
-func writeTool(w *dialect.Writer, t *dialect.Tool) {
+func writeTool(w *protocol.Writer, t *protocol.Tool) {
 	w.Open('{').Describe(t).Key("input_schema").Raw(objectSchema(t.Arguments())).Close('}')
 }
 
 // objectSchema is a schema that says that it is one of an object, as this protocol wants it.
-func objectSchema(schema dialect.Raw) dialect.Raw {
+func objectSchema(schema protocol.Raw) protocol.Raw {
 	if schema.Get("type").IsPresent() {
 		return schema
 	}
-	var w dialect.Writer
+	var w protocol.Writer
 	w.Open('{').Member("type", "object")
 	s := schema.Scan()
 	for ok := s.Object(); ok; ok = s.Member() {

@@ -4,15 +4,15 @@ import (
 	"bytes"
 	"strings"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
 // decoder reads one exchange. Between messages turn is the one that ended last.
 type decoder struct {
-	*dialect.Out
+	*protocol.Out
 	ev            event
-	turn          *dialect.Turn
+	turn          *protocol.Turn
 	blocks        map[int32]contentBlock
 	usage         tokenCounts
 	servingModels []string // models of usage.iterations, when there are several
@@ -28,7 +28,7 @@ type contentBlock struct {
 // count from 0 regardless.
 const startSlot = 1 << 20
 
-func newDecoder(o *dialect.Out) dialect.Decoder {
+func newDecoder(o *protocol.Out) protocol.Decoder {
 	d := &decoder{Out: o}
 	d.ev.bindShape()
 	return d
@@ -37,7 +37,7 @@ func newDecoder(o *dialect.Out) dialect.Decoder {
 // Frame reads one event. Its type is that in the body, and where that has none the name of the
 // server-sent event.
 func (d *decoder) Frame(f stream.Frame) error {
-	if dialect.IsDone(f.Data) { // not of this protocol, but gateways add it
+	if protocol.IsDone(f.Data) { // not of this protocol, but gateways add it
 		d.turn.End()
 		return nil
 	}
@@ -67,7 +67,7 @@ func (d *decoder) Frame(f stream.Frame) error {
 		if !d.turn.IsOpen() {
 			d.openTurn(nil)
 		}
-		d.turn.Fail(dialect.ErrorOf(d.ev.err))
+		d.turn.Fail(protocol.ErrorOf(d.ev.err))
 	case "message":
 		d.readResponse(f.Data)
 		return nil
@@ -83,23 +83,23 @@ func (d *decoder) Frame(f stream.Frame) error {
 // Close says that the bytes have ended: without message_stop that is a cut.
 func (d *decoder) Close() { d.turn.Cut("the stream ended without message_stop") }
 
-func (d *decoder) startMessage(message dialect.Raw) {
+func (d *decoder) startMessage(message protocol.Raw) {
 	if d.turn.IsOpen() {
-		d.turn.Find(dialect.MessageRestarted, "a second message began before this one ended: a retry was spliced into one body")
+		d.turn.Find(protocol.MessageRestarted, "a second message began before this one ended: a retry was spliced into one body")
 		d.turn.Cut("another message began before message_stop")
 	}
 	d.readMessageObject(d.openTurn(message), message, startSlot)
 }
 
 // openTurn opens a turn.
-func (d *decoder) openTurn(message dialect.Raw) *dialect.Turn {
+func (d *decoder) openTurn(message protocol.Raw) *protocol.Turn {
 	d.blocks, d.usage, d.servingModels = map[int32]contentBlock{}, tokenCounts{}, nil
 	d.turn = d.Open(stream.Opening{ID: message.Get("id").Text(), Model: message.Get("model").Text()})
 	return d.turn
 }
 
 // ensureTurn is the open turn; an event that came before its message_start opens one.
-func (d *decoder) ensureTurn(event string) *dialect.Turn {
+func (d *decoder) ensureTurn(event string) *protocol.Turn {
 	if !d.turn.IsOpen() {
 		d.openTurn(nil).Find(stream.ProtocolViolation, "%s came before message_start", event)
 	}
@@ -107,14 +107,14 @@ func (d *decoder) ensureTurn(event string) *dialect.Turn {
 }
 
 // readResponse takes a response that was not streamed.
-func (d *decoder) readResponse(message dialect.Raw) {
+func (d *decoder) readResponse(message protocol.Raw) {
 	d.Close()
 	d.readMessageObject(d.openTurn(message), message, 0)
 	d.turn.End()
 }
 
 // readMessageObject takes what a message has when it begins, or all of one that came whole.
-func (d *decoder) readMessageObject(t *dialect.Turn, message dialect.Raw, slot int32) {
+func (d *decoder) readMessageObject(t *protocol.Turn, message protocol.Raw, slot int32) {
 	blocks := message.Get("content").Scan()
 	for ok := blocks.Array(); ok; ok = blocks.Element() {
 		d.readCompleteBlock(t, slot, blocks.Value())
@@ -126,7 +126,7 @@ func (d *decoder) readMessageObject(t *dialect.Turn, message dialect.Raw, slot i
 
 // readCompleteBlock takes a block that is complete where it stands: in message_start, as programmatic tool
 // calling has it, or in a body that was not streamed.
-func (d *decoder) readCompleteBlock(t *dialect.Turn, slot int32, block dialect.Raw) {
+func (d *decoder) readCompleteBlock(t *protocol.Turn, slot int32, block protocol.Raw) {
 	kind := block.Get("type").Text()
 	if c := openCall(t, slot, kind, block); c != nil {
 		if input := block.Get("input"); input.IsPresent() {
@@ -138,10 +138,10 @@ func (d *decoder) readCompleteBlock(t *dialect.Turn, slot int32, block dialect.R
 	readOtherBlock(d.Out, t, slot, kind, block)
 }
 
-func (d *decoder) startBlock(t *dialect.Turn, slot int32, start dialect.Raw) {
+func (d *decoder) startBlock(t *protocol.Turn, slot int32, start protocol.Raw) {
 	kind := start.Get("type").Text()
 	if before, ok := d.blocks[slot]; ok && !before.open {
-		t.Once(dialect.IndexReused,
+		t.Once(protocol.IndexReused,
 			"block %d begins again after it was stopped: clients that keep blocks by their index lose the first", slot)
 	}
 	d.blocks[slot] = contentBlock{kind, true}
@@ -157,7 +157,7 @@ func (d *decoder) startBlock(t *dialect.Turn, slot int32, start dialect.Raw) {
 }
 
 // openCall opens a call if the block proposes one.
-func openCall(t *dialect.Turn, slot int32, kind string, block dialect.Raw) *dialect.Call {
+func openCall(t *protocol.Turn, slot int32, kind string, block protocol.Raw) *protocol.Call {
 	info, isTool := toolBlocks[kind]
 	if !isTool {
 		return nil
@@ -167,13 +167,13 @@ func openCall(t *dialect.Turn, slot int32, kind string, block dialect.Raw) *dial
 	info.MCPServer = block.Get("server_name").Text()
 	c := t.OpenCall(slot, info)
 	if info.ID == "" && !info.RunByProvider {
-		c.Find(dialect.IDMissing, "no id came: a result has nothing to refer to")
+		c.Find(protocol.IDMissing, "no id came: a result has nothing to refer to")
 	}
 	return c
 }
 
 // readOtherBlock takes a block that is no call.
-func readOtherBlock(o *dialect.Out, t *dialect.Turn, slot int32, kind string, block dialect.Raw) {
+func readOtherBlock(o *protocol.Out, t *protocol.Turn, slot int32, kind string, block protocol.Raw) {
 	switch {
 	case kind == "text":
 		t.AppendText(block.Get("text"))
@@ -195,7 +195,7 @@ func readOtherBlock(o *dialect.Out, t *dialect.Turn, slot int32, kind string, bl
 	}
 }
 
-func (d *decoder) readDelta(t *dialect.Turn, slot int32) {
+func (d *decoder) readDelta(t *protocol.Turn, slot int32) {
 	switch delta := &d.ev.delta; string(delta.kind.Word()) {
 	case "input_json_delta":
 		t.Call(slot).Args(delta.json)
@@ -210,11 +210,11 @@ func (d *decoder) readDelta(t *dialect.Turn, slot int32) {
 	}
 }
 
-func (d *decoder) stopBlock(t *dialect.Turn, slot int32) {
+func (d *decoder) stopBlock(t *protocol.Turn, slot int32) {
 	was := d.blocks[slot]
 	d.blocks[slot] = contentBlock{kind: was.kind}
 	if !was.open {
-		t.Find(stream.ProtocolViolation, dialect.StopOfNone, slot)
+		t.Find(stream.ProtocolViolation, protocol.StopOfNone, slot)
 	}
 	if _, isTool := toolBlocks[was.kind]; isTool {
 		t.Call(slot).Seal()
@@ -222,7 +222,7 @@ func (d *decoder) stopBlock(t *dialect.Turn, slot int32) {
 }
 
 // reportFinish takes a stop reason, unless it is null or absent. Several may come.
-func (d *decoder) reportFinish(t *dialect.Turn, stopReason, details dialect.Raw) {
+func (d *decoder) reportFinish(t *protocol.Turn, stopReason, details protocol.Raw) {
 	reason := stopReason.Text()
 	if reason == "" || t.FinishAndCheck(reason, &endings) != stream.FinishRefused {
 		return

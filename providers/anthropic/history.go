@@ -3,29 +3,29 @@ package anthropic
 import (
 	"strings"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 )
 
 // decodeHistory reads the history of a request. Its system prompt is the first message.
-func decodeHistory(request []byte) ([]dialect.Message, error) {
-	messages, err := dialect.ReadMessages(request, readMessage)
-	if system := readBlocks(dialect.Raw(request).Get("system")); len(system) > 0 {
-		messages = append([]dialect.Message{{Role: dialect.System, Parts: system}}, messages...)
+func decodeHistory(request []byte) ([]protocol.Message, error) {
+	messages, err := protocol.ReadMessages(request, readMessage)
+	if system := readBlocks(protocol.Raw(request).Get("system")); len(system) > 0 {
+		messages = append([]protocol.Message{{Role: protocol.System, Parts: system}}, messages...)
 	}
 	return messages, err
 }
 
-func readMessage(v dialect.Raw) dialect.Message {
-	m := dialect.Message{Role: dialect.User, Raw: v}
+func readMessage(v protocol.Raw) protocol.Message {
+	m := protocol.Message{Role: protocol.User, Raw: v}
 	s := v.Scan()
 	for ok := s.Object(); ok; ok = s.Member() {
 		switch string(s.Key()) {
 		case "role":
 			switch role := s.Value(); {
 			case role.Is("assistant"):
-				m.Role = dialect.Assistant
+				m.Role = protocol.Assistant
 			case role.Is("system"):
-				m.Role = dialect.System
+				m.Role = protocol.System
 			}
 		case "content":
 			m.Parts = readBlocks(s.Value())
@@ -35,9 +35,9 @@ func readMessage(v dialect.Raw) dialect.Message {
 }
 
 // readBlocks are the parts of a content: a string, or a list of blocks.
-func readBlocks(content dialect.Raw) (parts []dialect.Part) {
+func readBlocks(content protocol.Raw) (parts []protocol.Part) {
 	if content.HasText() {
-		return []dialect.Part{{Kind: dialect.TextPart, Text: content.Unquoted()}}
+		return []protocol.Part{{Kind: protocol.TextPart, Text: content.Unquoted()}}
 	}
 	for v := range content.Elements() {
 		parts = append(parts, readBlock(v))
@@ -45,25 +45,25 @@ func readBlocks(content dialect.Raw) (parts []dialect.Part) {
 	return parts
 }
 
-func readBlock(v dialect.Raw) dialect.Part {
+func readBlock(v protocol.Raw) protocol.Part {
 	kind := v.Get("type").Text()
 	switch {
 	case kind == "text":
-		return dialect.Part{Kind: dialect.TextPart, Text: v.Get("text").Unquoted(), Raw: v}
+		return protocol.Part{Kind: protocol.TextPart, Text: v.Get("text").Unquoted(), Raw: v}
 	case kind == "thinking":
-		return dialect.Part{Kind: dialect.ReasoningPart, Text: v.Get("thinking").Unquoted(), Signature: v.Get("signature").Text(), Raw: v}
+		return protocol.Part{Kind: protocol.ReasoningPart, Text: v.Get("thinking").Unquoted(), Signature: v.Get("signature").Text(), Raw: v}
 	case kind == "redacted_thinking":
-		return dialect.Part{Kind: dialect.ReasoningPart, Signature: v.Get("data").Text(), SignatureOnly: true, Raw: v}
+		return protocol.Part{Kind: protocol.ReasoningPart, Signature: v.Get("data").Text(), SignatureOnly: true, Raw: v}
 	case toolBlocks[kind].Kind != "":
 		return readCall(kind, v)
 	case strings.HasSuffix(kind, "tool_result"):
 		return readResult(kind, v)
 	}
-	return dialect.Part{Kind: dialect.OtherPart, Raw: v}
+	return protocol.Part{Kind: protocol.OtherPart, Raw: v}
 }
 
-func readCall(kind string, v dialect.Raw) dialect.Part {
-	p := dialect.Part{Kind: dialect.CallPart, Form: dialect.ObjectForm, ToolKind: toolBlocks[kind].Kind, RunByProvider: toolBlocks[kind].RunByProvider, Raw: v}
+func readCall(kind string, v protocol.Raw) protocol.Part {
+	p := protocol.Part{Kind: protocol.CallPart, Form: protocol.ObjectForm, ToolKind: toolBlocks[kind].Kind, RunByProvider: toolBlocks[kind].RunByProvider, Raw: v}
 	s := v.Scan()
 	for ok := s.Object(); ok; ok = s.Member() {
 		switch string(s.Key()) {
@@ -84,13 +84,13 @@ func readCall(kind string, v dialect.Raw) dialect.Part {
 
 // readResult reads the result of a tool. A tool that the provider ran says that it failed by an
 // error in place of what it found.
-func readResult(kind string, v dialect.Raw) dialect.Part {
+func readResult(kind string, v protocol.Raw) protocol.Part {
 	content := v.Get("content")
-	p := dialect.Part{Kind: dialect.ResultPart, ID: v.Get("tool_use_id").Text(), Raw: v}
+	p := protocol.Part{Kind: protocol.ResultPart, ID: v.Get("tool_use_id").Text(), Raw: v}
 	p.Failed = v.Get("is_error").IsTrue() || strings.HasSuffix(content.Get("type").Text(), "_error")
 	if p.RunByProvider = kind != "tool_result"; p.RunByProvider {
 		p.ToolKind = kind
 	}
-	p.Text, p.Media = dialect.ResultText(content)
+	p.Text, p.Media = protocol.ResultText(content)
 	return p
 }

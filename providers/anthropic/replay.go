@@ -1,20 +1,20 @@
 package anthropic
 
-import "toolscope/providers/dialect"
+import "toolscope/providers/protocol"
 
 // target is where Anthropic's history goes. Rules and refusals are those of the Messages API as its
 // documentation, its SDKs' issue trackers and its own error messages state them
 // (anthropics/claude-code#6696 and #1237, anthropics/anthropic-sdk-typescript#648); 64 is what
 // clients cut ids to.
-var target = dialect.Target{
+var target = protocol.Target{
 	Name: "anthropic", Title: "Anthropic Messages", Protocol: "anthropic",
-	Form:      dialect.ObjectForm,
-	IDs:       dialect.IDRule{Class: "a-zA-Z0-9_-", Max: 64, Required: true, Unique: true},
-	Names:     dialect.NameRule{Class: "a-zA-Z0-9_-", Max: 128},
-	Reasoning: dialect.SignedReasoning,
+	Form:      protocol.ObjectForm,
+	IDs:       protocol.IDRule{Class: "a-zA-Z0-9_-", Max: 64, Required: true, Unique: true},
+	Names:     protocol.NameRule{Class: "a-zA-Z0-9_-", Max: 128},
+	Reasoning: protocol.SignedReasoning,
 	ErrorFlag: true, Media: true, ResultsFollow: true,
 	Merges: true, // "consecutive user or assistant turns in your request will be combined", says the API reference
-	Refusal: dialect.Refusal{
+	Refusal: protocol.Refusal{
 		Args:        "messages.N.content.M.tool_use.input: Input should be a valid dictionary",
 		ID:          "messages.N.content.M.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'",
 		SameID:      "messages.N.content.M: `tool_use` ids must be unique",
@@ -31,11 +31,11 @@ var target = dialect.Target{
 // encodeHistory writes messages. A system message that comes first stands beside them, unless it was read
 // from among them; a later one is among them, as newer models take it ("Mid-conversation system
 // messages" at platform.claude.com/docs).
-func encodeHistory(messages []dialect.Message) (out [][]byte) {
+func encodeHistory(messages []protocol.Message) (out [][]byte) {
 	leading := true
 	for i := range messages {
 		m := &messages[i]
-		leading = leading && m.Role == dialect.System
+		leading = leading && m.Role == protocol.System
 		if !leading || m.Raw != nil {
 			out = append(out, encodeMessage(m))
 		}
@@ -43,13 +43,13 @@ func encodeHistory(messages []dialect.Message) (out [][]byte) {
 	return out
 }
 
-func encodeMessage(m *dialect.Message) []byte {
+func encodeMessage(m *protocol.Message) []byte {
 	was := m.Raw.Get("content")
-	var w dialect.Writer
+	var w protocol.Writer
 	switch {
 	case len(m.Parts) == 0 && was.Empty():
 		w.Raw(was)
-	case len(m.Parts) == 1 && was.IsString() && m.Parts[0].Kind == dialect.TextPart && m.Parts[0].Raw == nil:
+	case len(m.Parts) == 1 && was.IsString() && m.Parts[0].Kind == protocol.TextPart && m.Parts[0].Raw == nil:
 		w.Bytes(m.Parts[0].Text)
 	default:
 		w.Open('[')
@@ -58,22 +58,22 @@ func encodeMessage(m *dialect.Message) []byte {
 		}
 		w.Close(']')
 	}
-	return dialect.ReplaceMembers(m.Raw, m.RoleMember(), dialect.Member{Name: "content", Value: w.Text})
+	return protocol.ReplaceMembers(m.Raw, m.RoleMember(), protocol.Member{Name: "content", Value: w.Text})
 }
 
-func writeBlock(w *dialect.Writer, p *dialect.Part) {
+func writeBlock(w *protocol.Writer, p *protocol.Part) {
 	switch {
 	case p.Raw != nil:
 		w.Raw(p.Raw)
-	case p.Kind == dialect.TextPart:
+	case p.Kind == protocol.TextPart:
 		w.Open('{').Member("type", "text").Key("text").Bytes(p.Text).Close('}')
-	case p.Kind == dialect.ReasoningPart && p.SignatureOnly:
+	case p.Kind == protocol.ReasoningPart && p.SignatureOnly:
 		w.Open('{').Member("type", "redacted_thinking").Member("data", p.Signature).Close('}')
-	case p.Kind == dialect.ReasoningPart:
+	case p.Kind == protocol.ReasoningPart:
 		w.Open('{').Member("type", "thinking").Key("thinking").Bytes(p.Text).Member("signature", p.Signature).Close('}')
-	case p.Kind == dialect.CallPart:
+	case p.Kind == protocol.CallPart:
 		writeCall(w, p)
-	case p.Kind == dialect.ResultPart:
+	case p.Kind == protocol.ResultPart:
 		kind := "tool_result"
 		if p.RunByProvider && p.ToolKind != "" {
 			kind = p.ToolKind
@@ -86,7 +86,7 @@ func writeBlock(w *dialect.Writer, p *dialect.Part) {
 	}
 }
 
-func writeCall(w *dialect.Writer, p *dialect.Part) {
+func writeCall(w *protocol.Writer, p *protocol.Part) {
 	kind := "tool_use"
 	switch {
 	case p.RunByProvider && p.ToolKind == toolBlocks["mcp_tool_use"].Kind:

@@ -3,8 +3,8 @@ package anthropic
 import (
 	"testing"
 
-	"toolscope/providers/dialect"
-	"toolscope/providers/dialect/historytest"
+	"toolscope/providers/protocol"
+	"toolscope/providers/protocol/historytest"
 )
 
 // histories are requests of clients, and what is read from them.
@@ -103,11 +103,11 @@ func TestHistory(t *testing.T) {
 // TestSystem: the prompt of a history from elsewhere stands beside the messages, what the system
 // says later among them.
 func TestSystem(t *testing.T) {
-	text := func(role dialect.Role, text string) dialect.Message {
-		return dialect.Message{Role: role, Parts: []dialect.Part{{Kind: dialect.TextPart, Text: []byte(text)}}}
+	text := func(role protocol.Role, text string) protocol.Message {
+		return protocol.Message{Role: role, Parts: []protocol.Part{{Kind: protocol.TextPart, Text: []byte(text)}}}
 	}
 	var got string
-	for _, m := range encodeHistory([]dialect.Message{text(dialect.System, "a"), text(dialect.System, "b"), text(dialect.User, "c"), text(dialect.System, "d")}) {
+	for _, m := range encodeHistory([]protocol.Message{text(protocol.System, "a"), text(protocol.System, "b"), text(protocol.User, "c"), text(protocol.System, "d")}) {
 		got += string(m) + "\n"
 	}
 	const want = `{"role":"user","content":[{"type":"text","text":"c"}]}

@@ -3,7 +3,7 @@ package anthropic
 import (
 	"strings"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 )
 
 // providerTools are beginnings of the types of tools that the provider runs: their calls are
@@ -15,9 +15,9 @@ var providerTools = []string{"web_search_", "web_fetch_", "code_execution_", "to
 var clientTools = []string{"bash_", "text_editor_", "computer_", "memory_"}
 
 // readTools are what a request declares.
-func readTools(request []byte) (all []dialect.Tool) {
-	for t := range dialect.Raw(request).Get("tools").Elements() {
-		kind, tool := t.Get("type"), dialect.FunctionTool(t, "input_schema")
+func readTools(request []byte) (all []protocol.Tool) {
+	for t := range protocol.Raw(request).Get("tools").Elements() {
+		kind, tool := t.Get("type"), protocol.FunctionTool(t, "input_schema")
 		switch tool.Kind = kind.Text(); {
 		case !kind.IsPresent(), kind.Is("custom"), tool.Schema != nil:
 			tool.Kind = "function"

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
@@ -18,11 +18,11 @@ type tokenCounts struct {
 
 // reportUsage tells what is known of usage after u. A field that is absent or null keeps its last value,
 // because gateways omit fields in message_delta.
-func (d *decoder) reportUsage(turn *dialect.Turn, u dialect.Raw) {
+func (d *decoder) reportUsage(turn *protocol.Turn, u protocol.Raw) {
 	if u.Kind() != '{' {
 		return
 	}
-	set := func(c *stream.Count, v dialect.Raw) {
+	set := func(c *stream.Count, v protocol.Raw) {
 		if n := v.Count(); n.Reported {
 			*c = n
 		}
@@ -45,7 +45,7 @@ func (d *decoder) reportUsage(turn *dialect.Turn, u dialect.Raw) {
 }
 
 // fillUsage takes Bedrock's own counts for those that the message did not tell.
-func (d *decoder) fillUsage(metrics dialect.Raw) {
+func (d *decoder) fillUsage(metrics protocol.Raw) {
 	if !d.turn.IsOpen() || metrics.Kind() != '{' {
 		return
 	}
@@ -85,7 +85,7 @@ func (t *tokenCounts) addDoubt(why string) {
 }
 
 // readPricing takes what changes the price of tokens, or is billed beside them.
-func (d *decoder) readPricing(u dialect.Raw) {
+func (d *decoder) readPricing(u protocol.Raw) {
 	t := &d.usage
 	if tier := u.Get("service_tier").Text(); tier != "" && t.tier != "fast" {
 		t.tier = tier
@@ -106,7 +106,7 @@ func (d *decoder) readPricing(u dialect.Raw) {
 
 // reportModels reports that several models served the turn: an advisor, or one that took over. The
 // totals then count only one of them, or some.
-func (d *decoder) reportModels(turn *dialect.Turn, list dialect.Raw) {
+func (d *decoder) reportModels(turn *protocol.Turn, list protocol.Raw) {
 	models := []string{}
 	add := func(m string) {
 		if m != "" && !slices.Contains(models, m) {

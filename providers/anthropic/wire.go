@@ -1,34 +1,34 @@
 package anthropic
 
-import "toolscope/providers/dialect"
+import "toolscope/providers/protocol"
 
 // event is one event of the stream as it is on the wire.
 type event struct {
-	shape *dialect.Shape
+	shape *protocol.Shape
 
-	kind, index, block, message, usage, err dialect.Raw
+	kind, index, block, message, usage, err protocol.Raw
 
-	metrics dialect.Raw // Bedrock's own, in message_stop
+	metrics protocol.Raw // Bedrock's own, in message_stop
 
-	delta struct{ kind, text, json, thinking, signature, stopReason, stopDetails dialect.Raw }
+	delta struct{ kind, text, json, thinking, signature, stopReason, stopDetails protocol.Raw }
 }
 
 func (ev *event) bindShape() {
 	delta := &ev.delta
-	ev.shape = dialect.ShapeOf(
-		dialect.Value("type", &ev.kind),
-		dialect.Value("index", &ev.index),
-		dialect.Object("delta",
-			dialect.Value("type", &delta.kind),
-			dialect.Value("partial_json", &delta.json),
-			dialect.Value("text", &delta.text),
-			dialect.Value("thinking", &delta.thinking),
-			dialect.Value("signature", &delta.signature),
-			dialect.Value("stop_reason", &delta.stopReason),
-			dialect.Value("stop_details", &delta.stopDetails)),
-		dialect.Value("content_block", &ev.block),
-		dialect.Value("message", &ev.message),
-		dialect.Value("usage", &ev.usage),
-		dialect.Value("error", &ev.err),
-		dialect.Value("amazon-bedrock-invocationMetrics", &ev.metrics))
+	ev.shape = protocol.ShapeOf(
+		protocol.Value("type", &ev.kind),
+		protocol.Value("index", &ev.index),
+		protocol.Object("delta",
+			protocol.Value("type", &delta.kind),
+			protocol.Value("partial_json", &delta.json),
+			protocol.Value("text", &delta.text),
+			protocol.Value("thinking", &delta.thinking),
+			protocol.Value("signature", &delta.signature),
+			protocol.Value("stop_reason", &delta.stopReason),
+			protocol.Value("stop_details", &delta.stopDetails)),
+		protocol.Value("content_block", &ev.block),
+		protocol.Value("message", &ev.message),
+		protocol.Value("usage", &ev.usage),
+		protocol.Value("error", &ev.err),
+		protocol.Value("amazon-bedrock-invocationMetrics", &ev.metrics))
 }

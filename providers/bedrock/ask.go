@@ -3,13 +3,13 @@ package bedrock
 import (
 	"net/url"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 )
 
 // writeRequest writes a request of ConverseStream. The model stands in its path, where ARNs have slashes and
 // colons of their own.
-func writeRequest(r dialect.Request, _ dialect.HostFeatures) (path string, body []byte) {
-	var w dialect.Writer
+func writeRequest(r protocol.Request, _ protocol.HostFeatures) (path string, body []byte) {
+	var w protocol.Writer
 	w.Open('{').WriteList("messages", r.EncodedMessages)
 	if system := r.Instructions(); system != "" {
 		w.Key("system").Open('[').Open('{').Member("text", system).Close('}').Close(']')
@@ -21,7 +21,7 @@ func writeRequest(r dialect.Request, _ dialect.HostFeatures) (path string, body 
 	return "/model/" + url.PathEscape(r.Model) + "/converse-stream", w.Close('}').Text
 }
 
-func writeTool(w *dialect.Writer, t *dialect.Tool) {
+func writeTool(w *protocol.Writer, t *protocol.Tool) {
 	w.Open('{').Key("toolSpec").Open('{').Describe(t)
 	w.Key("inputSchema").Open('{').Key("json").Raw(t.Arguments()).Close('}').Close('}').Close('}')
 }

@@ -16,13 +16,13 @@ import (
 	"slices"
 	"strings"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
 // Protocol is the Bedrock Converse protocol.
-func Protocol() dialect.Protocol {
-	return dialect.Protocol{
+func Protocol() protocol.Protocol {
+	return protocol.Protocol{
 		Name:  "bedrock",
 		Title: "Bedrock Converse",
 		Sniff: sniffFrame,
@@ -30,7 +30,7 @@ func Protocol() dialect.Protocol {
 		Tools: readTools,
 		Model: readModel,
 
-		Targets: []dialect.Target{target},
+		Targets: []protocol.Target{target},
 	}
 }
 
@@ -42,34 +42,34 @@ var eventNames = []string{
 	"messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop", "metadata",
 }
 
-func sniffFrame(e dialect.SniffInput) dialect.SniffScore {
+func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 	name, event := eventAndFields(e)
 	_, operation := pathParts(e.Path)
 	switch {
 	case event != nil && slices.Contains(eventNames, name) &&
 		(name != "metadata" || event.Get("usage").Get("inputTokens").Count().Reported):
-		return dialect.SniffScore{Points: dialect.Sure, Why: "event " + name}
+		return protocol.SniffScore{Points: protocol.Sure, Why: "event " + name}
 	case event.Get("output").Get("message").Kind() == '{' && event.Get("stopReason").IsString():
-		return dialect.SniffScore{Points: dialect.Sure, Why: "a body with output.message and stopReason"}
+		return protocol.SniffScore{Points: protocol.Sure, Why: "a body with output.message and stopReason"}
 	case event.Get("output").Get("message").Get("role").Is("assistant"):
-		return dialect.SniffScore{Points: dialect.Strong, Why: "a body with output.message"}
+		return protocol.SniffScore{Points: protocol.Strong, Why: "a body with output.message"}
 	case strings.HasSuffix(name, "Exception"):
-		return dialect.SniffScore{Points: dialect.Likely, Why: "exception " + name}
+		return protocol.SniffScore{Points: protocol.Likely, Why: "exception " + name}
 	case strings.HasPrefix(operation, "converse"):
-		return dialect.SniffScore{Points: dialect.Strong, Why: "path " + e.Path}
+		return protocol.SniffScore{Points: protocol.Strong, Why: "path " + e.Path}
 	case operation != "":
-		return dialect.SniffScore{Points: dialect.Weak, Why: "path " + e.Path}
+		return protocol.SniffScore{Points: protocol.Weak, Why: "path " + e.Path}
 	case e.HeaderIs("X-Amzn-Errortype"), isEventStream(e.Header["Content-Type"]):
-		return dialect.SniffScore{Points: dialect.Weak, Why: "a header of AWS"}
+		return protocol.SniffScore{Points: protocol.Weak, Why: "a header of AWS"}
 	}
-	return dialect.SniffScore{}
+	return protocol.SniffScore{}
 }
 
 // eventAndFields is an event's name and members, as event.name tells it; no members of what is no JSON
 // object.
-func eventAndFields(e dialect.SniffInput) (name string, event dialect.Raw) {
+func eventAndFields(e protocol.SniffInput) (name string, event protocol.Raw) {
 	name, event = string(e.Event), e.Data
-	s := dialect.Scan(e.Data)
+	s := protocol.Scan(e.Data)
 	for ok := s.Object(); ok; ok = s.Member() {
 		if s.Kind() == '{' && slices.Contains(eventNames, string(s.Key())) {
 			name, event = string(s.Key()), s.Value()
@@ -110,8 +110,8 @@ func readModel(path string, _ []byte) string {
 }
 
 // readTools are those of toolConfig; a systemTool is run by the provider.
-func readTools(request []byte) (tools []dialect.Tool) {
-	list := dialect.Raw(request).Get("toolConfig").Get("tools").Scan()
+func readTools(request []byte) (tools []protocol.Tool) {
+	list := protocol.Raw(request).Get("toolConfig").Get("tools").Scan()
 	for ok := list.Array(); ok; ok = list.Element() {
 		tool := list.Value()
 		spec, system := tool.Get("toolSpec"), tool.Get("systemTool")
@@ -121,11 +121,11 @@ func readTools(request []byte) (tools []dialect.Tool) {
 			if !schema.IsPresent() {
 				schema = nil
 			}
-			tools = append(tools, dialect.Tool{
+			tools = append(tools, protocol.Tool{
 				Name: spec.Get("name").Text(), Kind: "function", Description: spec.Get("description").Text(), Schema: schema,
 			})
 		case system.Get("name").IsString():
-			tools = append(tools, dialect.Tool{Name: system.Get("name").Text(), Kind: "server"})
+			tools = append(tools, protocol.Tool{Name: system.Get("name").Text(), Kind: "server"})
 		}
 	}
 	return tools
@@ -133,7 +133,7 @@ func readTools(request []byte) (tools []dialect.Tool) {
 
 // endings are the stop reasons. Calls of malformed output, or of a response that a guardrail
 // stopped, are not to be run.
-var endings = dialect.FinishReasons{
+var endings = protocol.FinishReasons{
 	What: "stop reason", Calls: "tool_use", Done: "end_turn",
 	Codes: map[string]stream.Code{
 		"end_turn": stream.FinishDone, "tool_use": stream.FinishDone, "stop_sequence": stream.FinishDone,

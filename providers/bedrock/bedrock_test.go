@@ -5,7 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
@@ -14,29 +14,29 @@ func TestSniff(t *testing.T) {
 		event, data, path string
 		points            int
 	}{
-		{"messageStart", `{"role":"assistant"}`, "", dialect.Sure},
-		{"", `{"contentBlockDelta":{"contentBlockIndex":0,"delta":{"text":"a"}}}`, "", dialect.Sure},
-		{"", `{"metadata":{"usage":{"inputTokens":1}}}`, "", dialect.Sure},
-		{"metadata", `{"usage":{"inputTokens":1}}`, "", dialect.Sure},
+		{"messageStart", `{"role":"assistant"}`, "", protocol.Sure},
+		{"", `{"contentBlockDelta":{"contentBlockIndex":0,"delta":{"text":"a"}}}`, "", protocol.Sure},
+		{"", `{"metadata":{"usage":{"inputTokens":1}}}`, "", protocol.Sure},
+		{"metadata", `{"usage":{"inputTokens":1}}`, "", protocol.Sure},
 		{"metadata", `{"run_id":"1"}`, "", 0}, // LangGraph names an event so
 		{"", `{"metadata":{"usage":7}}`, "", 0},
-		{"", `{"output":{"message":{}},"stopReason":"end_turn"}`, "", dialect.Sure},
+		{"", `{"output":{"message":{}},"stopReason":"end_turn"}`, "", protocol.Sure},
 		{"", `{"output":{"message":{}}}`, "", 0},
-		{"throttlingException", `{"message":"no"}`, "", dialect.Likely},
-		{"", `{"message":"no"}`, "/model/m/converse-stream", dialect.Strong},
-		{"", ``, "/model/arn:aws:bedrock:eu-west-1:1:inference-profile/eu.m/converse", dialect.Strong},
-		{"", `{"generation":"a"}`, "/model/m/invoke-with-response-stream", dialect.Weak},
+		{"throttlingException", `{"message":"no"}`, "", protocol.Likely},
+		{"", `{"message":"no"}`, "/model/m/converse-stream", protocol.Strong},
+		{"", ``, "/model/arn:aws:bedrock:eu-west-1:1:inference-profile/eu.m/converse", protocol.Strong},
+		{"", `{"generation":"a"}`, "/model/m/invoke-with-response-stream", protocol.Weak},
 		{"", ``, "/model/m/other", 0},
 		{"", ``, "/models/m/converse", 0},
 		{"", `{"contentBlockDelta":`, "", 0},
 	} {
-		got := sniffFrame(dialect.SniffInput{Event: []byte(test.event), Data: []byte(test.data), Path: test.path})
+		got := sniffFrame(protocol.SniffInput{Event: []byte(test.event), Data: []byte(test.data), Path: test.path})
 		if got.Points != test.points || (got.Why == "") != (test.points == 0) {
 			t.Errorf("%+v: %+v", test, got)
 		}
 	}
 	for name, value := range map[string]string{"X-Amzn-Errortype": "AccessDeniedException", "Content-Type": "application/vnd.amazon.eventstream"} {
-		if got := sniffFrame(dialect.SniffInput{Header: map[string][]string{name: {value}}}); got.Points != dialect.Weak {
+		if got := sniffFrame(protocol.SniffInput{Header: map[string][]string{name: {value}}}); got.Points != protocol.Weak {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
@@ -64,8 +64,8 @@ func TestTools(t *testing.T) {
 		{"toolSpec":{"name":"a","description":"A","inputSchema":{"json":{ "type": "object" }}}},
 		{"toolSpec":{"name":"b"}}, {"systemTool":{"name":"nova_grounding"}}, {"cachePoint":{"type":"default"}}, 7
 	]}}`))
-	want := []dialect.Tool{
-		{Name: "a", Kind: "function", Description: "A", Schema: dialect.Raw(`{ "type": "object" }`)},
+	want := []protocol.Tool{
+		{Name: "a", Kind: "function", Description: "A", Schema: protocol.Raw(`{ "type": "object" }`)},
 		{Name: "b", Kind: "function"},
 		{Name: "nova_grounding", Kind: "server"},
 	}
@@ -85,7 +85,7 @@ func TestErrorBody(t *testing.T) {
 		`{"__type":"AccessDeniedException","Message":"no access"}`,
 	} {
 		var got []stream.Event
-		d := Protocol().New(dialect.NewOut(func(e stream.Event) { got = append(got, e) }))
+		d := Protocol().New(protocol.NewOut(func(e stream.Event) { got = append(got, e) }))
 		if err := d.Frame(stream.Frame{Data: []byte(body)}); err != nil {
 			t.Error(err)
 		}

@@ -1,7 +1,7 @@
 package bedrock
 
 import (
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
@@ -20,7 +20,7 @@ func (d *decoder) readResponse() {
 }
 
 // readCompleteBlock takes a content block of a body: a union, one field says what it is.
-func (d *decoder) readCompleteBlock(t *dialect.Turn, slot int32, block dialect.Raw) {
+func (d *decoder) readCompleteBlock(t *protocol.Turn, slot int32, block protocol.Raw) {
 	s := block.Scan()
 	for ok := s.Object(); ok; ok = s.Member() {
 		switch string(s.Key()) {
@@ -47,11 +47,11 @@ func (d *decoder) readCompleteBlock(t *dialect.Turn, slot int32, block dialect.R
 }
 
 // readCompleteCall takes a call whose input is the object itself: its bytes are kept.
-func readCompleteCall(t *dialect.Turn, slot int32, use dialect.Raw) {
+func readCompleteCall(t *protocol.Turn, slot int32, use protocol.Raw) {
 	c := openCall(t, slot, use)
 	if input := use.Get("input"); input.IsPresent() {
 		if input.IsString() {
-			c.Find(dialect.ArgsString, "the arguments are a string, not an object: in history Bedrock refuses it")
+			c.Find(protocol.ArgsString, "the arguments are a string, not an object: in history Bedrock refuses it")
 		}
 		c.Args(input)
 	}
@@ -59,7 +59,7 @@ func readCompleteCall(t *dialect.Turn, slot int32, use dialect.Raw) {
 }
 
 // reportUsage tells what a body or a metadata event says of the cost.
-func (d *decoder) reportUsage(t *dialect.Turn) {
+func (d *decoder) reportUsage(t *protocol.Turn) {
 	u := readUsage(d.ev.usage)
 	if u.Tier = d.ev.tier.Get("type").Text(); d.ev.tier.IsString() {
 		u.Tier = d.ev.tier.Text()
@@ -75,7 +75,7 @@ func (d *decoder) reportUsage(t *dialect.Turn) {
 // readUsage is the wire's counts as stream.Usage. Cached tokens are not in inputTokens, but they
 // are in totalTokens; where inputTokens and outputTokens alone make the total, inputTokens holds
 // them.
-func readUsage(u dialect.Raw) stream.Usage {
+func readUsage(u protocol.Raw) stream.Usage {
 	n := stream.Usage{
 		Input: u.Get("inputTokens").Count(), Output: u.Get("outputTokens").Count(),
 		CacheRead: u.Get("cacheReadInputTokens").Count(), CacheWrite: u.Get("cacheWriteInputTokens").Count(),

@@ -1,20 +1,20 @@
 package bedrock
 
 import (
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
 // decoder reads one exchange. Between messages turn is the one that ended last.
 type decoder struct {
-	*dialect.Out
+	*protocol.Out
 	ev      event
-	turn    *dialect.Turn
+	turn    *protocol.Turn
 	stopped bool // messageStop has come
 	counted bool // metadata has come
 }
 
-func newDecoder(o *dialect.Out) dialect.Decoder {
+func newDecoder(o *protocol.Out) protocol.Decoder {
 	d := &decoder{Out: o}
 	d.ev.bindShape()
 	return d
@@ -49,7 +49,7 @@ func (d *decoder) Frame(f stream.Frame) error {
 }
 
 // readNonEvent takes what is no event: a whole body, or an error instead of one.
-func (d *decoder) readNonEvent(data dialect.Raw) {
+func (d *decoder) readNonEvent(data protocol.Raw) {
 	switch {
 	case d.ev.output.Kind() == '{':
 		d.readResponse()
@@ -88,28 +88,28 @@ func (d *decoder) startMessage() {
 	case d.stopped:
 		d.endTurn()
 	case d.turn.IsOpen():
-		d.turn.Find(dialect.MessageRestarted, "a second message began before this one ended: a retry was spliced into one body")
+		d.turn.Find(protocol.MessageRestarted, "a second message began before this one ended: a retry was spliced into one body")
 		d.cutTurn()
 	}
 	d.openTurn()
 }
 
 // openTurn opens a turn. Neither events nor a body say of which model.
-func (d *decoder) openTurn() *dialect.Turn {
+func (d *decoder) openTurn() *protocol.Turn {
 	d.stopped, d.counted = false, false
 	d.turn = d.Open(stream.Opening{})
 	return d.turn
 }
 
 // ensureTurn is the open turn; an event that came before its messageStart opens one.
-func (d *decoder) ensureTurn(event string) *dialect.Turn {
+func (d *decoder) ensureTurn(event string) *protocol.Turn {
 	if !d.turn.IsOpen() {
 		d.openTurn().Find(stream.ProtocolViolation, "%s came before messageStart", event)
 	}
 	return d.turn
 }
 
-func (d *decoder) startBlock(t *dialect.Turn, slot int32) {
+func (d *decoder) startBlock(t *protocol.Turn, slot int32) {
 	s := d.ev.start.Scan()
 	for ok := s.Object(); ok; ok = s.Member() {
 		switch string(s.Key()) {
@@ -128,7 +128,7 @@ func (d *decoder) startBlock(t *dialect.Turn, slot int32) {
 	}
 }
 
-func openCall(t *dialect.Turn, slot int32, use dialect.Raw) *dialect.Call {
+func openCall(t *protocol.Turn, slot int32, use protocol.Raw) *protocol.Call {
 	info := stream.CallInfo{ID: use.Get("toolUseId").Text(), Name: use.Get("name").Text(), Kind: "function"}
 	if use.Get("type").Is(serverToolUse) {
 		info.Kind, info.RunByProvider = "server", true
@@ -137,11 +137,11 @@ func openCall(t *dialect.Turn, slot int32, use dialect.Raw) *dialect.Call {
 }
 
 // reportResult takes the result of a call that the provider ran.
-func reportResult(t *dialect.Turn, result dialect.Raw) {
+func reportResult(t *protocol.Turn, result protocol.Raw) {
 	t.AddResult(result.Get("toolUseId").Text(), "", result.Get("status").Is("error"))
 }
 
-func (d *decoder) readDelta(t *dialect.Turn, slot int32) {
+func (d *decoder) readDelta(t *protocol.Turn, slot int32) {
 	delta := &d.ev.delta
 	if delta.input.IsPresent() {
 		appendArguments(t.Call(slot), delta.input)
@@ -154,9 +154,9 @@ func (d *decoder) readDelta(t *dialect.Turn, slot int32) {
 }
 
 // appendArguments takes a fragment of a call's arguments: a string that is a piece of JSON.
-func appendArguments(c *dialect.Call, fragment dialect.Raw) {
+func appendArguments(c *protocol.Call, fragment protocol.Raw) {
 	if !fragment.IsString() {
-		c.Once(dialect.ArgsObject,
+		c.Once(protocol.ArgsObject,
 			"the arguments are a JSON value, not a string with JSON in it: clients that expect a string fail")
 	}
 	c.Args(fragment)
@@ -164,7 +164,7 @@ func appendArguments(c *dialect.Call, fragment dialect.Raw) {
 
 // appendReasoning takes reasoning, its signature, and what of it only the provider can read, as far as they
 // are there.
-func appendReasoning(t *dialect.Turn, block int32, text, signature, redacted dialect.Raw) {
+func appendReasoning(t *protocol.Turn, block int32, text, signature, redacted protocol.Raw) {
 	t.AppendReasoning(block, text)
 	t.AddSignature(block, signature)
 	t.SignLast(redacted, "", stream.SignedHidden)
@@ -194,7 +194,7 @@ func (d *decoder) readMetadata() {
 }
 
 // reportFinish takes a stop reason, unless it is null or absent.
-func reportFinish(t *dialect.Turn, stopReason dialect.Raw) {
+func reportFinish(t *protocol.Turn, stopReason protocol.Raw) {
 	reason := stopReason.Text()
 	if reason != "" && t.FinishAndCheck(reason, &endings) == stream.FinishRefused {
 		t.Find(stream.ProviderError, "%s", refusals[reason])

@@ -1,41 +1,41 @@
 package bedrock
 
-import "toolscope/providers/dialect"
+import "toolscope/providers/protocol"
 
 // decodeHistory reads the history of a request. Its system prompt is the first message.
-func decodeHistory(request []byte) ([]dialect.Message, error) {
-	messages, err := dialect.ReadMessages(request, readMessage)
-	if system := readBlocks(dialect.Raw(request).Get("system")); len(system) > 0 {
-		messages = append([]dialect.Message{{Role: dialect.System, Parts: system}}, messages...)
+func decodeHistory(request []byte) ([]protocol.Message, error) {
+	messages, err := protocol.ReadMessages(request, readMessage)
+	if system := readBlocks(protocol.Raw(request).Get("system")); len(system) > 0 {
+		messages = append([]protocol.Message{{Role: protocol.System, Parts: system}}, messages...)
 	}
 	return messages, err
 }
 
-func readMessage(v dialect.Raw) dialect.Message {
-	m := dialect.Message{Role: dialect.User, Raw: v, Parts: readBlocks(v.Get("content"))}
+func readMessage(v protocol.Raw) protocol.Message {
+	m := protocol.Message{Role: protocol.User, Raw: v, Parts: readBlocks(v.Get("content"))}
 	if v.Get("role").Is("assistant") {
-		m.Role = dialect.Assistant
+		m.Role = protocol.Assistant
 	}
 	return m
 }
 
-func readBlocks(content dialect.Raw) (parts []dialect.Part) {
+func readBlocks(content protocol.Raw) (parts []protocol.Part) {
 	for v := range content.Elements() {
 		parts = append(parts, readBlock(v))
 	}
 	return parts
 }
 
-func readBlock(v dialect.Raw) dialect.Part {
-	p := dialect.Part{Kind: dialect.OtherPart, Raw: v}
+func readBlock(v protocol.Raw) protocol.Part {
+	p := protocol.Part{Kind: protocol.OtherPart, Raw: v}
 	s := v.Scan()
 	for ok := s.Object(); ok; ok = s.Member() {
 		switch string(s.Key()) {
 		case "text":
-			p.Kind, p.Text = dialect.TextPart, s.Value().Unquoted()
+			p.Kind, p.Text = protocol.TextPart, s.Value().Unquoted()
 		case "citationsContent": // text that says where it is from
-			p.Kind = dialect.TextPart
-			p.Text, _ = dialect.ResultText(s.Value().Get("content"))
+			p.Kind = protocol.TextPart
+			p.Text, _ = protocol.ResultText(s.Value().Get("content"))
 		case "reasoningContent":
 			readReasoning(&p, s.Value())
 		case "toolUse":
@@ -47,8 +47,8 @@ func readBlock(v dialect.Raw) dialect.Part {
 	return p
 }
 
-func readReasoning(p *dialect.Part, v dialect.Raw) {
-	p.Kind = dialect.ReasoningPart
+func readReasoning(p *protocol.Part, v protocol.Raw) {
+	p.Kind = protocol.ReasoningPart
 	shown := v.Get("reasoningText")
 	p.Text, p.Signature = shown.Get("text").Unquoted(), shown.Get("signature").Text()
 	if redacted := v.Get("redactedContent").Text(); redacted != "" {
@@ -56,8 +56,8 @@ func readReasoning(p *dialect.Part, v dialect.Raw) {
 	}
 }
 
-func readCall(p *dialect.Part, use dialect.Raw) {
-	p.Kind, p.ToolKind = dialect.CallPart, "function"
+func readCall(p *protocol.Part, use protocol.Raw) {
+	p.Kind, p.ToolKind = protocol.CallPart, "function"
 	p.ID, p.Name = use.Get("toolUseId").Text(), use.Get("name").Text()
 	if use.Get("type").Is(serverToolUse) {
 		p.ToolKind, p.RunByProvider = "server", true
@@ -67,8 +67,8 @@ func readCall(p *dialect.Part, use dialect.Raw) {
 
 // readResult reads a result. JSON in it is text as it stands; a type has only what the provider's
 // own tools found.
-func readResult(p *dialect.Part, result dialect.Raw) {
-	p.Kind, p.ID = dialect.ResultPart, result.Get("toolUseId").Text()
+func readResult(p *protocol.Part, result protocol.Raw) {
+	p.Kind, p.ID = protocol.ResultPart, result.Get("toolUseId").Text()
 	p.Failed = result.Get("status").Is("error")
 	p.ToolKind = result.Get("type").Text()
 	p.RunByProvider = p.ToolKind != ""

@@ -3,7 +3,7 @@ package bedrock
 import (
 	"slices"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 )
 
 // target is where Bedrock's history goes: Converse. Rules are those of AWS's service model
@@ -11,14 +11,14 @@ import (
 // strands-agents/harness-sdk#1435, genkit-ai/aws-bedrock-js-plugin#664, vercel/ai#19023,
 // double16/Cyber-AutoAgent-ng#27, NousResearch/hermes-agent#90008. Which models take signed
 // reasoning, and that Mistral's want other ids, is not the protocol's.
-var target = dialect.Target{
+var target = protocol.Target{
 	Name: "bedrock", Title: "Bedrock Converse", Protocol: "bedrock",
-	Form:      dialect.ObjectForm,
-	IDs:       dialect.IDRule{Class: "a-zA-Z0-9_.:-", Max: 64, Required: true, Unique: true},
-	Names:     dialect.NameRule{Class: "a-zA-Z0-9_-", Max: 64},
-	Reasoning: dialect.SignedReasoning,
+	Form:      protocol.ObjectForm,
+	IDs:       protocol.IDRule{Class: "a-zA-Z0-9_.:-", Max: 64, Required: true, Unique: true},
+	Names:     protocol.NameRule{Class: "a-zA-Z0-9_-", Max: 64},
+	Reasoning: protocol.SignedReasoning,
 	ErrorFlag: true, Media: true, ResultsFollow: true,
-	Refusal: dialect.Refusal{
+	Refusal: protocol.Refusal{
 		Args:       "The format of the value at messages.N.content.M.toolUse.input is invalid. Provide a json object for the field and try again.",
 		SameID:     "The toolUse blocks at messages.N.content contain duplicate Ids: {id}",
 		Name:       "1 validation error detected: Value at 'messages.N.member.content.M.member.toolUse.name' failed to satisfy constraint: Member must satisfy regular expression pattern: [a-zA-Z0-9_-]+",
@@ -32,10 +32,10 @@ var target = dialect.Target{
 
 // encodeHistory writes messages. Those of one speaker that follow each other are one, because user and
 // assistant must take turns; the system prompt stands elsewhere.
-func encodeHistory(messages []dialect.Message) (out [][]byte) {
+func encodeHistory(messages []protocol.Message) (out [][]byte) {
 	for i := 0; i < len(messages); i++ {
 		m := messages[i]
-		if m.Role == dialect.System {
+		if m.Role == protocol.System {
 			continue
 		}
 		m.Parts = slices.Clip(m.Parts) // what is joined to them is not put behind the caller's
@@ -43,27 +43,27 @@ func encodeHistory(messages []dialect.Message) (out [][]byte) {
 			i++
 			m.Parts = append(m.Parts, messages[i].Parts...)
 		}
-		var w dialect.Writer
+		var w protocol.Writer
 		w.Open('[')
 		for j := range m.Parts {
 			writeBlock(&w, &m.Parts[j])
 		}
 		w.Close(']')
-		out = append(out, dialect.ReplaceMembers(m.Raw, m.RoleMember(), dialect.Member{Name: "content", Value: w.Text}))
+		out = append(out, protocol.ReplaceMembers(m.Raw, m.RoleMember(), protocol.Member{Name: "content", Value: w.Text}))
 	}
 	return out
 }
 
 // writeBlock writes a content block: a union, one field says what it is.
-func writeBlock(w *dialect.Writer, p *dialect.Part) {
+func writeBlock(w *protocol.Writer, p *protocol.Part) {
 	if p.Raw != nil {
 		w.Raw(p.Raw)
 		return
 	}
 	switch p.Kind {
-	case dialect.TextPart:
+	case protocol.TextPart:
 		w.Open('{').Key("text").Bytes(p.Text).Close('}')
-	case dialect.ReasoningPart:
+	case protocol.ReasoningPart:
 		w.Open('{').Key("reasoningContent").Open('{')
 		if p.SignatureOnly {
 			w.Member("redactedContent", p.Signature)
@@ -71,19 +71,19 @@ func writeBlock(w *dialect.Writer, p *dialect.Part) {
 			w.Key("reasoningText").Open('{').Key("text").Bytes(p.Text).MemberIfSet("signature", p.Signature).Close('}')
 		}
 		w.Close('}').Close('}')
-	case dialect.CallPart:
+	case protocol.CallPart:
 		w.Open('{').Key("toolUse").Open('{').Member("toolUseId", p.ID).Member("name", p.Name).Key("input").WriteArgs(p)
 		if p.RunByProvider {
 			w.Member("type", serverToolUse)
 		}
 		w.Close('}').Close('}')
-	case dialect.ResultPart:
+	case protocol.ResultPart:
 		writeResult(w, p)
 	}
 }
 
 // writeResult writes a result. That it is no error needs no word, and not every model takes one.
-func writeResult(w *dialect.Writer, p *dialect.Part) {
+func writeResult(w *protocol.Writer, p *protocol.Part) {
 	w.Open('{').Key("toolResult").Open('{').Member("toolUseId", p.ID)
 	w.Key("content").Open('[').Open('{').Key("text").Bytes(p.Text).Close('}').Close(']')
 	if p.Failed {

@@ -3,8 +3,8 @@ package bedrock
 import (
 	"testing"
 
-	"toolscope/providers/dialect"
-	"toolscope/providers/dialect/historytest"
+	"toolscope/providers/protocol"
+	"toolscope/providers/protocol/historytest"
 )
 
 // histories are requests of clients, and what is read from them.
@@ -63,11 +63,11 @@ func TestHistory(t *testing.T) {
 // TestTurns: results that were messages of their own elsewhere are one message here, and what was
 // read as two messages stays two.
 func TestTurns(t *testing.T) {
-	result := func(id string) dialect.Message {
-		return dialect.Message{Role: dialect.User, Parts: []dialect.Part{{Kind: dialect.ResultPart, ID: id, Text: []byte("4 C")}}}
+	result := func(id string) protocol.Message {
+		return protocol.Message{Role: protocol.User, Parts: []protocol.Part{{Kind: protocol.ResultPart, ID: id, Text: []byte("4 C")}}}
 	}
-	call := dialect.Message{Role: dialect.Assistant, Parts: []dialect.Part{{Kind: dialect.CallPart, ID: "a", Name: "f", Form: dialect.ObjectForm}}}
-	got := encodeHistory([]dialect.Message{{Role: dialect.System}, call, result("a"), result("b"), call})
+	call := protocol.Message{Role: protocol.Assistant, Parts: []protocol.Part{{Kind: protocol.CallPart, ID: "a", Name: "f", Form: protocol.ObjectForm}}}
+	got := encodeHistory([]protocol.Message{{Role: protocol.System}, call, result("a"), result("b"), call})
 	want := []string{
 		`{"role":"assistant","content":[{"toolUse":{"toolUseId":"a","name":"f","input":{}}}]}`,
 		`{"role":"user","content":[{"toolResult":{"toolUseId":"a","content":[{"text":"4 C"}]}},{"toolResult":{"toolUseId":"b","content":[{"text":"4 C"}]}}]}`,

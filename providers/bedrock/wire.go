@@ -1,56 +1,56 @@
 package bedrock
 
-import "toolscope/providers/dialect"
+import "toolscope/providers/protocol"
 
 // event is one event of the stream, or a whole body, as it is on the wire.
 type event struct {
-	shape *dialect.Shape
+	shape *protocol.Shape
 
-	index, start, stopReason, usage, trace, tier dialect.Raw
-	output, message, errType                     dialect.Raw
+	index, start, stopReason, usage, trace, tier protocol.Raw
+	output, message, errType                     protocol.Raw
 
 	delta  delta
-	inside []dialect.Raw // of eventNames: where the members stand under a key that is the event's name
+	inside []protocol.Raw // of eventNames: where the members stand under a key that is the event's name
 }
 
 // delta is a union: one of its members is there.
 type delta struct {
-	text, toolUse, reasoning, aside dialect.Raw
-	other                           dialect.Raw // the name of a member that is not known
+	text, toolUse, reasoning, aside protocol.Raw
+	other                           protocol.Raw // the name of a member that is not known
 
-	input                         dialect.Raw // of toolUse
-	thinking, signature, redacted dialect.Raw // of reasoning: a signature is never a call's
+	input                         protocol.Raw // of toolUse
+	thinking, signature, redacted protocol.Raw // of reasoning: a signature is never a call's
 }
 
 // bindShape has the shape read into ev.
 func (ev *event) bindShape() {
 	delta := &ev.delta
-	members := []dialect.Field{
-		dialect.Value("contentBlockIndex", &ev.index),
-		dialect.Object("delta",
-			dialect.Value("text", &delta.text),
-			dialect.Object("toolUse", dialect.Value("input", &delta.input)).Into(&delta.toolUse),
-			dialect.Object("reasoningContent",
-				dialect.Value("text", &delta.thinking),
-				dialect.Value("signature", &delta.signature),
-				dialect.Value("redactedContent", &delta.redacted)).Into(&delta.reasoning),
-			dialect.Value("citation", &delta.aside).Or("toolResult", "image"),
-			dialect.Other(&delta.other)),
-		dialect.Value("start", &ev.start),
-		dialect.Value("stopReason", &ev.stopReason),
-		dialect.Value("usage", &ev.usage),
-		dialect.Value("trace", &ev.trace),
-		dialect.Value("serviceTier", &ev.tier),
-		dialect.Value("output", &ev.output),
-		dialect.Value("message", &ev.message).Or("Message"),
-		dialect.Value("__type", &ev.errType),
+	members := []protocol.Field{
+		protocol.Value("contentBlockIndex", &ev.index),
+		protocol.Object("delta",
+			protocol.Value("text", &delta.text),
+			protocol.Object("toolUse", protocol.Value("input", &delta.input)).Into(&delta.toolUse),
+			protocol.Object("reasoningContent",
+				protocol.Value("text", &delta.thinking),
+				protocol.Value("signature", &delta.signature),
+				protocol.Value("redactedContent", &delta.redacted)).Into(&delta.reasoning),
+			protocol.Value("citation", &delta.aside).Or("toolResult", "image"),
+			protocol.Other(&delta.other)),
+		protocol.Value("start", &ev.start),
+		protocol.Value("stopReason", &ev.stopReason),
+		protocol.Value("usage", &ev.usage),
+		protocol.Value("trace", &ev.trace),
+		protocol.Value("serviceTier", &ev.tier),
+		protocol.Value("output", &ev.output),
+		protocol.Value("message", &ev.message).Or("Message"),
+		protocol.Value("__type", &ev.errType),
 	}
-	ev.inside = make([]dialect.Raw, len(eventNames))
+	ev.inside = make([]protocol.Raw, len(eventNames))
 	all := members
 	for i, name := range eventNames {
-		all = append(all, dialect.Object(name, members...).Into(&ev.inside[i]))
+		all = append(all, protocol.Object(name, members...).Into(&ev.inside[i]))
 	}
-	ev.shape = dialect.ShapeOf(all...)
+	ev.shape = protocol.ShapeOf(all...)
 }
 
 // name is what the event is called: the key that its members stand under, or what the framing says.

@@ -13,21 +13,21 @@
 package claudecode
 
 import (
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 )
 
 // Protocol is Claude Code's stream-json around the protocol its model speaks.
-func Protocol(inner dialect.Protocol) dialect.Protocol {
-	return dialect.Protocol{
+func Protocol(inner protocol.Protocol) protocol.Protocol {
+	return protocol.Protocol{
 		Name:          "claude-code",
 		Title:         "Claude Code stream-json",
 		Sniff:         sniffFrame,
 		Findings:      findings,
 		ParallelTurns: true,
-		New: func(o *dialect.Out) dialect.Decoder {
+		New: func(o *protocol.Out) protocol.Decoder {
 			d := &decoder{
 				Out: o, inner: inner.New,
-				byParent: map[string]*agent{}, calls: map[string]*dialect.Call{}, streamed: map[string]bool{},
+				byParent: map[string]*agent{}, calls: map[string]*protocol.Call{}, streamed: map[string]bool{},
 			}
 			d.line.bindShape()
 			return d
@@ -35,33 +35,33 @@ func Protocol(inner dialect.Protocol) dialect.Protocol {
 	}
 }
 
-func sniffFrame(e dialect.SniffInput) dialect.SniffScore {
-	var named, subtype, session, uuid, parent, event, message dialect.Raw
-	if dialect.Read(e.Data,
-		dialect.Value("type", &named), dialect.Value("subtype", &subtype), dialect.Value("session_id", &session),
-		dialect.Value("uuid", &uuid), dialect.Value("parent_tool_use_id", &parent),
-		dialect.Value("event", &event), dialect.Value("message", &message)) != nil {
-		return dialect.SniffScore{}
+func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
+	var named, subtype, session, uuid, parent, event, message protocol.Raw
+	if protocol.Read(e.Data,
+		protocol.Value("type", &named), protocol.Value("subtype", &subtype), protocol.Value("session_id", &session),
+		protocol.Value("uuid", &uuid), protocol.Value("parent_tool_use_id", &parent),
+		protocol.Value("event", &event), protocol.Value("message", &message)) != nil {
+		return protocol.SniffScore{}
 	}
 	ofSession := session.IsString() || parent != nil
 	switch kind := named.Text(); kind {
 	case "stream_event":
 		if event.Kind() == '{' {
-			return dialect.SniffScore{Points: dialect.Sure, Why: "a stream_event line"}
+			return protocol.SniffScore{Points: protocol.Sure, Why: "a stream_event line"}
 		}
 	case "assistant", "user":
 		if message.Kind() == '{' && ofSession {
-			return dialect.SniffScore{Points: dialect.Sure, Why: "a line with a message of the " + kind}
+			return protocol.SniffScore{Points: protocol.Sure, Why: "a line with a message of the " + kind}
 		}
 	case "system", "result":
 		if subtype.IsString() && ofSession {
-			return dialect.SniffScore{Points: dialect.Sure, Why: "a " + kind + " line"}
+			return protocol.SniffScore{Points: protocol.Sure, Why: "a " + kind + " line"}
 		}
 	case "":
 	default:
 		if session.IsString() && uuid.IsString() {
-			return dialect.SniffScore{Points: dialect.Likely, Why: "a line of a session"}
+			return protocol.SniffScore{Points: protocol.Likely, Why: "a line of a session"}
 		}
 	}
-	return dialect.SniffScore{}
+	return protocol.SniffScore{}
 }

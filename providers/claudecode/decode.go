@@ -3,22 +3,22 @@ package claudecode
 import (
 	"strings"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
 // decoder reads one exchange.
 type decoder struct {
-	*dialect.Out
+	*protocol.Out
 	line     line
-	inner    func(*dialect.Out) dialect.Decoder
+	inner    func(*protocol.Out) protocol.Decoder
 	agents   []*agent // in the order they began
 	byParent map[string]*agent
-	calls    map[string]*dialect.Call // of all lanes, by id
-	streamed map[string]bool          // ids of messages that came as events
-	failed   *dialect.Turn            // the one whose error has been told
-	model    string                   // that the session began with
-	begun    bool                     // lines came after the last result
+	calls    map[string]*protocol.Call // of all lanes, by id
+	streamed map[string]bool           // ids of messages that came as events
+	failed   *protocol.Turn            // the one whose error has been told
+	model    string                    // that the session began with
+	begun    bool                      // lines came after the last result
 }
 
 // Frame reads one line.
@@ -60,7 +60,7 @@ func (d *decoder) reportUnknown() {
 }
 
 // ensureAgent is the agent that works for the call parent, the main one if there is none.
-func (d *decoder) ensureAgent(parent dialect.Raw) *agent {
+func (d *decoder) ensureAgent(parent protocol.Raw) *agent {
 	l := d.byParent[string(parent.OrDefault(nil))]
 	if l == nil {
 		l = newAgent(d, parent.Text())
@@ -87,7 +87,7 @@ func (d *decoder) readStreamEvent(l *agent) error {
 
 // readMessage takes a message of the model, or one block of it. What was streamed before is confirmed
 // by it.
-func (d *decoder) readMessage(l *agent, message dialect.Raw) {
+func (d *decoder) readMessage(l *agent, message protocol.Raw) {
 	streamed := d.streamed[message.Get("id").Text()] || l.isOpen() && !l.unstreamed
 	if text := message.Get("content"); text.IsString() && !streamed {
 		l.addBlock(message, newObject(newMember("type", []byte(`"text"`)), newMember("text", text)))
@@ -114,16 +114,16 @@ func (d *decoder) readMessage(l *agent, message dialect.Raw) {
 
 // compareArguments compares a call's input as Claude Code runs it with what the model wrote. It corrects
 // some tools' inputs in between.
-func compareArguments(c *dialect.Call, input dialect.Raw) {
+func compareArguments(c *protocol.Call, input protocol.Raw) {
 	if c.Bytes == 0 && input.EmptyObject() || c.Matches(input) || unparsedArguments(input) != nil {
 		return
 	}
-	c.Find(dialect.DoneMismatch.WithSeverity(stream.Info).WithCause(stream.Client),
+	c.Find(protocol.DoneMismatch.WithSeverity(stream.Info).WithCause(stream.Client),
 		"Claude Code runs the call with another input than the model wrote, which is shown: %s", input.Clip())
 }
 
 // textOf is the text of a message's content.
-func textOf(content dialect.Raw) string {
+func textOf(content protocol.Raw) string {
 	if content.IsString() {
 		return content.Text()
 	}
@@ -156,13 +156,13 @@ func (d *decoder) reportResults(l *agent) {
 		if c := d.calls[id]; c != nil {
 			c.Turn().AddResultContent(id, block.Get("is_error").IsTrue(), block.Get("content"))
 		} else {
-			l.out.Find(dialect.OrphanResult, "a tool's result is for a call that these lines do not have")
+			l.out.Find(protocol.OrphanResult, "a tool's result is for a call that these lines do not have")
 		}
 	}
 }
 
 // reportError tells an error, once for each turn.
-func (d *decoder) reportError(t *dialect.Turn, id, message string) {
+func (d *decoder) reportError(t *protocol.Turn, id, message string) {
 	if d.failed != t {
 		d.failed = t
 		t.Fail(id, message)

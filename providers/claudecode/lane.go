@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"strconv"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
@@ -12,8 +12,8 @@ import (
 type agent struct {
 	of      *decoder
 	parent  string // id of the call that started the sub-agent, "" for the main agent
-	out     *dialect.Out
-	decoder dialect.Decoder
+	out     *protocol.Out
+	decoder protocol.Decoder
 
 	// A message that came whole, in assistant lines, and may go on.
 	unstreamed bool
@@ -68,7 +68,7 @@ func (l *agent) editEvent(e stream.Event) stream.Event {
 func (l *agent) isOpen() bool { return l.out.Current() != nil }
 
 // addBlock gives the inner decoder a content block of a message that came whole.
-func (l *agent) addBlock(message, block dialect.Raw) {
+func (l *agent) addBlock(message, block protocol.Raw) {
 	id := message.Get("id")
 	if goesOn := l.unstreamed && (!id.HasText() || id.Is(l.message)) || l.isOpen() && !l.unstreamed; !goesOn {
 		l.endMessage()
@@ -84,7 +84,7 @@ func (l *agent) addBlock(message, block dialect.Raw) {
 	at := newMember("index", strconv.AppendInt(nil, int64(index), 10))
 	args := argsOf(block.Get("input"))
 	if args != nil {
-		block = dialect.ReplaceMembers(block, newMember("input", []byte("{}")))
+		block = protocol.ReplaceMembers(block, newMember("input", []byte("{}")))
 	}
 	l.feedFrame(newEvent("content_block_start", at, newMember("content_block", block)))
 	if args != nil {
@@ -96,19 +96,19 @@ func (l *agent) addBlock(message, block dialect.Raw) {
 
 // argsOf is, as a string, the arguments of a call that its block cannot bring: an input without
 // members is a placeholder where a block starts, and what was not JSON is wrapped.
-func argsOf(input dialect.Raw) []byte {
+func argsOf(input protocol.Raw) []byte {
 	if raw := unparsedArguments(input); raw != nil {
 		return raw
 	}
 	if input.EmptyObject() {
-		return dialect.AppendString(nil, input)
+		return protocol.AppendString(nil, input)
 	}
 	return nil
 }
 
 // unparsedArguments is the text of arguments that Claude Code could not parse, as far as it keeps that; nil
 // if it could.
-func unparsedArguments(input dialect.Raw) dialect.Raw {
+func unparsedArguments(input protocol.Raw) protocol.Raw {
 	if raw := input.Get("__unparsedToolInput").Get("raw"); raw.IsString() {
 		return raw
 	}
@@ -116,7 +116,7 @@ func unparsedArguments(input dialect.Raw) dialect.Raw {
 }
 
 // keepEnding remembers what an assistant line says of the end of its message.
-func (l *agent) keepEnding(message dialect.Raw) {
+func (l *agent) keepEnding(message protocol.Raw) {
 	reason, usage := message.Get("stop_reason"), message.Get("usage")
 	delta := newObject(newMember("stop_reason", reason), newMember("stop_details", message.Get("stop_details")))
 	l.ending = newEvent("message_delta", newMember("delta", delta), newMember("usage", usage))
@@ -141,14 +141,14 @@ func (l *agent) endMessage() {
 func (l *agent) feedFrame(f stream.Frame) { _ = l.decoder.Frame(f) }
 
 // newEvent is one with these members.
-func newEvent(kind string, members ...dialect.Member) stream.Frame {
-	data := newObject(append(members, newMember("type", dialect.AppendString(nil, []byte(kind))))...)
+func newEvent(kind string, members ...protocol.Member) stream.Frame {
+	data := newObject(append(members, newMember("type", protocol.AppendString(nil, []byte(kind))))...)
 	return stream.Frame{Kind: stream.FrameData, Event: []byte(kind), Data: data}
 }
 
-func newMember(name string, value []byte) dialect.Member {
-	return dialect.Member{Name: name, Value: value}
+func newMember(name string, value []byte) protocol.Member {
+	return protocol.Member{Name: name, Value: value}
 }
 
 // newObject is one with those of the members that have a value.
-func newObject(members ...dialect.Member) []byte { return dialect.ReplaceMembers(nil, members...) }
+func newObject(members ...protocol.Member) []byte { return protocol.ReplaceMembers(nil, members...) }

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"strings"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
@@ -47,7 +47,7 @@ func (d *decoder) reportFailedResult(subtype string) {
 }
 
 // joinElements is the elements of a list, as text.
-func joinElements(list dialect.Raw) string {
+func joinElements(list protocol.Raw) string {
 	var all []string
 	each := list.Scan()
 	for ok := each.Array(); ok; ok = each.Element() {

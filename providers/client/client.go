@@ -5,7 +5,7 @@
 // Ran, Read or Documented.
 package client
 
-import "toolscope/providers/dialect"
+import "toolscope/providers/protocol"
 
 // A Client is a program, or a library, that sends requests to providers.
 type Client struct {
@@ -78,7 +78,7 @@ var All = []Client{
 
 // Find is the client of that name; the error lists the names there are.
 func Find(name string) (*Client, error) {
-	return dialect.FindNamed("client", name, All, func(c *Client) string { return c.Name })
+	return protocol.FindNamed("client", name, All, func(c *Client) string { return c.Name })
 }
 
 // MustFind is the client of that name, which is in All: what a table of facts names.

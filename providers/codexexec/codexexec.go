@@ -10,18 +10,18 @@ package codexexec
 import (
 	"strings"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
 // Protocol is the lines of codex exec --json.
-func Protocol() dialect.Protocol {
-	return dialect.Protocol{
+func Protocol() protocol.Protocol {
+	return protocol.Protocol{
 		Name:     "codex-exec",
 		Title:    "Codex exec --json",
 		Sniff:    sniffFrame,
 		Findings: findings,
-		New: func(o *dialect.Out) dialect.Decoder {
+		New: func(o *protocol.Out) protocol.Decoder {
 			d := &decoder{Out: o}
 			d.line.bindShape()
 			return d
@@ -29,17 +29,17 @@ func Protocol() dialect.Protocol {
 	}
 }
 
-func sniffFrame(e dialect.SniffInput) dialect.SniffScore {
-	data := dialect.Raw(e.Data)
+func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
+	data := protocol.Raw(e.Data)
 	switch kind := data.Get("type").Text(); {
 	case kind == "thread.started" && data.Get("thread_id").IsString():
-		return dialect.SniffScore{Points: dialect.Sure, Why: "a thread.started line"}
+		return protocol.SniffScore{Points: protocol.Sure, Why: "a thread.started line"}
 	case strings.HasPrefix(kind, "item.") && data.Get("item").Get("type").IsString():
-		return dialect.SniffScore{Points: dialect.Sure, Why: "a line about an item"}
+		return protocol.SniffScore{Points: protocol.Sure, Why: "a line about an item"}
 	case kind == "turn.started" || kind == "turn.completed" || kind == "turn.failed":
-		return dialect.SniffScore{Points: dialect.Likely, Why: "a " + kind + " line"}
+		return protocol.SniffScore{Points: protocol.Likely, Why: "a " + kind + " line"}
 	}
-	return dialect.SniffScore{}
+	return protocol.SniffScore{}
 }
 
 // itemsOnly is the only finding that only these lines make.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
@@ -12,7 +12,7 @@ import (
 // about. Alone such a line might be of another protocol, so no fixture has one.
 func TestErrorLines(t *testing.T) {
 	var said []string
-	d := Protocol().New(dialect.NewOut(func(e stream.Event) {
+	d := Protocol().New(protocol.NewOut(func(e stream.Event) {
 		if e.Kind == stream.Found && stream.PayloadOf[stream.Finding](e).Diagnosis == notice {
 			said = append(said, stream.PayloadOf[stream.Finding](e).Message)
 		}

@@ -1,38 +1,38 @@
 package codexexec
 
 import (
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
 // line is one line as it is on the wire.
 type line struct {
-	shape                          *dialect.Shape
-	kind, item, usage, err, words  dialect.Raw
-	itemKind, id, text, status     dialect.Raw
-	server, message, itemErr, exit dialect.Raw
+	shape                          *protocol.Shape
+	kind, item, usage, err, words  protocol.Raw
+	itemKind, id, text, status     protocol.Raw
+	server, message, itemErr, exit protocol.Raw
 }
 
 func (l *line) bindShape() {
-	l.shape = dialect.ShapeOf(
-		dialect.Value("type", &l.kind),
-		dialect.Value("usage", &l.usage),
-		dialect.Object("error", dialect.Value("message", &l.err)),
-		dialect.Value("message", &l.words),
-		dialect.Object("item",
-			dialect.Value("type", &l.itemKind), dialect.Value("id", &l.id), dialect.Value("text", &l.text),
-			dialect.Value("status", &l.status), dialect.Value("server", &l.server), dialect.Value("message", &l.message),
-			dialect.Value("error", &l.itemErr), dialect.Value("exit_code", &l.exit)).Into(&l.item))
+	l.shape = protocol.ShapeOf(
+		protocol.Value("type", &l.kind),
+		protocol.Value("usage", &l.usage),
+		protocol.Object("error", protocol.Value("message", &l.err)),
+		protocol.Value("message", &l.words),
+		protocol.Object("item",
+			protocol.Value("type", &l.itemKind), protocol.Value("id", &l.id), protocol.Value("text", &l.text),
+			protocol.Value("status", &l.status), protocol.Value("server", &l.server), protocol.Value("message", &l.message),
+			protocol.Value("error", &l.itemErr), protocol.Value("exit_code", &l.exit)).Into(&l.item))
 }
 
 // decoder reads one exchange: the turns of one thread.
 type decoder struct {
-	*dialect.Out
+	*protocol.Out
 	line    line
-	turn    *dialect.Turn
-	calls   map[string]*dialect.Call // of the turn, by the id of their item
-	notices []string                 // that came before a turn
-	block   int32                    // of reasoning
+	turn    *protocol.Turn
+	calls   map[string]*protocol.Call // of the turn, by the id of their item
+	notices []string                  // that came before a turn
+	block   int32                     // of reasoning
 }
 
 // Frame reads one line.
@@ -80,8 +80,8 @@ func (d *decoder) endTurn(kind string) {
 	t.End()
 }
 
-func (d *decoder) openTurn() *dialect.Turn {
-	d.turn, d.calls = d.Open(stream.Opening{}), map[string]*dialect.Call{}
+func (d *decoder) openTurn() *protocol.Turn {
+	d.turn, d.calls = d.Open(stream.Opening{}), map[string]*protocol.Call{}
 	d.Once(itemsOnly, "codex exec tells what it did, and not what the model wrote: no model, no times, no call that it could not run")
 	for _, words := range d.notices {
 		d.turn.Find(notice, "%s", words)
@@ -91,7 +91,7 @@ func (d *decoder) openTurn() *dialect.Turn {
 }
 
 // ensureTurn is the open turn. Lines may have been read from the midst of one.
-func (d *decoder) ensureTurn() *dialect.Turn {
+func (d *decoder) ensureTurn() *protocol.Turn {
 	if d.turn.IsOpen() {
 		return d.turn
 	}
@@ -137,7 +137,7 @@ func (d *decoder) readItem(done bool) {
 }
 
 // ensureCall is the call that an item stands for.
-func (d *decoder) ensureCall(kind string, of *itemKind) *dialect.Call {
+func (d *decoder) ensureCall(kind string, of *itemKind) *protocol.Call {
 	l, t := &d.line, d.ensureTurn()
 	id := l.id.Text()
 	if c := d.calls[id]; c != nil {
@@ -155,7 +155,7 @@ func (d *decoder) ensureCall(kind string, of *itemKind) *dialect.Call {
 }
 
 // reportResult takes what came of an item that is done.
-func (d *decoder) reportResult(c *dialect.Call, of *itemKind) {
+func (d *decoder) reportResult(c *protocol.Call, of *itemKind) {
 	l := &d.line
 	given := l.item.Get(of.given)
 	if content := given.Get("content"); content.IsPresent() {
@@ -172,7 +172,7 @@ func (d *decoder) reportResult(c *dialect.Call, of *itemKind) {
 }
 
 // usageOf is the usage of a turn: of all its responses together.
-func usageOf(u dialect.Raw) stream.Usage {
+func usageOf(u protocol.Raw) stream.Usage {
 	return stream.Usage{
 		Input: u.Get("input_tokens").Count(), Output: u.Get("output_tokens").Count(),
 		CacheRead: u.Get("cached_input_tokens").Count(), CacheWrite: u.Get("cache_write_input_tokens").Count(),

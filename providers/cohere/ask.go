@@ -1,10 +1,10 @@
 package cohere
 
-import "toolscope/providers/dialect"
+import "toolscope/providers/protocol"
 
 // writeRequest writes a request of version 2's chat. The usage comes at its end unasked.
-func writeRequest(r dialect.Request, _ dialect.HostFeatures) (path string, body []byte) {
-	var w dialect.Writer
+func writeRequest(r protocol.Request, _ protocol.HostFeatures) (path string, body []byte) {
+	var w protocol.Writer
 	w.Open('{').Member("model", r.Model).Flag("stream", true)
 	if r.MaxTokens > 0 {
 		w.Key("max_tokens").Int(r.MaxTokens)

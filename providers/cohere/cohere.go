@@ -11,27 +11,27 @@ package cohere
 import (
 	"strings"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
 // Protocol is version 2 of Cohere's protocol.
-func Protocol() dialect.Protocol {
-	return dialect.Protocol{
+func Protocol() protocol.Protocol {
+	return protocol.Protocol{
 		Name:  "cohere",
 		Title: "Cohere v2",
 		Sniff: sniffFrame,
 		New:   newDecoder,
-		Tools: dialect.FunctionTools,
+		Tools: protocol.FunctionTools,
 		Model: readModel,
 
-		Targets: []dialect.Target{target},
+		Targets: []protocol.Target{target},
 	}
 }
 
 // readModel is what the request asks for: the response does not say it.
 func readModel(_ string, request []byte) string {
-	return dialect.Raw(request).Get("model").Text()
+	return protocol.Raw(request).Get("model").Text()
 }
 
 // eventTypes are the types of the stream's events.
@@ -42,30 +42,30 @@ var eventTypes = map[string]bool{
 	"citation-start": true, "citation-end": true,
 }
 
-func sniffFrame(e dialect.SniffInput) dialect.SniffScore {
-	var named, index, delta, body, reason dialect.Raw
-	bad := dialect.Read(e.Data,
-		dialect.Value("type", &named), dialect.Value("index", &index), dialect.Value("delta", &delta),
-		dialect.Value("message", &body), dialect.Value("finish_reason", &reason)) != nil
+func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
+	var named, index, delta, body, reason protocol.Raw
+	bad := protocol.Read(e.Data,
+		protocol.Value("type", &named), protocol.Value("index", &index), protocol.Value("delta", &delta),
+		protocol.Value("message", &body), protocol.Value("finish_reason", &reason)) != nil
 	kind := named.Text()
 	_, finishes := endings.Codes[reason.Text()]
 	switch {
 	case bad:
 	case eventTypes[kind] && (delta.Kind() == '{' || index.Count().Reported):
-		return dialect.SniffScore{Points: dialect.Sure, Why: "event type " + kind}
+		return protocol.SniffScore{Points: protocol.Sure, Why: "event type " + kind}
 	case body.Kind() == '{' && finishes:
-		return dialect.SniffScore{Points: dialect.Sure, Why: "a body with message and finish_reason " + reason.Text()}
+		return protocol.SniffScore{Points: protocol.Sure, Why: "a body with message and finish_reason " + reason.Text()}
 	case kind == "" && eventTypes[string(e.Event)]:
-		return dialect.SniffScore{Points: dialect.Strong, Why: "event name " + string(e.Event)}
+		return protocol.SniffScore{Points: protocol.Strong, Why: "event name " + string(e.Event)}
 	}
 	if strings.HasSuffix(e.Path, "/v2/chat") {
-		return dialect.SniffScore{Points: dialect.Strong, Why: "path " + e.Path}
+		return protocol.SniffScore{Points: protocol.Strong, Why: "path " + e.Path}
 	}
-	return dialect.SniffScore{}
+	return protocol.SniffScore{}
 }
 
 // endings are the finish reasons.
-var endings = dialect.FinishReasons{
+var endings = protocol.FinishReasons{
 	What: "finish reason", Calls: "TOOL_CALL", Done: "COMPLETE",
 	Codes: map[string]stream.Code{
 		"COMPLETE": stream.FinishDone, "STOP_SEQUENCE": stream.FinishDone, "TOOL_CALL": stream.FinishDone,

@@ -3,7 +3,7 @@ package cohere
 import (
 	"testing"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
@@ -19,14 +19,14 @@ func TestModel(t *testing.T) {
 // protocol away.
 func TestErrorBody(t *testing.T) {
 	body := []byte(`{"id":"e1","message":"invalid api token"}`)
-	if got := sniffFrame(dialect.SniffInput{Data: body}); got.Points != 0 {
+	if got := sniffFrame(protocol.SniffInput{Data: body}); got.Points != 0 {
 		t.Errorf("%+v", got)
 	}
-	if got := sniffFrame(dialect.SniffInput{Data: body, Path: "/v2/chat"}); got.Points != dialect.Strong {
+	if got := sniffFrame(protocol.SniffInput{Data: body, Path: "/v2/chat"}); got.Points != protocol.Strong {
 		t.Errorf("%+v", got)
 	}
 	var got []stream.Event
-	d := Protocol().New(dialect.NewOut(func(e stream.Event) { got = append(got, e) }))
+	d := Protocol().New(protocol.NewOut(func(e stream.Event) { got = append(got, e) }))
 	if err := d.Frame(stream.Frame{Data: body}); err != nil {
 		t.Error(err)
 	}
@@ -41,7 +41,7 @@ func TestErrorText(t *testing.T) {
 	for _, test := range []struct{ wire, want string }{
 		{`"too long"`, "too long"}, {`{"message":"too long"}`, "too long"}, {`{"code":1}`, `{"code":1}`},
 	} {
-		if got := errorText(dialect.Raw(test.wire)); got != test.want {
+		if got := errorText(protocol.Raw(test.wire)); got != test.want {
 			t.Errorf("%s: %q, want %q", test.wire, got, test.want)
 		}
 	}
@@ -50,7 +50,7 @@ func TestErrorText(t *testing.T) {
 // TestErrorEvent: gateways end a stream with an event of type error.
 func TestErrorEvent(t *testing.T) {
 	var got []stream.Event
-	d := Protocol().New(dialect.NewOut(func(e stream.Event) { got = append(got, e) }))
+	d := Protocol().New(protocol.NewOut(func(e stream.Event) { got = append(got, e) }))
 	for _, data := range []string{`{"type":"message-start","id":"g1","delta":{"message":{}}}`, `{"type":"error","message":"timed out"}`} {
 		if err := d.Frame(stream.Frame{Data: []byte(data)}); err != nil {
 			t.Error(err)

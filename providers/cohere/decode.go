@@ -1,27 +1,27 @@
 package cohere
 
 import (
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
 // decoder reads one exchange. Between messages turn is the one that ended last.
 type decoder struct {
-	*dialect.Out
+	*protocol.Out
 	ev           *event
-	turn         *dialect.Turn
+	turn         *protocol.Turn
 	ended        bool // message-end has come for the last turn
 	argsReported bool // that its arguments are no strings
 }
 
-func newDecoder(o *dialect.Out) dialect.Decoder { return &decoder{Out: o, ev: newEvent()} }
+func newDecoder(o *protocol.Out) protocol.Decoder { return &decoder{Out: o, ev: newEvent()} }
 
 // Frame reads one event. Its type is that in the body, and where that has none the name of the
 // server-sent event.
 func (d *decoder) Frame(f stream.Frame) error {
-	if dialect.IsDone(f.Data) { // gateways add it after message-end
+	if protocol.IsDone(f.Data) { // gateways add it after message-end
 		if d.turn.IsOpen() {
-			d.turn.Find(dialect.FinishMissing, "[DONE] came without message-end: nothing says why the response ended")
+			d.turn.Find(protocol.FinishMissing, "[DONE] came without message-end: nothing says why the response ended")
 		}
 		d.turn.End()
 		return nil
@@ -76,7 +76,7 @@ func (d *decoder) readNonEvent(kind []byte) {
 
 func (d *decoder) startMessage() {
 	if d.turn.IsOpen() {
-		d.turn.Find(dialect.MessageRestarted, "a second message began before this one ended: a retry was spliced into one body")
+		d.turn.Find(protocol.MessageRestarted, "a second message began before this one ended: a retry was spliced into one body")
 		d.Close()
 	}
 	d.readMessageObject(d.openTurn(), startSlot)
@@ -87,14 +87,14 @@ func (d *decoder) startMessage() {
 const startSlot = 1 << 20
 
 // openTurn opens a turn.
-func (d *decoder) openTurn() *dialect.Turn {
+func (d *decoder) openTurn() *protocol.Turn {
 	d.ended, d.argsReported = false, false
 	d.turn = d.Open(stream.Opening{ID: d.ev.id.Text()})
 	return d.turn
 }
 
 // ensureTurn is the open turn; an event that came before its message-start opens one.
-func (d *decoder) ensureTurn(event []byte) *dialect.Turn {
+func (d *decoder) ensureTurn(event []byte) *protocol.Turn {
 	if !d.turn.IsOpen() {
 		d.openTurn().Find(stream.ProtocolViolation, "%s came before message-start", event)
 	}
@@ -102,7 +102,7 @@ func (d *decoder) ensureTurn(event []byte) *dialect.Turn {
 }
 
 // readContent takes what the message says: its plan and reasoning are reasoning.
-func (d *decoder) readContent(t *dialect.Turn) {
+func (d *decoder) readContent(t *protocol.Turn) {
 	m := &d.ev.message
 	t.AppendReasoning(0, m.plan)
 	t.AppendReasoning(0, m.thinking)
@@ -114,7 +114,7 @@ func (d *decoder) readContent(t *dialect.Turn) {
 	}
 }
 
-func (d *decoder) startCall(t *dialect.Turn) {
+func (d *decoder) startCall(t *protocol.Turn) {
 	call := d.ev.message.firstCall()
 	c := openCall(t, d.ev.index.AsSlot(), &call)
 	if !call.Args.Empty() { // normally the empty string, which deltas follow
@@ -124,15 +124,15 @@ func (d *decoder) startCall(t *dialect.Turn) {
 
 // openCall begins a call. Of tools without parameters the arguments are the word null, which stands
 // for none.
-func openCall(t *dialect.Turn, slot int32, w *dialect.FunctionCall) *dialect.Call {
+func openCall(t *protocol.Turn, slot int32, w *protocol.FunctionCall) *protocol.Call {
 	c := t.OpenCall(slot, stream.CallInfo{ID: w.ID.Text(), Name: w.Name.Text(), Kind: "function", NullIsNone: true})
 	if c.ID == "" {
-		c.Find(dialect.IDMissing, "no id came: a result has nothing to refer to, clients invent one")
+		c.Find(protocol.IDMissing, "no id came: a result has nothing to refer to, clients invent one")
 	}
 	return c
 }
 
-func (d *decoder) readDelta(t *dialect.Turn) {
+func (d *decoder) readDelta(t *protocol.Turn) {
 	call, c := d.ev.message.firstCall(), t.Call(d.ev.index.AsSlot())
 	if id, name := call.ID.Text(), call.Name.Text(); id != "" || name != "" {
 		c.Meta(stream.CallInfo{ID: id, Name: name, Kind: "function"})
@@ -140,25 +140,25 @@ func (d *decoder) readDelta(t *dialect.Turn) {
 	d.appendArguments(c, call.Args)
 }
 
-func endCall(c *dialect.Call) {
+func endCall(c *protocol.Call) {
 	if c.IsNull() {
 		reportNullArguments(c)
 	}
 	c.Seal()
 }
 
-func reportNullArguments(c *dialect.Call) {
-	c.Find(dialect.ArgsNull.WithSeverity(stream.Info).WithCause(stream.Provider), "the arguments are null, as Cohere writes none: meant as {}")
+func reportNullArguments(c *protocol.Call) {
+	c.Find(protocol.ArgsNull.WithSeverity(stream.Info).WithCause(stream.Provider), "the arguments are null, as Cohere writes none: meant as {}")
 }
 
 // appendArguments takes a fragment of a call's arguments: a string that is a piece of JSON.
-func (d *decoder) appendArguments(c *dialect.Call, v dialect.Raw) {
+func (d *decoder) appendArguments(c *protocol.Call, v protocol.Raw) {
 	if !v.IsPresent() {
 		return
 	}
 	if !v.IsString() && !d.argsReported {
 		d.argsReported = true
-		c.Find(dialect.ArgsObject, "the arguments are a JSON value, not a string with JSON in it: clients that expect a string fail")
+		c.Find(protocol.ArgsObject, "the arguments are a JSON value, not a string with JSON in it: clients that expect a string fail")
 	}
 	c.Args(v)
 }

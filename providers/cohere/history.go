@@ -1,27 +1,27 @@
 package cohere
 
-import "toolscope/providers/dialect"
+import "toolscope/providers/protocol"
 
-func decodeHistory(request []byte) ([]dialect.Message, error) {
-	return dialect.ReadChat(request, readResult, readParts)
+func decodeHistory(request []byte) ([]protocol.Message, error) {
+	return protocol.ReadChat(request, readResult, readParts)
 }
 
 // readParts reads the parts of a message. The plan of the model is its reasoning.
-func readParts(v dialect.Raw) (parts []dialect.Part) {
+func readParts(v protocol.Raw) (parts []protocol.Part) {
 	if plan := v.Get("tool_plan"); plan.IsString() && !plan.Empty() {
-		parts = append(parts, dialect.Part{Kind: dialect.ReasoningPart, Text: plan.Unquoted(), Raw: plan})
+		parts = append(parts, protocol.Part{Kind: protocol.ReasoningPart, Text: plan.Unquoted(), Raw: plan})
 	}
-	parts = append(parts, dialect.ReadContent(v.Get("content"))...)
+	parts = append(parts, protocol.ReadContent(v.Get("content"))...)
 	for call := range v.Get("tool_calls").Elements() {
 		parts = append(parts, readCall(call))
 	}
 	return parts
 }
 
-func readCall(v dialect.Raw) dialect.Part {
-	var call dialect.FunctionCall
+func readCall(v protocol.Raw) protocol.Part {
+	var call protocol.FunctionCall
 	call.Read(v)
-	p := dialect.Part{Kind: dialect.CallPart, ID: call.ID.Text(), Name: call.Name.Text(), ToolKind: "function", Raw: v}
+	p := protocol.Part{Kind: protocol.CallPart, ID: call.ID.Text(), Name: call.Name.Text(), ToolKind: "function", Raw: v}
 	if call.Args.IsPresent() {
 		p.SetArgs(call.Args)
 	}
@@ -29,8 +29,8 @@ func readCall(v dialect.Raw) dialect.Part {
 }
 
 // readResult reads a result. A document in it is text: a string, or the object that it is.
-func readResult(v dialect.Raw) dialect.Part {
-	p := dialect.Part{Kind: dialect.ResultPart, ID: v.Get("tool_call_id").Text(), Raw: v}
+func readResult(v protocol.Raw) protocol.Part {
+	p := protocol.Part{Kind: protocol.ResultPart, ID: v.Get("tool_call_id").Text(), Raw: v}
 	content := v.Get("content")
 	if content.IsString() {
 		p.Text = content.Unquoted()

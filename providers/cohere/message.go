@@ -1,24 +1,24 @@
 package cohere
 
 import (
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
 // readMessageObject takes what stands complete in a message: all of a body, and what message-start has.
-func (d *decoder) readMessageObject(t *dialect.Turn, slot int32) {
+func (d *decoder) readMessageObject(t *protocol.Turn, slot int32) {
 	d.readContent(t)
 	for v := range d.ev.message.calls.Elements() {
-		var call dialect.FunctionCall
+		var call protocol.FunctionCall
 		call.Read(v)
 		c := openCall(t, slot, &call)
 		switch {
 		case call.Args == nil:
-			c.Find(dialect.ArgsMissing, "no arguments field came at all: meant as {}")
+			c.Find(protocol.ArgsMissing, "no arguments field came at all: meant as {}")
 		case !call.Args.IsPresent() || call.Args.Is("null"):
 			reportNullArguments(c)
 		case call.Args.Empty():
-			c.Find(dialect.ArgsEmpty, "the arguments are the empty string: meant as {}")
+			c.Find(protocol.ArgsEmpty, "the arguments are the empty string: meant as {}")
 		}
 		d.appendArguments(c, call.Args)
 		c.Seal()
@@ -44,7 +44,7 @@ func (d *decoder) endTurn() {
 }
 
 // reportFinish takes a finish reason, which is "" where it is null or absent, and an error beside it.
-func reportFinish(t *dialect.Turn, reason string, err dialect.Raw) {
+func reportFinish(t *protocol.Turn, reason string, err protocol.Raw) {
 	code := endings.Codes[reason]
 	if reason != "" {
 		t.Finish(reason, code)
@@ -56,14 +56,14 @@ func reportFinish(t *dialect.Turn, reason string, err dialect.Raw) {
 	case reason != "":
 		t.CheckStop(reason, &endings)
 	case t.HasClientCalls():
-		t.Find(dialect.FinishMissing, "no finish_reason came: nothing says that the calls are complete")
+		t.Find(protocol.FinishMissing, "no finish_reason came: nothing says that the calls are complete")
 	}
 	if code == stream.FinishFailed {
-		t.Find(dialect.FinishError, "the response ended in %s", reason)
+		t.Find(protocol.FinishError, "the response ended in %s", reason)
 	}
 }
 
-func errorText(err dialect.Raw) string {
+func errorText(err protocol.Raw) string {
 	if message := err.Get("message").Text(); message != "" {
 		return message
 	}
@@ -72,7 +72,7 @@ func errorText(err dialect.Raw) string {
 
 // reportUsage tells usage: what is billed, and beside it what was processed. The cached tokens are part of
 // the latter, so they are told only where nothing says what is billed.
-func reportUsage(t *dialect.Turn, u dialect.Raw) {
+func reportUsage(t *protocol.Turn, u protocol.Raw) {
 	billed, seen := u.Get("billed_units"), u.Get("tokens")
 	n := stream.Usage{
 		Input: billed.Get("input_tokens").Count(), Output: billed.Get("output_tokens").Count(),

@@ -3,20 +3,20 @@ package cohere
 import (
 	"slices"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 )
 
 // target is where Cohere's history goes. Rules and refusals are those of its list of errors
 // ("Errors" at docs.cohere.com); its reference says no more of ids, and nothing of arguments that
 // are not JSON.
-var target = dialect.Target{
+var target = protocol.Target{
 	Name: "cohere", Title: "Cohere v2", Protocol: "cohere",
-	Form:          dialect.TextForm,
-	IDs:           dialect.IDRule{Required: true, Unique: true},
-	Names:         dialect.NameRule{Class: "a-zA-Z0-9_", First: "a-zA-Z_"},
-	Reasoning:     dialect.PlainReasoning,
+	Form:          protocol.TextForm,
+	IDs:           protocol.IDRule{Required: true, Unique: true},
+	Names:         protocol.NameRule{Class: "a-zA-Z0-9_", First: "a-zA-Z_"},
+	Reasoning:     protocol.PlainReasoning,
 	ResultsFollow: true,
-	Refusal: dialect.Refusal{
+	Refusal: protocol.Refusal{
 		ID:         "tool call id must be provided with tool message",
 		SameID:     "cannot have duplicate tool ids",
 		Name:       "invalid request: tool names can only contain certain characters (A-Za-z0-9_) and can't begin with a digit (provided name: '{name}').",
@@ -27,38 +27,38 @@ var target = dialect.Target{
 	Decode:  decodeHistory,
 }
 
-func encodeHistory(messages []dialect.Message) [][]byte {
-	return dialect.WriteMessages(messages, encodeResult, func(m *dialect.Message, parts []dialect.Part) []byte {
-		if m.Role == dialect.Assistant {
+func encodeHistory(messages []protocol.Message) [][]byte {
+	return protocol.WriteMessages(messages, encodeResult, func(m *protocol.Message, parts []protocol.Part) []byte {
+		if m.Role == protocol.Assistant {
 			return encodeAssistant(m, parts)
 		}
-		return dialect.ReplaceMembers(m.Raw, m.RoleMember(), contentMember(m, parts))
+		return protocol.ReplaceMembers(m.Raw, m.RoleMember(), contentMember(m, parts))
 	})
 }
 
 // contentMember is that of a message. One of the model needs none.
-func contentMember(m *dialect.Message, parts []dialect.Part) dialect.Member {
-	value := dialect.Content(m.Raw.Get("content"), parts, m.Role == dialect.Assistant)
-	if value == nil && m.Role != dialect.Assistant {
+func contentMember(m *protocol.Message, parts []protocol.Part) protocol.Member {
+	value := protocol.Content(m.Raw.Get("content"), parts, m.Role == protocol.Assistant)
+	if value == nil && m.Role != protocol.Assistant {
 		value = []byte(`""`)
 	}
-	return dialect.Member{Name: "content", Value: value}
+	return protocol.Member{Name: "content", Value: value}
 }
 
 // encodeAssistant writes a message of the model. What it thought before it calls is its plan, else
 // a part of its content.
-func encodeAssistant(m *dialect.Message, parts []dialect.Part) []byte {
-	var said []dialect.Part
-	var plan, calls dialect.Writer
+func encodeAssistant(m *protocol.Message, parts []protocol.Part) []byte {
+	var said []protocol.Part
+	var plan, calls protocol.Writer
 	var thought []byte
-	calling := slices.ContainsFunc(parts, func(p dialect.Part) bool { return p.Kind == dialect.CallPart })
+	calling := slices.ContainsFunc(parts, func(p protocol.Part) bool { return p.Kind == protocol.CallPart })
 	for _, p := range parts {
 		switch {
-		case p.Kind == dialect.CallPart:
+		case p.Kind == protocol.CallPart:
 			writeCall(&calls, &p)
-		case p.Kind == dialect.ReasoningPart && (p.Raw.IsString() || p.Raw == nil && calling):
+		case p.Kind == protocol.ReasoningPart && (p.Raw.IsString() || p.Raw == nil && calling):
 			thought = append(thought, p.Text...)
-		case p.Kind == dialect.ReasoningPart && p.Raw == nil:
+		case p.Kind == protocol.ReasoningPart && p.Raw == nil:
 			p.Raw = thinkingPart(p.Text)
 			said = append(said, p)
 		default:
@@ -68,16 +68,16 @@ func encodeAssistant(m *dialect.Message, parts []dialect.Part) []byte {
 	if len(thought) > 0 {
 		plan.Bytes(thought)
 	}
-	return dialect.ReplaceMembers(m.Raw, m.RoleMember(), contentMember(m, said),
-		dialect.UpdatedMember(m.Raw, "tool_plan", plan.Text), dialect.UpdatedMember(m.Raw, "tool_calls", dialect.List(&calls)))
+	return protocol.ReplaceMembers(m.Raw, m.RoleMember(), contentMember(m, said),
+		protocol.UpdatedMember(m.Raw, "tool_plan", plan.Text), protocol.UpdatedMember(m.Raw, "tool_calls", protocol.List(&calls)))
 }
 
-func thinkingPart(text []byte) dialect.Raw {
-	var w dialect.Writer
+func thinkingPart(text []byte) protocol.Raw {
+	var w protocol.Writer
 	return w.Open('{').Member("type", "thinking").Key("thinking").Bytes(text).Close('}').Text
 }
 
-func writeCall(w *dialect.Writer, p *dialect.Part) {
+func writeCall(w *protocol.Writer, p *protocol.Part) {
 	if p.Raw != nil {
 		w.Raw(p.Raw)
 		return
@@ -86,7 +86,7 @@ func writeCall(w *dialect.Writer, p *dialect.Part) {
 	w.Member("name", p.Name).Key("arguments").WriteArgs(p).Close('}').Close('}')
 }
 
-func encodeResult(p *dialect.Part) []byte {
-	var w dialect.Writer
+func encodeResult(p *protocol.Part) []byte {
+	var w protocol.Writer
 	return w.Open('{').Member("role", "tool").Member("tool_call_id", p.ID).Key("content").Bytes(p.Text).Close('}').Text
 }

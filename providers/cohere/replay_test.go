@@ -3,8 +3,8 @@ package cohere
 import (
 	"testing"
 
-	"toolscope/providers/dialect"
-	"toolscope/providers/dialect/historytest"
+	"toolscope/providers/protocol"
+	"toolscope/providers/protocol/historytest"
 )
 
 // histories are requests of clients, and what is read from them.
@@ -64,7 +64,7 @@ func TestChanged(t *testing.T) {
 	}
 	parts := messages[0].Parts
 	for _, test := range []struct {
-		parts []dialect.Part
+		parts []protocol.Part
 		want  string
 	}{
 		{parts[1:2], `{"role":"assistant","content":"Hm.","x":1}`},

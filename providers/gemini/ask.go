@@ -4,13 +4,13 @@ import (
 	"net/url"
 	"strings"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 )
 
 // writeRequest writes a request of streamGenerateContent, as an event stream. The model stands in its path;
 // the usage comes with every chunk unasked.
-func writeRequest(r dialect.Request, _ dialect.HostFeatures) (path string, body []byte) {
-	var w dialect.Writer
+func writeRequest(r protocol.Request, _ protocol.HostFeatures) (path string, body []byte) {
+	var w protocol.Writer
 	w.Open('{').WriteList("contents", r.EncodedMessages)
 	if system := r.Instructions(); system != "" {
 		w.Key("systemInstruction").Open('{').Key("parts").Open('[').Open('{').Member("text", system).Close('}').Close(']').Close('}')
@@ -27,7 +27,7 @@ func writeRequest(r dialect.Request, _ dialect.HostFeatures) (path string, body 
 	return "/v1beta/" + kind + url.PathEscape(name) + ":streamGenerateContent?alt=sse", w.Close('}').Text
 }
 
-func writeTool(w *dialect.Writer, t *dialect.Tool) {
+func writeTool(w *protocol.Writer, t *protocol.Tool) {
 	w.Open('{').Describe(t)
 	if schema := googleSchema(t.Arguments()); schema != nil {
 		w.Key("parameters").Raw(schema)

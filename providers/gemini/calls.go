@@ -3,17 +3,17 @@ package gemini
 import (
 	"bytes"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 	"toolscope/stream/jsonbytes"
 )
 
 // call is a call whose arguments are being streamed.
 type call struct {
-	*dialect.Call
+	*protocol.Call
 	signature string
 
-	args    dialect.Builder
+	args    protocol.Builder
 	object  []byte // arguments that came at once, although the call goes on
 	empty   []byte // an object without members, which counts if nothing else comes
 	started bool   // some argument came
@@ -71,13 +71,13 @@ func (d *decoder) openCall(ch *candidateState, p *part) {
 }
 
 // openNextCall opens a call in the next slot.
-func (d *decoder) openNextCall(info stream.CallInfo) *dialect.Call {
+func (d *decoder) openNextCall(info stream.CallInfo) *protocol.Call {
 	d.slots++
 	return d.turn.OpenCall(d.slots-1, info)
 }
 
 // updateInfo takes what a later part of a call has to say of it.
-func (k *call) updateInfo(id, signature dialect.Raw) {
+func (k *call) updateInfo(id, signature protocol.Raw) {
 	var news stream.CallInfo
 	if k.ID == "" {
 		news.ID = id.Text()
@@ -134,10 +134,10 @@ func (d *decoder) applyPatch(k *call, p *patch) {
 	}
 }
 
-var null = dialect.Raw("null")
+var null = protocol.Raw("null")
 
 // reportPatch tells what a patch did to the arguments.
-func (k *call) reportPatch(done dialect.PatchResult, from []byte) {
+func (k *call) reportPatch(done protocol.PatchResult, from []byte) {
 	if done.Rewritten {
 		k.Rewrite(k.args.Text(), from)
 	} else {
@@ -163,7 +163,7 @@ func (d *decoder) sealCall(ch *candidateState, from []byte) {
 		text = k.args.Text()
 	}
 	if at, number := bigInteger(text); number != nil {
-		k.FindAt(at, dialect.IntPrecision,
+		k.FindAt(at, protocol.IntPrecision,
 			"%s has more digits than a double holds: Google passes arguments on as doubles, and so do most clients", number)
 	}
 	k.Seal()
@@ -202,7 +202,7 @@ func (ch *candidateState) flush() {
 }
 
 // reportServerCall takes a call that the provider runs.
-func (d *decoder) reportServerCall(ch *candidateState, p *part, name string, value, args dialect.Raw) {
+func (d *decoder) reportServerCall(ch *candidateState, p *part, name string, value, args protocol.Raw) {
 	ch.server = d.openNextCall(stream.CallInfo{
 		ID: value.Get("id").Text(), Name: name, Kind: "server", RunByProvider: true, Choice: ch.index, Signature: p.signature.Text(),
 	})
@@ -214,7 +214,7 @@ func (d *decoder) reportServerCall(ch *candidateState, p *part, name string, val
 
 // reportResult takes the result of such a call, which has no id in older responses: then it answers the
 // last one.
-func (d *decoder) reportResult(ch *candidateState, kind partKind, value dialect.Raw) {
+func (d *decoder) reportResult(ch *candidateState, kind partKind, value protocol.Raw) {
 	switch id := value.Get("id").Text(); {
 	case id == "" && ch.server != nil:
 		ch.server.AddResult(hasFailed(kind, value))
@@ -227,7 +227,7 @@ func (d *decoder) reportResult(ch *candidateState, kind partKind, value dialect.
 const codeTool = "code_execution"
 
 // toolType is the name of another tool that the provider runs.
-func toolType(value dialect.Raw) string {
+func toolType(value protocol.Raw) string {
 	name := value.Get("toolType")
 	if !name.IsPresent() {
 		name = value.Get("tool_type")
@@ -238,7 +238,7 @@ func toolType(value dialect.Raw) string {
 const outcomeOK = "OUTCOME_OK"
 
 // hasFailed reports whether the result of a call that the provider ran is an error.
-func hasFailed(kind partKind, value dialect.Raw) bool {
+func hasFailed(kind partKind, value protocol.Raw) bool {
 	if kind == partAnswer {
 		return value.Get("response").Get("error").IsPresent()
 	}
@@ -247,7 +247,7 @@ func hasFailed(kind partKind, value dialect.Raw) bool {
 }
 
 // bigInteger finds the first integer in a JSON text that is beyond doubles.
-func bigInteger(text []byte) (at int, number dialect.Raw) {
+func bigInteger(text []byte) (at int, number protocol.Raw) {
 	for at < len(text) {
 		c := text[at]
 		if c != '"' && c != '-' && (c < '0' || c > '9') {

@@ -3,13 +3,13 @@ package gemini
 import (
 	"errors"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
 // decoder reads one exchange.
 type decoder struct {
-	*dialect.Out
+	*protocol.Out
 	chunk chunk
 	response
 	path, from []byte // of the patch that is being read
@@ -17,7 +17,7 @@ type decoder struct {
 
 // response is what is known of a turn.
 type response struct {
-	turn          *dialect.Turn
+	turn          *protocol.Turn
 	failed        bool
 	promptRefused bool // the prompt was refused
 	signed        bool // a thought signature came
@@ -33,22 +33,22 @@ type response struct {
 // candidateState is one of the alternative responses of a turn, a candidate.
 type candidateState struct {
 	index    int32
-	first    *dialect.Call // of those for the client
-	active   *call         // the call whose arguments are being streamed
-	server   *dialect.Call // the last one that the provider runs
+	first    *protocol.Call // of those for the client
+	active   *call          // the call whose arguments are being streamed
+	server   *protocol.Call // the last one that the provider runs
 	finished bool
 }
 
-func newDecoder(o *dialect.Out) dialect.Decoder {
+func newDecoder(o *protocol.Out) protocol.Decoder {
 	d := &decoder{Out: o}
 	d.chunk.bindShape()
 	return d
 }
 
 func (d *decoder) Frame(f stream.Frame) error {
-	data := dialect.Raw(f.Data)
+	data := protocol.Raw(f.Data)
 	switch {
-	case dialect.IsDone(data): // not of this protocol, but gateways add it
+	case protocol.IsDone(data): // not of this protocol, but gateways add it
 		d.Close()
 		return nil
 	case data.Kind() == '[':
@@ -58,7 +58,7 @@ func (d *decoder) Frame(f stream.Frame) error {
 }
 
 // readChunks takes an array of responses that came as one frame.
-func (d *decoder) readChunks(data dialect.Raw) error {
+func (d *decoder) readChunks(data protocol.Raw) error {
 	check := data.Scan()
 	for ok := check.Array(); ok; ok = check.Element() {
 		if check.Kind() != '{' {
@@ -77,7 +77,7 @@ func (d *decoder) readChunks(data dialect.Raw) error {
 	return nil
 }
 
-func (d *decoder) readChunk(data dialect.Raw) error {
+func (d *decoder) readChunk(data protocol.Raw) error {
 	c := &d.chunk
 	if err := c.shape.Read(data); err != nil {
 		return err
@@ -106,7 +106,7 @@ func (d *decoder) readChunk(data dialect.Raw) error {
 // ensureTurn opens a turn, or takes what a later chunk says of it.
 func (d *decoder) ensureTurn(c *chunk) {
 	if d.turn.IsOpen() && d.isNext(c) {
-		d.turn.Find(dialect.ResponseRestarted, "another response begins in the same body")
+		d.turn.Find(protocol.ResponseRestarted, "another response begins in the same body")
 		d.Close()
 	}
 	if d.turn.IsOpen() {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
@@ -27,7 +27,7 @@ func (d *decoder) reportFinish(ch *candidateState, k *candidate) {
 	d.turn.FinishChoice(ch.index, reason, "", code)
 	switch {
 	case !known:
-		d.turn.Once(dialect.FinishUnknown, "finish reason %q is not documented", reason)
+		d.turn.Once(protocol.FinishUnknown, "finish reason %q is not documented", reason)
 	case code == stream.FinishCut && finishCodes[reason] == code && reason != "MAX_TOKENS" && reason != "2":
 		d.turn.Once(stream.ProviderError, "a filter stopped the response: %s%s", reason, afterColon(k.message))
 	case code == stream.FinishDone && ch.first != nil && !d.signed && strings.Contains(d.turn.Model, "gemini-3"):
@@ -41,7 +41,7 @@ func (d *decoder) reportFinish(ch *candidateState, k *candidate) {
 }
 
 // reportRefusal says why a response was thrown away, and shows the call that was thrown away with it.
-func (d *decoder) reportRefusal(ch *candidateState, reason string, message dialect.Raw) {
+func (d *decoder) reportRefusal(ch *candidateState, reason string, message protocol.Raw) {
 	attempt := reason == malformedCall || reason == "10" || reason == unexpectedCall && message.HasText()
 	if !attempt || ch.active != nil || reason == unexpectedCall && ch.first != nil {
 		d.turn.Once(stream.ProviderError, "refused: %s%s", reason, afterColon(message))
@@ -53,7 +53,7 @@ func (d *decoder) reportRefusal(ch *candidateState, reason string, message diale
 	if message.HasText() {
 		c.Args(message)
 	}
-	d.turn.Once(dialect.GenerationRejected,
+	d.turn.Once(protocol.GenerationRejected,
 		"%s: the provider threw away a call that the model wrote, and gives this account of it in its place", reason)
 }
 
@@ -89,7 +89,7 @@ func isNameByte(c byte) bool {
 }
 
 // reportPromptFeedback takes what says that the prompt was refused: then there are no candidates.
-func (d *decoder) reportPromptFeedback(feedback dialect.Raw) {
+func (d *decoder) reportPromptFeedback(feedback protocol.Raw) {
 	if feedback.Kind() != '{' {
 		return
 	}
@@ -108,14 +108,14 @@ func (d *decoder) reportPromptFeedback(feedback dialect.Raw) {
 
 // reportError takes an error: as a whole body, as an element of the array, or as a frame of the stream,
 // whose HTTP status was 200 by then.
-func (d *decoder) reportError(err dialect.Raw) {
+func (d *decoder) reportError(err protocol.Raw) {
 	d.failed = true
 	d.flush()
-	d.turn.Fail(dialect.GoogleErrorOf(err))
+	d.turn.Fail(protocol.GoogleErrorOf(err))
 }
 
 // enumWord is an enum's value, by name or by number.
-func enumWord(r dialect.Raw) string {
+func enumWord(r protocol.Raw) string {
 	if _, isNumber := r.Int(); isNumber {
 		return string(r)
 	}
@@ -123,7 +123,7 @@ func enumWord(r dialect.Raw) string {
 }
 
 // afterColon is what follows a colon in a message, if anything.
-func afterColon(text dialect.Raw) string {
+func afterColon(text protocol.Raw) string {
 	if !text.HasText() {
 		return ""
 	}
@@ -140,7 +140,7 @@ func (d *decoder) reportUsage(u *usage) {
 	told := false
 	for _, c := range [...]struct {
 		count *stream.Count
-		now   dialect.Raw
+		now   protocol.Raw
 	}{{&t.prompt, u.prompt}, {&t.tool, u.tool}, {&t.cached, u.cached}, {&t.candidates, u.candidates}, {&t.thoughts, u.thoughts}} {
 		if n := c.now.Count(); n.Reported {
 			*c.count, told = n, true

@@ -13,13 +13,13 @@ package gemini
 import (
 	"strings"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
 // Protocol is the generateContent protocol.
-func Protocol() dialect.Protocol {
-	return dialect.Protocol{
+func Protocol() protocol.Protocol {
+	return protocol.Protocol{
 		Name:     "gemini",
 		Title:    "Google Gemini",
 		Sniff:    sniffFrame,
@@ -28,7 +28,7 @@ func Protocol() dialect.Protocol {
 		Tools:    readTools,
 		Model:    readModel,
 
-		Targets: []dialect.Target{target},
+		Targets: []protocol.Target{target},
 	}
 }
 
@@ -48,25 +48,25 @@ var candidateKeys = map[string]bool{
 
 // ownKey is the member of an object that only this protocol's responses have, "" when there is
 // none.
-func ownKey(object dialect.Raw) string {
+func ownKey(object protocol.Raw) string {
 	s := object.Scan()
 	for ok := s.Object(); ok; ok = s.Member() {
 		key := string(s.Key())
-		if kind := ownKeys[key]; kind != 0 && s.Kind() == kind && (key != "candidates" || dialect.ListOf(s, candidateKeys)) {
+		if kind := ownKeys[key]; kind != 0 && s.Kind() == kind && (key != "candidates" || protocol.ListOf(s, candidateKeys)) {
 			return key
 		}
 	}
 	return ""
 }
 
-func sniffFrame(e dialect.SniffInput) dialect.SniffScore {
-	data := dialect.Raw(e.Data)
+func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
+	data := protocol.Raw(e.Data)
 	if s := data.Scan(); s.Array() {
 		data = s.Value()
 	}
-	var wrapped, err dialect.Raw
+	var wrapped, err protocol.Raw
 	if key := ownKey(data); key != "" {
-		return dialect.SniffScore{Points: dialect.Sure, Why: "a response with " + key}
+		return protocol.SniffScore{Points: protocol.Sure, Why: "a response with " + key}
 	}
 	s := data.Scan()
 	for ok := s.Object(); ok; ok = s.Member() {
@@ -78,16 +78,16 @@ func sniffFrame(e dialect.SniffInput) dialect.SniffScore {
 		}
 	}
 	if key := ownKey(wrapped); key != "" {
-		return dialect.SniffScore{Points: dialect.Sure, Why: "Cloud Code's wrapper round a response with " + key}
+		return protocol.SniffScore{Points: protocol.Sure, Why: "Cloud Code's wrapper round a response with " + key}
 	}
 	_, isNumber := err.Get("code").Int()
 	switch {
 	case isNumber && err.Get("status").IsString():
-		return dialect.SniffScore{Points: dialect.Likely, Why: "an error of a Google API"}
+		return protocol.SniffScore{Points: protocol.Likely, Why: "an error of a Google API"}
 	case strings.Contains(e.Path, ":streamGenerateContent"), strings.Contains(e.Path, ":generateContent"):
-		return dialect.SniffScore{Points: dialect.Strong, Why: "path " + e.Path}
+		return protocol.SniffScore{Points: protocol.Strong, Why: "path " + e.Path}
 	}
-	return dialect.SniffScore{}
+	return protocol.SniffScore{}
 }
 
 // finishCodes are the finish reasons. Filters cut a response as a limit does. Numbers are the same

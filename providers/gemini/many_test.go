@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
@@ -12,7 +12,7 @@ import (
 // not about are not looked at.
 func TestManyCandidates(t *testing.T) {
 	opened, finished := 0, 0
-	d := newDecoder(dialect.NewOut(func(e stream.Event) {
+	d := newDecoder(protocol.NewOut(func(e stream.Event) {
 		switch e.Kind {
 		case stream.CallOpen:
 			opened++

@@ -1,24 +1,24 @@
 package gemini
 
-import "toolscope/providers/dialect"
+import "toolscope/providers/protocol"
 
 // target is where the history of generateContent goes, at the Gemini API and at Vertex. Rules of
 // names are those of Google's API reference (FunctionDeclaration); refusals are the service's own
 // words (google-gemini/gemini-cli#4504, googleapis/nodejs-vertexai's tests, and for signatures
 // lbjlaq/Antigravity-Manager#3202). The sentinel is documented for calls that another model made
 // ("Thought signatures" at ai.google.dev).
-var target = dialect.Target{
+var target = protocol.Target{
 	Name: "gemini", Title: "Google Gemini", Protocol: "gemini",
-	Form:          dialect.ObjectForm,
-	Names:         dialect.NameRule{Class: "a-zA-Z0-9_.:-", First: "a-zA-Z_", Max: 128},
+	Form:          protocol.ObjectForm,
+	Names:         protocol.NameRule{Class: "a-zA-Z0-9_.:-", First: "a-zA-Z_", Max: 128},
 	Doubles:       true,
 	UnorderedKeys: true,
 	Depth:         structDepth,
-	Reasoning:     dialect.PlainReasoning,
+	Reasoning:     protocol.PlainReasoning,
 	HasSignatures: true,
 	Sentinel:      "skip_thought_signature_validator",
 	ErrorFlag:     true, Media: true, ResultsFollow: true,
-	Refusal: dialect.Refusal{
+	Refusal: protocol.Refusal{
 		Args:       "Invalid value at 'contents[N].parts[M].function_call.args' (type.googleapis.com/google.protobuf.Struct), \"...\"",
 		Name:       "GenerateContentRequest.tools[N].function_declarations[M].name: Invalid function name. Must start with a letter or an underscore. Must be alphameric (a-z, A-Z, 0-9), underscores (_), dots (.), colons (:), or dashes (-), with a maximum length of 128.",
 		LoneCall:   wrongCount,
@@ -39,36 +39,36 @@ const wrongCount = "Please ensure that the number of function response parts is 
 // part and the call. By struct.proto an object is a Struct, whose members are map entries, each a
 // message that holds a Value: 3 levels. A list is a ListValue of Values: 2. That makes 32 objects
 // in one another; others have met it a little above 30 (crossplane/function-sdk-python#129).
-var structDepth = dialect.DepthRule{Limit: 100, Base: 3, Object: 3, Array: 2}
+var structDepth = protocol.DepthRule{Limit: 100, Base: 3, Object: 3, Array: 2}
 
-func encodeHistory(messages []dialect.Message) [][]byte {
-	return dialect.WriteContents(messages, writePart, func(role string, parts []byte) []byte {
-		var w dialect.Writer
+func encodeHistory(messages []protocol.Message) [][]byte {
+	return protocol.WriteContents(messages, writePart, func(role string, parts []byte) []byte {
+		var w protocol.Writer
 		return w.Open('{').Member("role", role).Key("parts").Open('[').Raw(parts).Close(']').Close('}').Text
 	})
 }
 
 // writePart writes a part. Of reasoning that only its provider can read nothing is written.
-func writePart(w *dialect.Writer, p *dialect.Part) {
-	if p.Kind == dialect.OtherPart || p.Kind == dialect.ReasoningPart && len(p.Text) == 0 && p.Signature == "" {
+func writePart(w *protocol.Writer, p *protocol.Part) {
+	if p.Kind == protocol.OtherPart || p.Kind == protocol.ReasoningPart && len(p.Text) == 0 && p.Signature == "" {
 		return
 	}
 	w.Open('{')
 	switch p.Kind {
-	case dialect.CallPart:
+	case protocol.CallPart:
 		writeCall(w, p)
-	case dialect.ResultPart:
+	case protocol.ResultPart:
 		writeResult(w, p)
 	default:
 		w.Key("text").Bytes(p.Text)
-		if p.Kind == dialect.ReasoningPart && len(p.Text) > 0 {
+		if p.Kind == protocol.ReasoningPart && len(p.Text) > 0 {
 			w.Flag("thought", true)
 		}
 	}
 	w.MemberIfSet("thoughtSignature", p.Signature).Close('}')
 }
 
-func writeCall(w *dialect.Writer, p *dialect.Part) {
+func writeCall(w *protocol.Writer, p *protocol.Part) {
 	switch {
 	case p.RunByProvider && p.Name == codeTool:
 		w.Key("executableCode").Value(p.Args)
@@ -84,7 +84,7 @@ func writeCall(w *dialect.Writer, p *dialect.Part) {
 	w.Close('}')
 }
 
-func writeResult(w *dialect.Writer, p *dialect.Part) {
+func writeResult(w *protocol.Writer, p *protocol.Part) {
 	switch {
 	case p.RunByProvider && p.Name == codeTool:
 		outcome := outcomeOK
@@ -98,5 +98,5 @@ func writeResult(w *dialect.Writer, p *dialect.Part) {
 	default:
 		w.Key("functionResponse").Open('{').MemberIfSet("id", p.ID).Member("name", p.Name)
 	}
-	w.Key("response").Raw(dialect.WrapResponse(p)).Close('}')
+	w.Key("response").Raw(protocol.WrapResponse(p)).Close('}')
 }

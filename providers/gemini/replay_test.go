@@ -5,8 +5,8 @@ import (
 	"reflect"
 	"testing"
 
-	"toolscope/providers/dialect"
-	"toolscope/providers/dialect/historytest"
+	"toolscope/providers/protocol"
+	"toolscope/providers/protocol/historytest"
 )
 
 func jsonEqual(a, b []byte) bool {
@@ -59,8 +59,8 @@ func TestHistory(t *testing.T) {
 	if got := historytest.Lines(messages); err != nil || got != "system\n  text \"Be brief.\"\n"+said {
 		t.Fatalf("%v\ngot  %s\nwant %s", err, got, said)
 	}
-	contents := dialect.Raw(history).Get("contents")
-	if got := historytest.Request(&target, encodeHistory(messages)); !jsonEqual(dialect.Raw(got).Get("contents"), contents) {
+	contents := protocol.Raw(history).Get("contents")
+	if got := historytest.Request(&target, encodeHistory(messages)); !jsonEqual(protocol.Raw(got).Get("contents"), contents) {
 		t.Errorf("not written as it was:\n%s", got)
 	}
 	bare := historytest.Request(&target, encodeHistory(historytest.WithoutRaw(messages)))
@@ -96,35 +96,35 @@ func TestDecodeCut(t *testing.T) { historytest.CheckCut(t, &target, history) }
 
 // TestEncode: what other protocols' histories need.
 func TestEncode(t *testing.T) {
-	user, model, system := dialect.User, dialect.Assistant, dialect.System
-	call := func(id, name, args string) dialect.Part {
-		return dialect.Part{Kind: dialect.CallPart, ID: id, Name: name, ToolKind: "function", Args: []byte(args)}
+	user, model, system := protocol.User, protocol.Assistant, protocol.System
+	call := func(id, name, args string) protocol.Part {
+		return protocol.Part{Kind: protocol.CallPart, ID: id, Name: name, ToolKind: "function", Args: []byte(args)}
 	}
-	result := func(id, text string) dialect.Part {
-		return dialect.Part{Kind: dialect.ResultPart, ID: id, Text: []byte(text)}
+	result := func(id, text string) protocol.Part {
+		return protocol.Part{Kind: protocol.ResultPart, ID: id, Text: []byte(text)}
 	}
 	for _, test := range []struct {
 		name string
-		in   []dialect.Message
+		in   []protocol.Message
 		want string
 	}{
-		{"results of one turn in one content, with the names of their calls", []dialect.Message{
-			{Role: model, Parts: []dialect.Part{call("a", "f", `{}`), call("b", "g", `{"x":1}`)}},
-			{Role: user, Parts: []dialect.Part{result("a", "1")}}, {Role: user, Parts: []dialect.Part{result("b", "2")}},
+		{"results of one turn in one content, with the names of their calls", []protocol.Message{
+			{Role: model, Parts: []protocol.Part{call("a", "f", `{}`), call("b", "g", `{"x":1}`)}},
+			{Role: user, Parts: []protocol.Part{result("a", "1")}}, {Role: user, Parts: []protocol.Part{result("b", "2")}},
 		}, `[{"role":"model","parts":[{"functionCall":{"id":"a","name":"f","args":{}}},{"functionCall":{"id":"b","name":"g","args":{"x":1}}}]},` +
 			`{"role":"user","parts":[{"functionResponse":{"id":"a","name":"f","response":{"output":"1"}}},{"functionResponse":{"id":"b","name":"g","response":{"output":"2"}}}]}]`},
-		{"but not together with what else the user says", []dialect.Message{
-			{Role: user, Parts: []dialect.Part{result("a", "1")}}, {Role: user, Parts: []dialect.Part{{Text: []byte("go on")}}},
+		{"but not together with what else the user says", []protocol.Message{
+			{Role: user, Parts: []protocol.Part{result("a", "1")}}, {Role: user, Parts: []protocol.Part{{Text: []byte("go on")}}},
 		}, `[{"role":"user","parts":[{"functionResponse":{"id":"a","name":"","response":{"output":"1"}}}]},{"role":"user","parts":[{"text":"go on"}]}]`},
-		{"nothing of what cannot be written", []dialect.Message{
-			{Role: system, Parts: []dialect.Part{{Text: []byte("S")}}},
-			{Role: user, Parts: []dialect.Part{{Kind: dialect.OtherPart}}},
-			{Role: model, Parts: []dialect.Part{{Kind: dialect.ReasoningPart, SignatureOnly: true}, {Text: []byte("x")}}},
+		{"nothing of what cannot be written", []protocol.Message{
+			{Role: system, Parts: []protocol.Part{{Text: []byte("S")}}},
+			{Role: user, Parts: []protocol.Part{{Kind: protocol.OtherPart}}},
+			{Role: model, Parts: []protocol.Part{{Kind: protocol.ReasoningPart, SignatureOnly: true}, {Text: []byte("x")}}},
 		}, `[{"role":"model","parts":[{"text":"x"}]}]`},
-		{"arguments that are no JSON as a string", []dialect.Message{{Role: model, Parts: []dialect.Part{call("", "f", `{"a":`)}}},
+		{"arguments that are no JSON as a string", []protocol.Message{{Role: model, Parts: []protocol.Part{call("", "f", `{"a":`)}}},
 			`[{"role":"model","parts":[{"functionCall":{"name":"f","args":"{\"a\":"}}]}]`},
 	} {
-		if got := dialect.Raw(historytest.Request(&target, encodeHistory(test.in))).Get("contents"); string(got) != test.want {
+		if got := protocol.Raw(historytest.Request(&target, encodeHistory(test.in))).Get("contents"); string(got) != test.want {
 			t.Errorf("%s:\ngot  %s\nwant %s", test.name, got, test.want)
 		}
 	}

@@ -3,7 +3,7 @@ package gemini
 import (
 	"strings"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 )
 
 // readModel is the model of a request: in its path, models/NAME:generateContent, or where Cloud Code
@@ -13,7 +13,7 @@ func readModel(path string, request []byte) string {
 		name, _, _ := strings.Cut(rest, ":")
 		return name
 	}
-	return dialect.Raw(request).Get("model").Text()
+	return protocol.Raw(request).Get("model").Text()
 }
 
 // builtins are the tools that the provider runs, by the member that asks for them, and the name
@@ -27,8 +27,8 @@ var builtins = map[string]string{
 }
 
 // readTools are the tools that a request declares.
-func readTools(request []byte) (list []dialect.Tool) {
-	body := dialect.Raw(request)
+func readTools(request []byte) (list []protocol.Tool) {
+	body := protocol.Raw(request)
 	if inner := body.Get("request"); inner.Kind() == '{' {
 		body = inner // Cloud Code
 	}
@@ -42,7 +42,7 @@ func readTools(request []byte) (list []dialect.Tool) {
 				}
 			default:
 				if name := builtins[key]; name != "" {
-					list = append(list, dialect.Tool{Name: name, Kind: "server"})
+					list = append(list, protocol.Tool{Name: name, Kind: "server"})
 				}
 			}
 		}
@@ -50,8 +50,8 @@ func readTools(request []byte) (list []dialect.Tool) {
 	return list
 }
 
-func readDeclaration(f dialect.Raw) dialect.Tool {
-	t := dialect.Tool{Kind: "function"}
+func readDeclaration(f protocol.Raw) protocol.Tool {
+	t := protocol.Tool{Kind: "function"}
 	s := f.Scan()
 	for ok := s.Object(); ok; ok = s.Member() {
 		switch string(s.Key()) {

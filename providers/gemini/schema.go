@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 )
 
 // keywords are the members of Google's Schema object that JSON Schema has too, by both spellings of
@@ -57,7 +57,7 @@ func (w *schemaWriter) writeKey(name string) {
 
 // appendSchema appends Google's Schema, a subset of OpenAPI 3.0's, as JSON Schema: its types are in
 // upper case, null is a property of a type and not a type, and some numbers are strings.
-func appendSchema(dst []byte, schema dialect.Raw, depth int) []byte {
+func appendSchema(dst []byte, schema protocol.Raw, depth int) []byte {
 	if schema.Kind() != '{' || depth > maxSchemaDepth {
 		if k := schema.Kind(); k == 't' || k == 'f' {
 			return append(dst, schema...)
@@ -66,7 +66,7 @@ func appendSchema(dst []byte, schema dialect.Raw, depth int) []byte {
 	}
 	w := schemaWriter{dst: append(dst, '{')}
 	w.first = len(w.dst)
-	var kind, enum, union dialect.Raw
+	var kind, enum, union protocol.Raw
 	nullable := false
 	s := schema.Scan()
 	for ok := s.Object(); ok; ok = s.Member() {
@@ -96,9 +96,9 @@ func appendSchema(dst []byte, schema dialect.Raw, depth int) []byte {
 	return append(w.dst, '}')
 }
 
-func (w *schemaWriter) writeKeyword(name, kind string, v dialect.Raw, depth int) {
+func (w *schemaWriter) writeKeyword(name, kind string, v protocol.Raw, depth int) {
 	if kind == "number" && v.IsString() {
-		v = dialect.Raw(v.Text()) // an int64, which protobuf writes as a string
+		v = protocol.Raw(v.Text()) // an int64, which protobuf writes as a string
 	}
 	if _, isNumber := v.Float(); kind == "number" && !isNumber || kind == "string" && !v.IsString() || kind == "array" && v.Kind() != '[' {
 		return
@@ -123,21 +123,21 @@ func (w *schemaWriter) writeKeyword(name, kind string, v dialect.Raw, depth int)
 }
 
 // writeSchemas writes an object whose members are schemas.
-func (w *schemaWriter) writeSchemas(v dialect.Raw, depth int) {
+func (w *schemaWriter) writeSchemas(v protocol.Raw, depth int) {
 	w.dst = append(w.dst, '{')
 	s, n := v.Scan(), 0
 	for ok := s.Object(); ok; ok = s.Member() {
 		if n++; n > 1 {
 			w.dst = append(w.dst, ',')
 		}
-		w.dst = append(dialect.AppendString(w.dst, s.Key()), ':')
+		w.dst = append(protocol.AppendString(w.dst, s.Key()), ':')
 		w.dst = appendSchema(w.dst, s.Value(), depth+1)
 	}
 	w.dst = append(w.dst, '}')
 }
 
 // writeSchemaList writes an array of schemas, and null as one more.
-func (w *schemaWriter) writeSchemaList(v dialect.Raw, depth int, null bool) {
+func (w *schemaWriter) writeSchemaList(v protocol.Raw, depth int, null bool) {
 	w.dst = append(w.dst, '[')
 	s, n := v.Scan(), 0
 	for ok := s.Array(); ok; ok = s.Element() {
@@ -156,9 +156,9 @@ func (w *schemaWriter) writeSchemaList(v dialect.Raw, depth int, null bool) {
 }
 
 // writeType writes the type, which is one word, or several for clients that speak JSON Schema anyway.
-func (w *schemaWriter) writeType(v dialect.Raw, nullable bool) {
+func (w *schemaWriter) writeType(v protocol.Raw, nullable bool) {
 	var words []string
-	add := func(v dialect.Raw) {
+	add := func(v protocol.Raw) {
 		word := strings.ToLower(v.Text())
 		if !v.IsString() {
 			word = typeNumbers[string(v)]
@@ -191,7 +191,7 @@ func (w *schemaWriter) writeType(v dialect.Raw, nullable bool) {
 }
 
 // writeEnum writes the allowed values; null is one where the type allows it.
-func (w *schemaWriter) writeEnum(v dialect.Raw, nullable bool) {
+func (w *schemaWriter) writeEnum(v protocol.Raw, nullable bool) {
 	if v.Kind() != '[' {
 		return
 	}
@@ -207,7 +207,7 @@ func (w *schemaWriter) writeEnum(v dialect.Raw, nullable bool) {
 	w.dst = append(w.dst, ']')
 }
 
-func (w *schemaWriter) writeUnion(v dialect.Raw, nullable bool, depth int) {
+func (w *schemaWriter) writeUnion(v protocol.Raw, nullable bool, depth int) {
 	if v.Kind() == '[' {
 		w.writeKey("anyOf")
 		w.writeSchemaList(v, depth, nullable)

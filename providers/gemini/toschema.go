@@ -4,13 +4,13 @@ import (
 	"slices"
 	"strings"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 )
 
 // googleSchema is a JSON Schema as Google's Schema object, a subset of OpenAPI 3.0's; nil if it
 // declares no properties, which the API takes for no parameters at all and else refuses. What the
 // subset has no words for is left out: the model is told less, and nothing wrong.
-func googleSchema(schema dialect.Raw) dialect.Raw {
+func googleSchema(schema protocol.Raw) protocol.Raw {
 	s := schema.Get("properties").Scan()
 	if !s.Object() {
 		return nil
@@ -21,7 +21,7 @@ func googleSchema(schema dialect.Raw) dialect.Raw {
 
 // schemaConverter writes Schema objects. References are resolved against root: the Gemini API has none.
 type schemaConverter struct {
-	root dialect.Raw
+	root protocol.Raw
 	made int // schemas written
 }
 
@@ -31,7 +31,7 @@ const maxSchemas = 10000
 
 // A schemaNode is what is known of one schema, its references followed.
 type schemaNode struct {
-	members  map[string]dialect.Raw
+	members  map[string]protocol.Raw
 	kind     string // in lower case, "" if it is not said or there are several
 	kinds    []string
 	nullable bool
@@ -48,9 +48,9 @@ var sharedKeywords = []struct{ name, kind string }{
 
 // convertSchema writes one schema. seen are the references it stands in: one of them again would never
 // end.
-func (c *schemaConverter) convertSchema(v dialect.Raw, depth int, nullable bool, seen []string) dialect.Raw {
-	n := schemaNode{members: map[string]dialect.Raw{}, nullable: nullable}
-	var w dialect.Writer
+func (c *schemaConverter) convertSchema(v protocol.Raw, depth int, nullable bool, seen []string) protocol.Raw {
+	n := schemaNode{members: map[string]protocol.Raw{}, nullable: nullable}
+	var w protocol.Writer
 	w.Open('{')
 	if c.made++; depth <= maxSchemaDepth && c.made <= maxSchemas {
 		seen = c.absorbSchema(&n, v, seen)
@@ -61,7 +61,7 @@ func (c *schemaConverter) convertSchema(v dialect.Raw, depth int, nullable bool,
 }
 
 // writeSchema writes the members of a schema. Beside anyOf nothing else may stand.
-func (c *schemaConverter) writeSchema(w *dialect.Writer, n *schemaNode, depth int, seen []string) {
+func (c *schemaConverter) writeSchema(w *protocol.Writer, n *schemaNode, depth int, seen []string) {
 	switch union := n.readUnion(); {
 	case n.kind == "" && len(n.kinds) > 1 && len(union) == 0:
 		w.Key("anyOf").Open('[')
@@ -84,7 +84,7 @@ func (c *schemaConverter) writeSchema(w *dialect.Writer, n *schemaNode, depth in
 }
 
 // writeKind writes a schema of at most one kind of value.
-func (c *schemaConverter) writeKind(w *dialect.Writer, n *schemaNode, depth int, seen []string) {
+func (c *schemaConverter) writeKind(w *protocol.Writer, n *schemaNode, depth int, seen []string) {
 	w.MemberIfSet("type", strings.ToUpper(n.kind))
 	if n.nullable {
 		w.Flag("nullable", true)
@@ -104,15 +104,15 @@ func (c *schemaConverter) writeKind(w *dialect.Writer, n *schemaNode, depth int,
 }
 
 // writeItems writes what an array holds: it must be said.
-func (c *schemaConverter) writeItems(w *dialect.Writer, n *schemaNode, depth int, seen []string) {
-	items := dialect.Raw(`{"type":"STRING"}`) // of anything: most of it can be written as text
+func (c *schemaConverter) writeItems(w *protocol.Writer, n *schemaNode, depth int, seen []string) {
+	items := protocol.Raw(`{"type":"STRING"}`) // of anything: most of it can be written as text
 	if v := n.members["items"]; v.Kind() == '{' {
 		items = c.convertSchema(v, depth+1, false, seen)
 	}
 	w.Key("items").Raw(items)
 }
 
-func (c *schemaConverter) writeProperties(w *dialect.Writer, n *schemaNode, depth int, seen []string) {
+func (c *schemaConverter) writeProperties(w *protocol.Writer, n *schemaNode, depth int, seen []string) {
 	known := map[string]bool{}
 	s := n.members["properties"].Scan()
 	for ok := s.Object(); ok; ok = s.Member() {
@@ -144,9 +144,9 @@ func (c *schemaConverter) writeProperties(w *dialect.Writer, n *schemaNode, dept
 
 // writeEnum writes the values that are allowed, and the format. The API takes values of strings
 // only (decolua/9router#380), and of formats of strings two (google-gemini/gemini-cli#3178).
-func (n *schemaNode) writeEnum(w *dialect.Writer) {
+func (n *schemaNode) writeEnum(w *protocol.Writer) {
 	format := n.members["format"].Text()
-	var values []dialect.Raw
+	var values []protocol.Raw
 	if v := n.members["const"]; v.IsString() {
 		values = append(values, v)
 	}
@@ -171,7 +171,7 @@ func (n *schemaNode) writeEnum(w *dialect.Writer) {
 
 // absorbSchema takes what a schema says into a node, as far as that does not say it itself: its members,
 // what it refers to, and what all of it must be.
-func (c *schemaConverter) absorbSchema(n *schemaNode, v dialect.Raw, seen []string) []string {
+func (c *schemaConverter) absorbSchema(n *schemaNode, v protocol.Raw, seen []string) []string {
 	s := v.Scan()
 	for ok := s.Object(); ok; ok = s.Member() {
 		if key := string(s.Key()); n.members[key] == nil {
@@ -194,7 +194,7 @@ func (c *schemaConverter) absorbSchema(n *schemaNode, v dialect.Raw, seen []stri
 }
 
 // resolveRef is the schema a reference into the same document names.
-func (c *schemaConverter) resolveRef(ref string) dialect.Raw {
+func (c *schemaConverter) resolveRef(ref string) protocol.Raw {
 	path, ok := strings.CutPrefix(ref, "#/")
 	if !ok {
 		return nil
@@ -241,7 +241,7 @@ func (n *schemaNode) readTypes() {
 }
 
 // readUnion is the alternatives of a schema.
-func (n *schemaNode) readUnion() []dialect.Raw {
+func (n *schemaNode) readUnion() []protocol.Raw {
 	list, null := listAlternatives(n.members["anyOf"])
 	more, also := listAlternatives(n.members["oneOf"])
 	n.nullable = n.nullable || null || also
@@ -249,7 +249,7 @@ func (n *schemaNode) readUnion() []dialect.Raw {
 }
 
 // listAlternatives are the schemas of a list, without that of null, which is no type here.
-func listAlternatives(list dialect.Raw) (all []dialect.Raw, null bool) {
+func listAlternatives(list protocol.Raw) (all []protocol.Raw, null bool) {
 	for v := range list.Elements() {
 		if v.Get("type").Is("null") {
 			null = true

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 )
 
 // TestGoogleSchema: what JSON Schema says in Google's words, or does not say.
@@ -47,7 +47,7 @@ func TestGoogleSchema(t *testing.T) {
 		schema := `{"type":"object","properties":{"p":` + test.schema + `},
 			"$defs":{"point":{"type":"object","description":"theirs","properties":{"x":{"type":"number"}}},"a/b":{"type":"boolean"},
 			"tree":{"type":"object","properties":{"next":{"$ref":"#/$defs/tree"}}}}}`
-		got := googleSchema(dialect.Raw(schema))
+		got := googleSchema(protocol.Raw(schema))
 		var whole, want any
 		if err := json.Unmarshal(got, &whole); err != nil {
 			t.Fatalf("%s: %v in %s", test.schema, err, got)
@@ -60,7 +60,7 @@ func TestGoogleSchema(t *testing.T) {
 		}
 	}
 	for _, none := range []string{`{"type":"object","properties":{}}`, `{"type":"object"}`, `{}`} {
-		if got := googleSchema(dialect.Raw(none)); got != nil {
+		if got := googleSchema(protocol.Raw(none)); got != nil {
 			t.Errorf("no parameters: %s", got)
 		}
 	}
@@ -76,7 +76,7 @@ func TestGoogleSchemaOfMuch(t *testing.T) {
 	bomb := `{"properties":{"p":{"$ref":"#/$defs/d0"}},"$defs":{` + defs.String() + `"d40":{"type":"string"}}}`
 	deep := `{"properties":{"p":` + strings.Repeat(`{"type":"array","items":`, 5000) + `{}` + strings.Repeat(`}`, 5000) + `}}`
 	for name, schema := range map[string]string{"bomb": bomb, "deep": deep} {
-		got := googleSchema(dialect.Raw(schema))
+		got := googleSchema(protocol.Raw(schema))
 		if !json.Valid(got) || len(got) > 1<<20 {
 			t.Errorf("%s: %d bytes, JSON: %v", name, len(got), json.Valid(got))
 		}
@@ -87,7 +87,7 @@ func TestGoogleSchemaOfMuch(t *testing.T) {
 func TestGoogleSchemaReadsBack(t *testing.T) {
 	const schema = `{"type":"object","properties":{"n":{"type":["integer","null"]},"l":{"type":"array","items":{"type":"string"}}},"required":["l"]}`
 	var got, want any
-	if err := json.Unmarshal(appendSchema(nil, googleSchema(dialect.Raw(schema)), 0), &got); err != nil {
+	if err := json.Unmarshal(appendSchema(nil, googleSchema(protocol.Raw(schema)), 0), &got); err != nil {
 		t.Fatal(err)
 	}
 	if err := json.Unmarshal([]byte(schema), &want); err != nil {

@@ -1,29 +1,29 @@
 package gemini
 
-import "toolscope/providers/dialect"
+import "toolscope/providers/protocol"
 
 // chunk is one chunk, or one whole body, as it is on the wire: every chunk is a response of its own
 // whose parts continue those before. Names come in camel case, and in snake case from clients that
 // print what they parsed.
 type chunk struct {
-	shape *dialect.Shape
+	shape *protocol.Shape
 
-	id, model, feedback, err dialect.Raw
+	id, model, feedback, err protocol.Raw
 
 	usage      usage
-	candidates dialect.Elements[candidate]
+	candidates protocol.Elements[candidate]
 }
 
 func (c *chunk) bindShape() {
-	members := []dialect.Field{
-		dialect.Each("candidates", &c.candidates, (*candidate).shapeFields),
-		dialect.Object("usageMetadata", c.usage.shapeFields()...).Or("usage_metadata").Into(&c.usage.whole),
-		dialect.Value("modelVersion", &c.model).Or("model_version"),
-		dialect.Value("responseId", &c.id).Or("response_id"),
-		dialect.Value("promptFeedback", &c.feedback).Or("prompt_feedback"),
-		dialect.Value("error", &c.err),
+	members := []protocol.Field{
+		protocol.Each("candidates", &c.candidates, (*candidate).shapeFields),
+		protocol.Object("usageMetadata", c.usage.shapeFields()...).Or("usage_metadata").Into(&c.usage.whole),
+		protocol.Value("modelVersion", &c.model).Or("model_version"),
+		protocol.Value("responseId", &c.id).Or("response_id"),
+		protocol.Value("promptFeedback", &c.feedback).Or("prompt_feedback"),
+		protocol.Value("error", &c.err),
 	}
-	c.shape = dialect.ShapeOf(append(members, dialect.Object("response", members...))...)
+	c.shape = protocol.ShapeOf(append(members, protocol.Object("response", members...))...)
 }
 
 // isResponse reports whether there is anything of a response.
@@ -32,25 +32,25 @@ func (c *chunk) isResponse() bool {
 }
 
 type candidate struct {
-	index, finish, message dialect.Raw
+	index, finish, message protocol.Raw
 
-	parts dialect.Elements[part]
+	parts protocol.Elements[part]
 }
 
-func (c *candidate) shapeFields() []dialect.Field {
-	return []dialect.Field{
-		dialect.Object("content", dialect.Each("parts", &c.parts, (*part).shapeFields)),
-		dialect.Value("finishReason", &c.finish).Or("finish_reason"),
-		dialect.Value("index", &c.index),
-		dialect.Value("finishMessage", &c.message).Or("finish_message"),
+func (c *candidate) shapeFields() []protocol.Field {
+	return []protocol.Field{
+		protocol.Object("content", protocol.Each("parts", &c.parts, (*part).shapeFields)),
+		protocol.Value("finishReason", &c.finish).Or("finish_reason"),
+		protocol.Value("index", &c.index),
+		protocol.Value("finishMessage", &c.message).Or("finish_message"),
 	}
 }
 
 type part struct {
-	text, thought, signature dialect.Raw
+	text, thought, signature protocol.Raw
 
-	values [partText]dialect.Raw // by kind: one of them is an object, or none
-	other  dialect.Raw           // name of a member that this version does not know
+	values [partText]protocol.Raw // by kind: one of them is an object, or none
+	other  protocol.Raw           // name of a member that this version does not know
 	call   functionCall
 }
 
@@ -67,24 +67,24 @@ const (
 	partNew                    // of a kind this version does not know
 )
 
-func (p *part) shapeFields() []dialect.Field {
-	return []dialect.Field{
-		dialect.Object("functionCall", p.call.shapeFields()...).Or("function_call").Into(&p.values[partCall]),
-		dialect.Value("text", &p.text),
-		dialect.Value("thought", &p.thought),
-		dialect.Value("thoughtSignature", &p.signature).Or("thought_signature"),
-		dialect.Value("executableCode", &p.values[partCode]).Or("executable_code"),
-		dialect.Value("codeExecutionResult", &p.values[partResult]).Or("code_execution_result"),
-		dialect.Value("toolCall", &p.values[partTool]).Or("tool_call"),
-		dialect.Value("toolResponse", &p.values[partAnswer]).Or("tool_response"),
-		dialect.Value("inlineData", &p.values[partMedia]).Or("inline_data", "fileData", "file_data", "videoMetadata", "video_metadata",
+func (p *part) shapeFields() []protocol.Field {
+	return []protocol.Field{
+		protocol.Object("functionCall", p.call.shapeFields()...).Or("function_call").Into(&p.values[partCall]),
+		protocol.Value("text", &p.text),
+		protocol.Value("thought", &p.thought),
+		protocol.Value("thoughtSignature", &p.signature).Or("thought_signature"),
+		protocol.Value("executableCode", &p.values[partCode]).Or("executable_code"),
+		protocol.Value("codeExecutionResult", &p.values[partResult]).Or("code_execution_result"),
+		protocol.Value("toolCall", &p.values[partTool]).Or("tool_call"),
+		protocol.Value("toolResponse", &p.values[partAnswer]).Or("tool_response"),
+		protocol.Value("inlineData", &p.values[partMedia]).Or("inline_data", "fileData", "file_data", "videoMetadata", "video_metadata",
 			"mediaResolution", "media_resolution", "partMetadata", "part_metadata"),
-		dialect.Other(&p.other),
+		protocol.Other(&p.other),
 	}
 }
 
 // kindAndValue is what the part is, and its value.
-func (p *part) kindAndValue() (partKind, dialect.Raw) {
+func (p *part) kindAndValue() (partKind, protocol.Raw) {
 	for kind, value := range p.values {
 		if value.Kind() == '{' {
 			return partKind(kind), value
@@ -98,48 +98,48 @@ func (p *part) kindAndValue() (partKind, dialect.Raw) {
 
 // functionCall is the part that proposes a call or continues the one before.
 type functionCall struct {
-	id, name, args, continues dialect.Raw
+	id, name, args, continues protocol.Raw
 
-	patches dialect.Elements[patch]
+	patches protocol.Elements[patch]
 }
 
-func (f *functionCall) shapeFields() []dialect.Field {
-	return []dialect.Field{
-		dialect.Each("partialArgs", &f.patches, (*patch).shapeFields).Or("partial_args"),
-		dialect.Value("willContinue", &f.continues).Or("will_continue"),
-		dialect.Value("name", &f.name),
-		dialect.Value("args", &f.args),
-		dialect.Value("id", &f.id),
+func (f *functionCall) shapeFields() []protocol.Field {
+	return []protocol.Field{
+		protocol.Each("partialArgs", &f.patches, (*patch).shapeFields).Or("partial_args"),
+		protocol.Value("willContinue", &f.continues).Or("will_continue"),
+		protocol.Value("name", &f.name),
+		protocol.Value("args", &f.args),
+		protocol.Value("id", &f.id),
 	}
 }
 
 // patch is an element of partialArgs.
-type patch struct{ path, value, null, continues dialect.Raw }
+type patch struct{ path, value, null, continues protocol.Raw }
 
-func (p *patch) shapeFields() []dialect.Field {
-	return []dialect.Field{
-		dialect.Value("jsonPath", &p.path).Or("json_path"),
-		dialect.Value("stringValue", &p.value).Or("string_value", "numberValue", "number_value", "boolValue", "bool_value"),
-		dialect.Value("nullValue", &p.null).Or("null_value"),
-		dialect.Value("willContinue", &p.continues).Or("will_continue"),
+func (p *patch) shapeFields() []protocol.Field {
+	return []protocol.Field{
+		protocol.Value("jsonPath", &p.path).Or("json_path"),
+		protocol.Value("stringValue", &p.value).Or("string_value", "numberValue", "number_value", "boolValue", "bool_value"),
+		protocol.Value("nullValue", &p.null).Or("null_value"),
+		protocol.Value("willContinue", &p.continues).Or("will_continue"),
 	}
 }
 
 // usage is usageMetadata. Cached tokens are part of the prompt; all others exclude each other.
 type usage struct {
-	whole dialect.Raw
+	whole protocol.Raw
 
-	prompt, tool, cached, candidates, thoughts, tier, traffic dialect.Raw
+	prompt, tool, cached, candidates, thoughts, tier, traffic protocol.Raw
 }
 
-func (u *usage) shapeFields() []dialect.Field {
-	return []dialect.Field{
-		dialect.Value("promptTokenCount", &u.prompt).Or("prompt_token_count"),
-		dialect.Value("candidatesTokenCount", &u.candidates).Or("candidates_token_count"),
-		dialect.Value("thoughtsTokenCount", &u.thoughts).Or("thoughts_token_count"),
-		dialect.Value("cachedContentTokenCount", &u.cached).Or("cached_content_token_count"),
-		dialect.Value("toolUsePromptTokenCount", &u.tool).Or("tool_use_prompt_token_count"),
-		dialect.Value("serviceTier", &u.tier).Or("service_tier"),
-		dialect.Value("trafficType", &u.traffic).Or("traffic_type"),
+func (u *usage) shapeFields() []protocol.Field {
+	return []protocol.Field{
+		protocol.Value("promptTokenCount", &u.prompt).Or("prompt_token_count"),
+		protocol.Value("candidatesTokenCount", &u.candidates).Or("candidates_token_count"),
+		protocol.Value("thoughtsTokenCount", &u.thoughts).Or("thoughts_token_count"),
+		protocol.Value("cachedContentTokenCount", &u.cached).Or("cached_content_token_count"),
+		protocol.Value("toolUsePromptTokenCount", &u.tool).Or("tool_use_prompt_token_count"),
+		protocol.Value("serviceTier", &u.tier).Or("service_tier"),
+		protocol.Value("trafficType", &u.traffic).Or("traffic_type"),
 	}
 }

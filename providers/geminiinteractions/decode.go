@@ -3,20 +3,20 @@ package geminiinteractions
 import (
 	"strings"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
 // decoder reads one exchange.
 type decoder struct {
-	*dialect.Out
+	*protocol.Out
 	ev event
 	interaction
 }
 
 // interaction is what is known of a turn.
 type interaction struct {
-	turn     *dialect.Turn
+	turn     *protocol.Turn
 	steps    map[int32]*step // those that are open
 	headless bool            // its beginning did not come
 	streamed bool            // steps came
@@ -25,11 +25,11 @@ type interaction struct {
 
 // step is a step that has started and not stopped.
 type step struct {
-	call   *dialect.Call // that was opened
-	answer string        // id of the call whose result it is
+	call   *protocol.Call // that was opened
+	answer string         // id of the call whose result it is
 }
 
-func newDecoder(o *dialect.Out) dialect.Decoder {
+func newDecoder(o *protocol.Out) protocol.Decoder {
 	d := &decoder{Out: o}
 	d.ev.bindShape()
 	return d
@@ -38,7 +38,7 @@ func newDecoder(o *dialect.Out) dialect.Decoder {
 // Frame reads one event. Its type is that in the body, and where that has none the name of the
 // server-sent event.
 func (d *decoder) Frame(f stream.Frame) error {
-	if dialect.IsDone(f.Data) { // not of this protocol, but gateways add it
+	if protocol.IsDone(f.Data) { // not of this protocol, but gateways add it
 		d.Close()
 		return nil
 	}
@@ -71,7 +71,7 @@ func (d *decoder) Frame(f stream.Frame) error {
 }
 
 // readNonEvent takes what is no known event: a body, an error, or something new.
-func (d *decoder) readNonEvent(kind string, data dialect.Raw) {
+func (d *decoder) readNonEvent(kind string, data protocol.Raw) {
 	ev := &d.ev
 	switch {
 	case ev.kind.IsPresent():
@@ -88,23 +88,23 @@ func (d *decoder) readNonEvent(kind string, data dialect.Raw) {
 	d.Unknown(kind)
 }
 
-func (d *decoder) startInteraction(interaction dialect.Raw) {
+func (d *decoder) startInteraction(interaction protocol.Raw) {
 	if d.turn.IsOpen() {
-		d.turn.Find(dialect.ResponseRestarted, "another interaction began before this one ended")
+		d.turn.Find(protocol.ResponseRestarted, "another interaction began before this one ended")
 		d.Close()
 	}
 	d.openTurn(interaction)
 }
 
 // openTurn opens a turn.
-func (d *decoder) openTurn(whole dialect.Raw) {
+func (d *decoder) openTurn(whole protocol.Raw) {
 	d.interaction = interaction{
 		turn:  d.Open(stream.Opening{ID: whole.Get("id").Text(), Model: modelOf(whole)}),
 		steps: map[int32]*step{},
 	}
 }
 
-func modelOf(interaction dialect.Raw) string {
+func modelOf(interaction protocol.Raw) string {
 	if m := interaction.Get("model").Text(); m != "" {
 		return m
 	}
@@ -128,7 +128,7 @@ func (d *decoder) newStep(slot int32) *step {
 }
 
 // readStep takes a step: whole, or as it starts.
-func (d *decoder) readStep(st *step, slot int32, s dialect.Raw, starts bool) {
+func (d *decoder) readStep(st *step, slot int32, s protocol.Raw, starts bool) {
 	kind := s.Get("type").Text()
 	switch info, isCall := callOf(kind); {
 	case isCall:
@@ -152,7 +152,7 @@ func (d *decoder) readStep(st *step, slot int32, s dialect.Raw, starts bool) {
 	}
 }
 
-func (d *decoder) openCall(st *step, slot int32, info stream.CallInfo, s dialect.Raw) {
+func (d *decoder) openCall(st *step, slot int32, info stream.CallInfo, s protocol.Raw) {
 	if name := s.Get("name").Text(); name != "" {
 		info.Name = name
 	}
@@ -161,7 +161,7 @@ func (d *decoder) openCall(st *step, slot int32, info stream.CallInfo, s dialect
 }
 
 // reportResult takes the result of a call that the provider ran, whose id a delta need not repeat.
-func (d *decoder) reportResult(st *step, s dialect.Raw) {
+func (d *decoder) reportResult(st *step, s protocol.Raw) {
 	if id := s.Get("call_id").Text(); id != "" {
 		st.answer = id
 	}

@@ -4,7 +4,7 @@ import (
 	"maps"
 	"slices"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
@@ -26,7 +26,7 @@ func (d *decoder) updateInteraction(event string) {
 }
 
 // endInteraction takes an interaction that has ended, or a whole one.
-func (d *decoder) endInteraction(interaction dialect.Raw) {
+func (d *decoder) endInteraction(interaction protocol.Raw) {
 	t := d.turn
 	if m := modelOf(interaction); m != "" && m != t.Model {
 		t.Model = m
@@ -42,7 +42,7 @@ func (d *decoder) endInteraction(interaction dialect.Raw) {
 
 // reportStatus takes the state of the interaction; what ends it is the nearest this protocol has to a
 // finish reason.
-func (d *decoder) reportStatus(status dialect.Raw) {
+func (d *decoder) reportStatus(status protocol.Raw) {
 	word := status.Text()
 	if word == "" || word == "in_progress" || word == d.finished {
 		d.Heartbeat()
@@ -57,7 +57,7 @@ func (d *decoder) reportStatus(status dialect.Raw) {
 }
 
 // readResponse takes an interaction that was not streamed.
-func (d *decoder) readResponse(data dialect.Raw) {
+func (d *decoder) readResponse(data protocol.Raw) {
 	d.Close()
 	d.openTurn(data)
 	d.readSteps(d.ev.steps)
@@ -70,7 +70,7 @@ func (d *decoder) readResponse(data dialect.Raw) {
 }
 
 // readSteps takes the steps of an interaction that come at once.
-func (d *decoder) readSteps(steps dialect.Raw) {
+func (d *decoder) readSteps(steps protocol.Raw) {
 	slot := int32(0)
 	for s := range steps.Elements() {
 		st := new(step)
@@ -82,7 +82,7 @@ func (d *decoder) readSteps(steps dialect.Raw) {
 }
 
 // readUnstreamedSteps takes the steps of an interaction that has ended when none came before it.
-func (d *decoder) readUnstreamedSteps(interaction dialect.Raw) {
+func (d *decoder) readUnstreamedSteps(interaction protocol.Raw) {
 	if d.streamed {
 		return
 	}
@@ -91,7 +91,7 @@ func (d *decoder) readUnstreamedSteps(interaction dialect.Raw) {
 		steps = interaction.Get("outputs")
 	}
 	if d.readSteps(steps); d.turn.HasClientCalls() {
-		d.turn.Find(dialect.ItemNotStreamed,
+		d.turn.Find(protocol.ItemNotStreamed,
 			"the calls stand only in the interaction as a whole: clients that go by the steps of the stream miss them")
 	}
 }
@@ -100,7 +100,7 @@ func (d *decoder) readUnstreamedSteps(interaction dialect.Raw) {
 func (d *decoder) sealRest() {
 	for _, slot := range slices.Sorted(maps.Keys(d.steps)) {
 		if c := d.steps[slot].call; c != nil {
-			c.Find(dialect.ItemDoneMissing,
+			c.Find(protocol.ItemDoneMissing,
 				"no step.stop came for the call: only the end of the interaction says that it is complete")
 			c.Seal()
 		}
@@ -113,7 +113,7 @@ func (d *decoder) reportError() {
 	if !d.turn.IsOpen() {
 		d.openTurn(nil)
 	}
-	d.turn.Fail(dialect.GoogleErrorOf(d.ev.err))
+	d.turn.Fail(protocol.GoogleErrorOf(d.ev.err))
 }
 
 // Close says that the bytes have ended: unless the interaction has, that is a cut.
@@ -127,7 +127,7 @@ func (d *decoder) Close() {
 
 // reportUsage tells usage. Thoughts and the tokens of tool use are outside of output and input, as the
 // total shows; where the total says otherwise it is believed.
-func (d *decoder) reportUsage(u dialect.Raw, tier string) {
+func (d *decoder) reportUsage(u protocol.Raw, tier string) {
 	if u.Kind() != '{' {
 		return
 	}

@@ -3,27 +3,27 @@ package geminiinteractions
 import (
 	"strings"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 )
 
 // target says how the input of a request is read: what is new of a conversation that the provider
 // keeps, or all of one that it does not.
-var target = dialect.Target{
+var target = protocol.Target{
 	Name: "gemini-interactions", Title: "Gemini Interactions", Protocol: "gemini-interactions",
-	Form: dialect.ObjectForm, Doubles: true, UnorderedKeys: true, Merges: true, HasPreviousID: true,
+	Form: protocol.ObjectForm, Doubles: true, UnorderedKeys: true, Merges: true, HasPreviousID: true,
 	ErrorFlag: true, Media: true, TakesUnpaired: true,
 	Decode: decodeHistory,
 }
 
 // decodeHistory reads the input of a request, and its system instruction.
-func decodeHistory(request []byte) (messages []dialect.Message, err error) {
-	s := dialect.Scan(request)
+func decodeHistory(request []byte) (messages []protocol.Message, err error) {
+	s := protocol.Scan(request)
 	for ok := s.Object(); ok; ok = s.Member() {
 		switch string(s.Key()) {
 		case "system_instruction":
 			if v := s.Value(); v.IsString() {
-				system := dialect.Message{Role: dialect.System, Parts: []dialect.Part{{Text: v.Append(nil), Raw: v}}}
-				messages = append([]dialect.Message{system}, messages...)
+				system := protocol.Message{Role: protocol.System, Parts: []protocol.Part{{Text: v.Append(nil), Raw: v}}}
+				messages = append([]protocol.Message{system}, messages...)
 			}
 		case "input":
 			messages = append(messages, readMessages(s.Value())...)
@@ -33,39 +33,39 @@ func decodeHistory(request []byte) (messages []dialect.Message, err error) {
 }
 
 // readMessages reads an input: a text, one piece, or a list of pieces, steps or turns.
-func readMessages(input dialect.Raw) (messages []dialect.Message) {
-	add := func(role dialect.Role, parts ...dialect.Part) {
+func readMessages(input protocol.Raw) (messages []protocol.Message) {
+	add := func(role protocol.Role, parts ...protocol.Part) {
 		if n := len(messages) - 1; n >= 0 && messages[n].Role == role {
 			messages[n].Parts = append(messages[n].Parts, parts...)
 			return
 		}
-		messages = append(messages, dialect.Message{Role: role, Parts: parts})
+		messages = append(messages, protocol.Message{Role: role, Parts: parts})
 	}
-	item := func(v dialect.Raw, role dialect.Role) {
+	item := func(v protocol.Raw, role protocol.Role) {
 		switch kind := v.Get("type").Text(); {
 		case kind == "user_input":
-			add(dialect.User, readParts(v.Get("content"))...)
+			add(protocol.User, readParts(v.Get("content"))...)
 		case kind == "model_output":
-			add(dialect.Assistant, readParts(v.Get("content"))...)
+			add(protocol.Assistant, readParts(v.Get("content"))...)
 		case kind == "thought", strings.HasSuffix(kind, "_call"):
-			add(dialect.Assistant, readPart(v))
+			add(protocol.Assistant, readPart(v))
 		default:
 			add(role, readPart(v))
 		}
 	}
 	switch input.Kind() {
 	case '"':
-		add(dialect.User, dialect.Part{Text: input.Append(nil), Raw: input})
+		add(protocol.User, protocol.Part{Text: input.Append(nil), Raw: input})
 	case '{':
-		item(input, dialect.User)
+		item(input, protocol.User)
 	}
 	for v := range input.Elements() {
 		content := v.Get("content")
-		switch role := dialect.User; {
+		switch role := protocol.User; {
 		case !v.Get("role").IsString():
 			item(v, role)
 		case content.IsString():
-			add(roleOf(v), dialect.Part{Text: content.Append(nil), Raw: content})
+			add(roleOf(v), protocol.Part{Text: content.Append(nil), Raw: content})
 		default:
 			role = roleOf(v)
 			for c := range content.Elements() {
@@ -76,14 +76,14 @@ func readMessages(input dialect.Raw) (messages []dialect.Message) {
 	return messages
 }
 
-func roleOf(turn dialect.Raw) dialect.Role {
+func roleOf(turn protocol.Raw) protocol.Role {
 	if turn.Get("role").Is("model") {
-		return dialect.Assistant
+		return protocol.Assistant
 	}
-	return dialect.User
+	return protocol.User
 }
 
-func readParts(list dialect.Raw) (parts []dialect.Part) {
+func readParts(list protocol.Raw) (parts []protocol.Part) {
 	for v := range list.Elements() {
 		parts = append(parts, readPart(v))
 	}
@@ -91,34 +91,34 @@ func readParts(list dialect.Raw) (parts []dialect.Part) {
 }
 
 // readPart reads a call, a result, a thought or a piece of content.
-func readPart(v dialect.Raw) dialect.Part {
-	p := dialect.Part{Kind: dialect.OtherPart, Signature: v.Get("signature").Text(), Raw: v}
+func readPart(v protocol.Raw) protocol.Part {
+	p := protocol.Part{Kind: protocol.OtherPart, Signature: v.Get("signature").Text(), Raw: v}
 	kind := v.Get("type").Text()
 	info, isCall := callOf(kind)
 	switch {
 	case isCall:
-		p.Kind, p.ToolKind, p.RunByProvider, p.ID, p.Name, p.MCPServer = dialect.CallPart, info.Kind, info.RunByProvider, v.Get("id").Text(), info.Name, v.Get("server_name").Text()
+		p.Kind, p.ToolKind, p.RunByProvider, p.ID, p.Name, p.MCPServer = protocol.CallPart, info.Kind, info.RunByProvider, v.Get("id").Text(), info.Name, v.Get("server_name").Text()
 		if name := v.Get("name").Text(); name != "" {
 			p.Name = name
 		}
 		p.SetArgs(v.Get("arguments"))
 	case strings.HasSuffix(kind, "_result"):
-		p.Kind, p.ID, p.Name, p.RunByProvider = dialect.ResultPart, v.Get("call_id").Text(), v.Get("name").Text(), kind != "function_result"
+		p.Kind, p.ID, p.Name, p.RunByProvider = protocol.ResultPart, v.Get("call_id").Text(), v.Get("name").Text(), kind != "function_result"
 		p.Failed = v.Get("is_error").IsTrue()
 		if result := v.Get("result"); result.Kind() == '{' {
-			text, failed := dialect.ResponseText(result)
+			text, failed := protocol.ResponseText(result)
 			p.Text, p.Failed = text, p.Failed || failed
 		} else {
-			p.Text, p.Media = dialect.ResultText(result)
+			p.Text, p.Media = protocol.ResultText(result)
 		}
 	case kind == "thought":
-		p.Kind = dialect.ReasoningPart
+		p.Kind = protocol.ReasoningPart
 		for item := range v.Get("summary").Elements() {
 			p.Text = item.Get("text").Append(p.Text)
 		}
 		p.SignatureOnly = len(p.Text) == 0 && p.Signature != ""
 	case kind == "text":
-		p.Kind, p.Text = dialect.TextPart, v.Get("text").Append(nil)
+		p.Kind, p.Text = protocol.TextPart, v.Get("text").Append(nil)
 	}
 	return p
 }

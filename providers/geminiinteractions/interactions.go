@@ -11,13 +11,13 @@ package geminiinteractions
 import (
 	"strings"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
 // Protocol is the Interactions API.
-func Protocol() dialect.Protocol {
-	return dialect.Protocol{
+func Protocol() protocol.Protocol {
+	return protocol.Protocol{
 		Name:          "gemini-interactions",
 		Title:         "Gemini Interactions",
 		Sniff:         sniffFrame,
@@ -29,10 +29,10 @@ func Protocol() dialect.Protocol {
 	}
 }
 
-func sniffFrame(e dialect.SniffInput) dialect.SniffScore {
-	var kind, object, status, steps dialect.Raw
+func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
+	var kind, object, status, steps protocol.Raw
 	other := false // version 1 of Cohere's protocol has event types too
-	s := dialect.Scan(e.Data)
+	s := protocol.Scan(e.Data)
 	for ok := s.Object(); ok; ok = s.Member() {
 		switch string(s.Key()) {
 		case "event_type":
@@ -50,25 +50,25 @@ func sniffFrame(e dialect.SniffInput) dialect.SniffScore {
 	name, event := kind.Text(), string(e.Event)
 	switch {
 	case strings.HasPrefix(name, "interaction."), strings.HasPrefix(name, "step."), strings.HasPrefix(name, "content."):
-		return dialect.SniffScore{Points: dialect.Sure, Why: "event type " + name}
+		return protocol.SniffScore{Points: protocol.Sure, Why: "event type " + name}
 	case object.Is("interaction"):
-		return dialect.SniffScore{Points: dialect.Sure, Why: "an interaction"}
+		return protocol.SniffScore{Points: protocol.Sure, Why: "an interaction"}
 	case steps.Kind() == '[' && status.IsString():
-		return dialect.SniffScore{Points: dialect.Strong, Why: "steps and a status"}
+		return protocol.SniffScore{Points: protocol.Strong, Why: "steps and a status"}
 	case name == "error":
-		return dialect.SniffScore{Points: dialect.Likely, Why: "event type " + name}
+		return protocol.SniffScore{Points: protocol.Likely, Why: "event type " + name}
 	case strings.HasPrefix(event, "interaction."), strings.HasPrefix(event, "step."):
-		return dialect.SniffScore{Points: dialect.Strong, Why: "event name " + event}
+		return protocol.SniffScore{Points: protocol.Strong, Why: "event name " + event}
 	case strings.HasSuffix(e.Path, "/interactions"), strings.Contains(e.Path, "/interactions/"):
-		return dialect.SniffScore{Points: dialect.Strong, Why: "path " + e.Path}
+		return protocol.SniffScore{Points: protocol.Strong, Why: "path " + e.Path}
 	case name != "" && !other:
-		return dialect.SniffScore{Points: dialect.Weak, Why: "event type " + name}
+		return protocol.SniffScore{Points: protocol.Weak, Why: "event type " + name}
 	}
-	return dialect.SniffScore{}
+	return protocol.SniffScore{}
 }
 
 // endings are the states an interaction can end in.
-var endings = dialect.FinishReasons{
+var endings = protocol.FinishReasons{
 	What: "status", Calls: "requires_action", Done: "completed",
 	Codes: map[string]stream.Code{
 		"completed": stream.FinishDone, "requires_action": stream.FinishDone,
@@ -97,27 +97,27 @@ func callOf(kind string) (info stream.CallInfo, ok bool) {
 
 // readModel is the model, or the agent, that a request asks for.
 func readModel(_ string, request []byte) string {
-	if m := dialect.Raw(request).Get("model").Text(); m != "" {
+	if m := protocol.Raw(request).Get("model").Text(); m != "" {
 		return m
 	}
-	return dialect.Raw(request).Get("agent").Text()
+	return protocol.Raw(request).Get("agent").Text()
 }
 
 // readTools are the tools a request declares, flat, with parameters as JSON Schema; those the provider
 // runs are called after their type.
-func readTools(request []byte) (list []dialect.Tool) {
-	s := dialect.Raw(request).Get("tools").Scan()
+func readTools(request []byte) (list []protocol.Tool) {
+	s := protocol.Raw(request).Get("tools").Scan()
 	for ok := s.Array(); ok; ok = s.Element() {
 		tool := s.Value()
 		switch kind := tool.Get("type").Text(); kind {
 		case "":
 		case "function":
-			list = append(list, dialect.Tool{
+			list = append(list, protocol.Tool{
 				Name: tool.Get("name").Text(), Kind: "function", Description: tool.Get("description").Text(), Schema: tool.Get("parameters"),
 			})
 		case "mcp_server": // its tools are not told
 		default:
-			list = append(list, dialect.Tool{Name: kind, Kind: "server"})
+			list = append(list, protocol.Tool{Name: kind, Kind: "server"})
 		}
 	}
 	return list

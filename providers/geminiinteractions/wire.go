@@ -1,33 +1,33 @@
 package geminiinteractions
 
-import "toolscope/providers/dialect"
+import "toolscope/providers/protocol"
 
 // event is one event of the stream, or one whole body, as it is on the wire.
 type event struct {
-	shape *dialect.Shape
+	shape *protocol.Shape
 
-	kind, index, status, step, interaction, err dialect.Raw
+	kind, index, status, step, interaction, err protocol.Raw
 
-	object, steps dialect.Raw // of a body
+	object, steps protocol.Raw // of a body
 
-	delta struct{ kind, text, arguments, summary, signature, whole dialect.Raw }
+	delta struct{ kind, text, arguments, summary, signature, whole protocol.Raw }
 }
 
 func (ev *event) bindShape() {
 	delta := &ev.delta
-	ev.shape = dialect.ShapeOf(
-		dialect.Value("event_type", &ev.kind),
-		dialect.Value("index", &ev.index),
-		dialect.Object("delta",
-			dialect.Value("type", &delta.kind),
-			dialect.Value("text", &delta.text),
-			dialect.Value("arguments", &delta.arguments).Or("partial_arguments"),
-			dialect.Object("content", dialect.Value("text", &delta.summary)),
-			dialect.Value("signature", &delta.signature)).Into(&delta.whole),
-		dialect.Value("step", &ev.step).Or("content"),
-		dialect.Value("interaction", &ev.interaction),
-		dialect.Value("status", &ev.status),
-		dialect.Value("error", &ev.err),
-		dialect.Value("object", &ev.object),
-		dialect.Value("steps", &ev.steps).Or("outputs"))
+	ev.shape = protocol.ShapeOf(
+		protocol.Value("event_type", &ev.kind),
+		protocol.Value("index", &ev.index),
+		protocol.Object("delta",
+			protocol.Value("type", &delta.kind),
+			protocol.Value("text", &delta.text),
+			protocol.Value("arguments", &delta.arguments).Or("partial_arguments"),
+			protocol.Object("content", protocol.Value("text", &delta.summary)),
+			protocol.Value("signature", &delta.signature)).Into(&delta.whole),
+		protocol.Value("step", &ev.step).Or("content"),
+		protocol.Value("interaction", &ev.interaction),
+		protocol.Value("status", &ev.status),
+		protocol.Value("error", &ev.err),
+		protocol.Value("object", &ev.object),
+		protocol.Value("steps", &ev.steps).Or("outputs"))
 }

@@ -8,22 +8,22 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"toolscope/providers"
-	"toolscope/providers/dialect"
 	"toolscope/providers/price"
+	"toolscope/providers/protocol"
 )
 
 const weatherSchema = `{"type":"object","properties":{"city":{"type":"string"}},"required":["city"]}`
 
-func weather() []dialect.Tool {
-	return []dialect.Tool{
-		{Name: "get_weather", Kind: "function", Description: "Weather of a \"city\"", Schema: dialect.Raw(weatherSchema)},
+func weather() []protocol.Tool {
+	return []protocol.Tool{
+		{Name: "get_weather", Kind: "function", Description: "Weather of a \"city\"", Schema: protocol.Raw(weatherSchema)},
 		{Name: "ping", Kind: "function"},
 		{Name: "web_search", Kind: "server"},
 	}
 }
 
-func userSays(text string) []dialect.Message {
-	return []dialect.Message{{Role: dialect.User, Parts: []dialect.Part{{Kind: dialect.TextPart, Text: []byte(text)}}}}
+func userSays(text string) []protocol.Message {
+	return []protocol.Message{{Role: protocol.User, Parts: []protocol.Part{{Kind: protocol.TextPart, Text: []byte(text)}}}}
 }
 
 // value is a JSON text as Go values.
@@ -86,7 +86,7 @@ func TestBodies(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			url, body := h.Build(dialect.Request{
+			url, body := h.Build(protocol.Request{
 				Model: test.model, System: "Be brief.", Messages: userSays("Oslo?"), Tools: weather(), Session: "s1",
 			}, address)
 			if !strings.HasPrefix(url, "http") || !strings.HasSuffix(url, test.path) || strings.Count(url, "/v1/") > 1 {
@@ -113,13 +113,13 @@ func TestReadBack(t *testing.T) {
 			t.Fatal(err)
 		}
 		history := append(userSays("Oslo?"),
-			dialect.Message{Role: dialect.Assistant, Parts: []dialect.Part{{
-				Kind: dialect.CallPart, ID: "call12345", Name: "get_weather", ToolKind: "function", Args: []byte(`{"city":"Oslo"}`), Form: to.Form,
+			protocol.Message{Role: protocol.Assistant, Parts: []protocol.Part{{
+				Kind: protocol.CallPart, ID: "call12345", Name: "get_weather", ToolKind: "function", Args: []byte(`{"city":"Oslo"}`), Form: to.Form,
 			}}},
-			dialect.Message{Role: dialect.User, Parts: []dialect.Part{{
-				Kind: dialect.ResultPart, ID: "call12345", Name: "get_weather", ToolKind: "function", Text: []byte("4 C"),
+			protocol.Message{Role: protocol.User, Parts: []protocol.Part{{
+				Kind: protocol.ResultPart, ID: "call12345", Name: "get_weather", ToolKind: "function", Text: []byte("4 C"),
 			}}})
-		url, body := h.Build(dialect.Request{Model: "m-1", System: "Be brief.", Messages: history, Tools: weather(), MaxTokens: 77}, "http://host.test")
+		url, body := h.Build(protocol.Request{Model: "m-1", System: "Be brief.", Messages: history, Tools: weather(), MaxTokens: 77}, "http://host.test")
 		if !json.Valid(body) {
 			t.Fatalf("%s: not JSON: %s", h.Name, body)
 		}
@@ -148,15 +148,15 @@ func TestReadBack(t *testing.T) {
 	}
 }
 
-func outline(messages []dialect.Message) (text string) {
+func outline(messages []protocol.Message) (text string) {
 	for _, m := range messages {
 		text += m.Role.String() + ":"
 		for _, p := range m.Parts {
 			switch p.Kind {
-			case dialect.CallPart:
+			case protocol.CallPart:
 				text += p.Name + string(p.Args)
-			case dialect.ResultPart:
-				if s := dialect.Raw(p.Text).Get("output"); s != nil {
+			case protocol.ResultPart:
+				if s := protocol.Raw(p.Text).Get("output"); s != nil {
 					p.Text = s.Append(nil)
 				}
 				text += "=" + string(p.Text)
@@ -188,14 +188,14 @@ func TestQuirks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, body := h.Build(dialect.Request{Model: "gpt-5.4", Messages: userSays("x"), MaxTokens: 50, Session: "s", LongCache: true}, "http://host.test")
+		_, body := h.Build(protocol.Request{Model: "gpt-5.4", Messages: userSays("x"), MaxTokens: 50, Session: "s", LongCache: true}, "http://host.test")
 		for _, member := range strings.Fields(want.in) {
-			if !dialect.Raw(body).Get(member).IsPresent() {
+			if !protocol.Raw(body).Get(member).IsPresent() {
 				t.Errorf("%s: no %s in %s", name, member, body)
 			}
 		}
 		for _, member := range strings.Fields(want.out) {
-			if dialect.Raw(body).Get(member) != nil {
+			if protocol.Raw(body).Get(member) != nil {
 				t.Errorf("%s: %s in %s", name, member, body)
 			}
 		}

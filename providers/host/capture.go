@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"toolscope/providers"
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
@@ -28,7 +28,7 @@ func Capture(x *providers.Exchange) (CapturedRequest, error) {
 		c.Protocol = d
 	}
 	c.model = modelOf(c.Protocol, c.Path, c.Body)
-	s := dialect.Scan(c.Body)
+	s := protocol.Scan(c.Body)
 	c.single = s.Value().Kind() == '{' && s.End() == nil
 	return c, nil
 }
@@ -42,12 +42,12 @@ type Result struct {
 
 // ContinueFrom goes on from a captured request: with the turn that answered it, as a message of the
 // history, and the results of its calls.
-func (c *CapturedRequest) ContinueFrom(turn dialect.Message, results []Result) {
+func (c *CapturedRequest) ContinueFrom(turn protocol.Message, results []Result) {
 	c.History = append(c.History[:len(c.History):len(c.History)], turn)
-	m := dialect.Message{Role: dialect.User}
+	m := protocol.Message{Role: protocol.User}
 	for _, r := range results {
-		m.Parts = append(m.Parts, dialect.Part{
-			Kind: dialect.ResultPart, ID: r.Call.ID, Name: r.Call.Name, ToolKind: r.Call.Kind, Text: []byte(r.Text), Failed: r.Failed,
+		m.Parts = append(m.Parts, protocol.Part{
+			Kind: protocol.ResultPart, ID: r.Call.ID, Name: r.Call.Name, ToolKind: r.Call.Kind, Text: []byte(r.Text), Failed: r.Failed,
 		})
 	}
 	if len(m.Parts) > 0 {

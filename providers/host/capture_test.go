@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"toolscope/providers"
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/providers/replay"
 	"toolscope/stream"
 )
@@ -106,8 +106,8 @@ func TestAnswer(t *testing.T) {
 	}
 	before := len(c.History)
 	again := c
-	turn := dialect.Message{Role: dialect.Assistant, Parts: []dialect.Part{
-		{Kind: dialect.CallPart, ID: "call_9", Name: "get_weather", ToolKind: "function", Args: []byte(`{"city":"Lima"}`)},
+	turn := protocol.Message{Role: protocol.Assistant, Parts: []protocol.Part{
+		{Kind: protocol.CallPart, ID: "call_9", Name: "get_weather", ToolKind: "function", Args: []byte(`{"city":"Lima"}`)},
 	}}
 	c.ContinueFrom(turn, []Result{{Call: &stream.Call{ID: "call_9", Name: "get_weather"}, Text: "no \"such\" city", Failed: true}})
 	if len(c.History) != before+2 || len(again.History) != before {
@@ -126,7 +126,7 @@ func TestAnswer(t *testing.T) {
 			t.Fatalf("%s: %v", h.Name, err)
 		}
 		last := history[len(history)-1]
-		if len(last.Parts) != 1 || last.Parts[0].Kind != dialect.ResultPart || !strings.Contains(string(last.Parts[0].Text), `such`) || strings.Contains(string(body), replay.Pending) {
+		if len(last.Parts) != 1 || last.Parts[0].Kind != protocol.ResultPart || !strings.Contains(string(last.Parts[0].Text), `such`) || strings.Contains(string(body), replay.Pending) {
 			t.Errorf("%s ends with %+v", h.Name, last)
 		}
 	}

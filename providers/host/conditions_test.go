@@ -5,23 +5,23 @@ import (
 	"testing"
 
 	"toolscope/providers"
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 )
 
 // TestCacheConditions: nothing is asked to be cached unless more of the conversation is to come.
 func TestCacheConditions(t *testing.T) {
 	openai, anthropic := &All[1], &All[0]
-	build := func(h *Host, r dialect.Request) dialect.Raw {
+	build := func(h *Host, r protocol.Request) protocol.Raw {
 		r.Messages = userSays("x")
 		_, body := h.Build(r, "http://host.test")
 		return body
 	}
 	for _, h := range []*Host{openai, anthropic} {
-		if body := build(h, dialect.Request{Model: "m", LongCache: true}); strings.Contains(string(body), "cache") {
+		if body := build(h, protocol.Request{Model: "m", LongCache: true}); strings.Contains(string(body), "cache") {
 			t.Errorf("without a session: %s", body)
 		}
 	}
-	if body := build(openai, dialect.Request{Model: "gpt-5.4", Session: "s"}); body.Get("prompt_cache_retention") != nil {
+	if body := build(openai, protocol.Request{Model: "gpt-5.4", Session: "s"}); body.Get("prompt_cache_retention") != nil {
 		t.Errorf("kept unasked: %s", body)
 	}
 	for model, member := range map[string]string{
@@ -29,14 +29,14 @@ func TestCacheConditions(t *testing.T) {
 		"gpt-4.1": "prompt_cache_retention", "gpt-6": "prompt_cache_options", "gpt-5.10": "prompt_cache_options",
 		"o3": "prompt_cache_retention", "gpt-oss-120b": "prompt_cache_retention", "gpt-99999999999": "prompt_cache_retention",
 	} {
-		body := build(openai, dialect.Request{Model: model, Session: "s", LongCache: true})
+		body := build(openai, protocol.Request{Model: model, Session: "s", LongCache: true})
 		for _, name := range []string{"prompt_cache_retention", "prompt_cache_options"} {
 			if got := body.Get(name) != nil; got != (name == member) {
 				t.Errorf("%s: %s is there: %v", model, name, got)
 			}
 		}
 	}
-	if ttl := build(anthropic, dialect.Request{Model: "m", Session: "s", LongCache: true}).Get("cache_control").Get("ttl"); !ttl.Is("1h") {
+	if ttl := build(anthropic, protocol.Request{Model: "m", Session: "s", LongCache: true}).Get("cache_control").Get("ttl"); !ttl.Is("1h") {
 		t.Errorf("Anthropic's cache is kept for %s", ttl)
 	}
 }
@@ -46,8 +46,8 @@ func TestEncryptedReasoning(t *testing.T) {
 	for model, want := range map[string]bool{
 		"gpt-5.4": true, "o3": true, "o4-mini": true, "openai/gpt-5": true, "gpt-4.1": false, "gpt-5-chat-latest": false, "x": false,
 	} {
-		_, body := All[1].Build(dialect.Request{Model: model}, "http://host.test")
-		if got := dialect.Raw(body).Get("include") != nil; got != want {
+		_, body := All[1].Build(protocol.Request{Model: model}, "http://host.test")
+		if got := protocol.Raw(body).Get("include") != nil; got != want {
 			t.Errorf("%s: asked for it: %v", model, got)
 		}
 	}
@@ -56,10 +56,10 @@ func TestEncryptedReasoning(t *testing.T) {
 // TestFreeText: a tool that takes free text is one of its own kind where that is known, and else
 // takes an object with the text.
 func TestFreeText(t *testing.T) {
-	tools := []dialect.Tool{{Name: "patch", Kind: "custom", Description: "D"}}
+	tools := []protocol.Tool{{Name: "patch", Kind: "custom", Description: "D"}}
 	for name, kind := range map[string]string{"openai": "custom", "openai-chat": "custom", "groq": "function", "anthropic": "function", "gemini": "function"} {
 		h, _ := Find(name)
-		_, body := h.Build(dialect.Request{Model: "m", Messages: userSays("x"), Tools: tools}, "http://host.test")
+		_, body := h.Build(protocol.Request{Model: "m", Messages: userSays("x"), Tools: tools}, "http://host.test")
 		d, _ := providers.FindProtocol(h.HistoryTarget().Protocol)
 		got := d.Tools(body)
 		if len(got) != 1 || got[0].Name != "patch" || got[0].Kind != kind || got[0].Description != "D" {

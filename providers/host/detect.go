@@ -3,13 +3,13 @@ package host
 import (
 	"strings"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 )
 
 // Recognise guesses from its body which host a request is for; nil if it has the shape of no
 // protocol.
 func Recognise(body []byte) *Host {
-	r := dialect.Raw(body)
+	r := protocol.Raw(body)
 	name := protocolOf(r)
 	if name == "" {
 		return nil
@@ -38,7 +38,7 @@ var signs = []struct {
 }
 
 // protocolOf is the dialect of a request by the shape of its body, "" if it has none.
-func protocolOf(body dialect.Raw) string {
+func protocolOf(body protocol.Raw) string {
 	if body.Kind() != '{' {
 		return ""
 	}
@@ -67,7 +67,7 @@ func protocolOf(body dialect.Raw) string {
 }
 
 // blocksOfAnthropic reports whether a message has a block that only Anthropic's do.
-func blocksOfAnthropic(body dialect.Raw) bool {
+func blocksOfAnthropic(body protocol.Raw) bool {
 	for message := range body.Get("messages").Elements() {
 		for block := range message.Get("content").Elements() {
 			switch block.Get("type").Text() {
@@ -80,24 +80,24 @@ func blocksOfAnthropic(body dialect.Raw) bool {
 }
 
 // modelOf is the model a request asks for, "" if it does not say.
-func modelOf(d *dialect.Protocol, path string, body []byte) string {
+func modelOf(d *protocol.Protocol, path string, body []byte) string {
 	if d != nil && d.Model != nil {
 		if name := d.Model(path, body); name != "" {
 			return name
 		}
 	}
-	return dialect.Raw(body).Get("model").Text()
+	return protocol.Raw(body).Get("model").Text()
 }
 
 // RawRequest is where a body that somebody else wrote goes at an address, and the model it is for:
 // the one given, or else its own. The body is sent as it is.
 func (h *Host) RawRequest(body []byte, model, address string) (url, asked string) {
 	if asked = model; asked == "" {
-		asked = dialect.Raw(body).Get("model").Text()
+		asked = protocol.Raw(body).Get("model").Text()
 	}
 	if asked == "" {
 		asked = h.Model
 	}
-	path, _ := h.HistoryTarget().BuildRequest(dialect.Request{Model: asked}, h.Quirks)
+	path, _ := h.HistoryTarget().BuildRequest(protocol.Request{Model: asked}, h.Quirks)
 	return Join(address, path), asked
 }

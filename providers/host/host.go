@@ -17,14 +17,14 @@ import (
 	"strings"
 
 	"toolscope/providers"
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 )
 
 // A Host is one place that answers requests.
 type Host struct {
 	Name, Title string
 	Target      string // name of the dialect.Target
-	Quirks      dialect.HostFeatures
+	Quirks      protocol.HostFeatures
 
 	Address    string // https://api.example.com/v1, as its own clients have it; {region} stands for a region; "" when it has to be given
 	Variable   string // of the environment, which names another address; "" for none
@@ -67,7 +67,7 @@ func Find(name string) (*Host, error) {
 		//lint:ignore ST1005 it begins with a name
 		return nil, fmt.Errorf("Google AI Studio is read from captures, never asked; gemini is Google's public API")
 	}
-	return dialect.FindNamed("provider", name, All, func(h *Host) string { return h.Name })
+	return protocol.FindNamed("provider", name, All, func(h *Host) string { return h.Name })
 }
 
 // For is the host that a dialect is named after, the first of the table that speaks it; nil if it
@@ -82,7 +82,7 @@ func For(dialectName string) *Host {
 }
 
 // HistoryTarget is the target of the host's protocol.
-func (h *Host) HistoryTarget() *dialect.Target {
+func (h *Host) HistoryTarget() *protocol.Target {
 	t, err := providers.FindTarget(h.Target)
 	if err != nil {
 		return nil // cannot be: a test looks for all of them
@@ -101,7 +101,7 @@ func (h *Host) Has(model string) bool {
 }
 
 // Build is the request as it is sent to the host at an address.
-func (h *Host) Build(r dialect.Request, address string) (url string, body []byte) {
+func (h *Host) Build(r protocol.Request, address string) (url string, body []byte) {
 	path, body := h.HistoryTarget().BuildRequest(r, h.Quirks)
 	return Join(address, path), body
 }

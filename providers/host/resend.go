@@ -4,20 +4,20 @@ import (
 	"fmt"
 	"strings"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/providers/replay"
 )
 
 // CapturedRequest is a request that was seen, to be sent again.
 type CapturedRequest struct {
-	Protocol *dialect.Protocol // of the request
-	Path     string            // of its URL, which may name the model
+	Protocol *protocol.Protocol // of the request
+	Path     string             // of its URL, which may name the model
 	Body     []byte
 
 	// History is the conversation it carries, and what was added to it since: a turn, results. From
 	// is where its protocol sends such. See providers.Exchange.History.
-	History []dialect.Message
-	From    *dialect.Target
+	History []protocol.Message
+	From    *protocol.Target
 
 	model  string // it asks for, "" if that is still to be looked for
 	single bool   // the body is known to be one JSON object
@@ -33,7 +33,7 @@ func (c *CapturedRequest) Model() string {
 
 // ResentRequest is a captured request as another host is asked it.
 type ResentRequest struct {
-	Request    dialect.Request
+	Request    protocol.Request
 	Preview    replay.Preview // of its history: what it loses
 	Undeclared []string       // tools that cannot be declared there, by name
 	Moved      int            // instructions in the middle of the history that stand before it now
@@ -52,7 +52,7 @@ func (h *Host) Resend(c CapturedRequest, model string, policy *replay.Policy) (R
 	if r.Model = h.ModelOf(c, model); r.Model == "" {
 		return ResentRequest{}, fmt.Errorf("%s: no model is named, and the request's %q may not be one of its", h.Name, c.Model())
 	}
-	var history []dialect.Message
+	var history []protocol.Message
 	r.System, history, out.Moved = splitInstructions(c.History, to)
 	out.Preview = replay.SourceOfHistory(history, c.From).Preview(to, policy)
 	if out.Preview.Refused != "" && len(out.Preview.Body) == 0 {
@@ -86,12 +86,12 @@ func (h *Host) ModelOf(c CapturedRequest, model string) string {
 
 // splitInstructions takes what the system says out of a history: what stands before all else, and the
 // rest where the target has no place for it between messages.
-func splitInstructions(history []dialect.Message, to *dialect.Target) (system string, rest []dialect.Message, moved int) {
+func splitInstructions(history []protocol.Message, to *protocol.Target) (system string, rest []protocol.Message, moved int) {
 	var said []string
-	inline := len(to.Encode([]dialect.Message{{Role: dialect.System, Parts: []dialect.Part{{Kind: dialect.TextPart, Text: []byte("x")}}}})) > 0
+	inline := len(to.Encode([]protocol.Message{{Role: protocol.System, Parts: []protocol.Part{{Kind: protocol.TextPart, Text: []byte("x")}}}})) > 0
 	for _, m := range history {
 		switch {
-		case m.Role != dialect.System, len(rest) > 0 && inline:
+		case m.Role != protocol.System, len(rest) > 0 && inline:
 			rest = append(rest, m)
 			continue
 		case len(rest) > 0:
@@ -99,7 +99,7 @@ func splitInstructions(history []dialect.Message, to *dialect.Target) (system st
 		}
 		var text strings.Builder
 		for _, p := range m.Parts {
-			if p.Kind == dialect.TextPart {
+			if p.Kind == protocol.TextPart {
 				text.Write(p.Text)
 			}
 		}
@@ -111,12 +111,12 @@ func splitInstructions(history []dialect.Message, to *dialect.Target) (system st
 }
 
 // declaredIn is the value that a request declares its tools with.
-func declaredIn(dialectName string, body []byte) dialect.Raw {
+func declaredIn(dialectName string, body []byte) protocol.Raw {
 	name := "tools"
 	if dialectName == "bedrock" {
 		name = "toolConfig"
 	}
-	if v := dialect.Raw(body).Get(name); v.Kind() == '[' || v.Kind() == '{' {
+	if v := protocol.Raw(body).Get(name); v.Kind() == '[' || v.Kind() == '{' {
 		return v
 	}
 	return nil
@@ -131,7 +131,7 @@ var limits = [][]string{
 
 func limitOf(body []byte) int {
 	for _, path := range limits {
-		v := dialect.Raw(body)
+		v := protocol.Raw(body)
 		for _, name := range path {
 			v = v.Get(name)
 		}

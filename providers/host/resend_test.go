@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"toolscope/providers"
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/providers/replay"
 )
 
@@ -148,8 +148,8 @@ func TestResendPolicy(t *testing.T) {
 func TestResendMore(t *testing.T) {
 	c := captured(t, "openai-chat", "", `{"model":"gpt-4.1","messages":[{"role":"user","content":"Weather?"}]}`)
 	c.History = append(c.History,
-		dialect.Message{Role: dialect.Assistant, Parts: []dialect.Part{{Kind: dialect.CallPart, ID: "c1", Name: "f", ToolKind: "function", Args: []byte(`{}`)}}},
-		dialect.Message{Role: dialect.User, Parts: []dialect.Part{{Kind: dialect.ResultPart, ID: "c1", Name: "f", Text: []byte("typed in")}}})
+		protocol.Message{Role: protocol.Assistant, Parts: []protocol.Part{{Kind: protocol.CallPart, ID: "c1", Name: "f", ToolKind: "function", Args: []byte(`{}`)}}},
+		protocol.Message{Role: protocol.User, Parts: []protocol.Part{{Kind: protocol.ResultPart, ID: "c1", Name: "f", Text: []byte("typed in")}}})
 	for _, h := range []*Host{&All[0], &All[1], &All[2], &All[3]} {
 		out, err := h.Resend(c, "", &replay.Policies[0])
 		if err != nil {

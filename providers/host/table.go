@@ -1,6 +1,6 @@
 package host
 
-import "toolscope/providers/dialect"
+import "toolscope/providers/protocol"
 
 // All is every known host, the one that a protocol is named after first. Addresses, variables and
 // headers are those of the providers' own clients and documentation; quirks are cited where they
@@ -12,7 +12,7 @@ var All = []Host{
 		Version: "v1", VersionedPaths: []string{"messages", "models", "complete", "files", "skills"},
 		Keys:   []APIKey{{"ANTHROPIC_API_KEY", "X-Api-Key", ""}, {"ANTHROPIC_AUTH_TOKEN", "Authorization", "Bearer"}},
 		Header: []HeaderPair{{"Anthropic-Version", "2023-06-01"}},
-		Quirks: dialect.HostFeatures{CacheControl: true},
+		Quirks: protocol.HostFeatures{CacheControl: true},
 		Model:  "claude-sonnet-5", Models: []string{"claude-"},
 	},
 	{
@@ -61,13 +61,13 @@ var All = []Host{
 		// cache (badlogic/pi-mono).
 		Name: "mistral", Title: "Mistral", Target: "mistral",
 		Address: "https://api.mistral.ai/v1", Keys: bearerKeys("MISTRAL_API_KEY"),
-		Quirks: dialect.HostFeatures{TellsUsage: true}, SessionHeader: "X-Affinity",
+		Quirks: protocol.HostFeatures{TellsUsage: true}, SessionHeader: "X-Affinity",
 		Model: "mistral-medium-latest", Models: []string{"mistral-", "ministral-", "magistral-", "codestral-", "devstral-", "pixtral-"},
 	},
 	{
 		Name: "groq", Title: "Groq", Target: "openai-chat",
 		Address: "https://api.groq.com/openai/v1", Keys: bearerKeys("GROQ_API_KEY"),
-		Quirks: dialect.HostFeatures{Completion: true}, Model: "openai/gpt-oss-120b",
+		Quirks: protocol.HostFeatures{Completion: true}, Model: "openai/gpt-oss-120b",
 	},
 	{
 		Name: "deepseek", Title: "DeepSeek", Target: "openai-chat",
@@ -82,7 +82,7 @@ var All = []Host{
 	{
 		Name: "cerebras", Title: "Cerebras", Target: "openai-chat",
 		Address: "https://api.cerebras.ai/v1", Keys: bearerKeys("CEREBRAS_API_KEY"),
-		Quirks: dialect.HostFeatures{Completion: true}, Model: "gpt-oss-120b",
+		Quirks: protocol.HostFeatures{Completion: true}, Model: "gpt-oss-120b",
 	},
 	{
 		Name: "together", Title: "Together", Target: "openai-chat",
@@ -118,7 +118,7 @@ var All = []Host{
 		// The model is the name of a deployment.
 		Name: "azure", Title: "Azure OpenAI", Target: "openai-chat",
 		Variable: "AZURE_OPENAI_ENDPOINT", PathSuffix: "/openai/v1", Keys: []APIKey{{"AZURE_OPENAI_API_KEY", "Api-Key", ""}},
-		Quirks: dialect.HostFeatures{Completion: true, Custom: true},
+		Quirks: protocol.HostFeatures{Completion: true, Custom: true},
 	},
 	{
 		Name: "llama.cpp", Title: "llama.cpp's server", Target: "llama.cpp",
@@ -143,7 +143,7 @@ var PassThrough = []Host{
 }
 
 // openAI is what OpenAI itself takes (its published API description).
-var openAI = dialect.HostFeatures{Store: true, Completion: true, CacheKey: true, Retention: true, Custom: true, Encrypted: true}
+var openAI = protocol.HostFeatures{Store: true, Completion: true, CacheKey: true, Retention: true, Custom: true, Encrypted: true}
 
 var (
 	openAIKeys   = bearerKeys("OPENAI_API_KEY")

@@ -7,14 +7,14 @@ import (
 	"strings"
 
 	"toolscope/providers"
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 )
 
 // Tools are tools as somebody declares them, and how.
 type Tools struct {
 	Protocol string // whose form they have
-	List     []dialect.Tool
-	Declared dialect.Raw // the value that a request of that dialect declares them with
+	List     []protocol.Tool
+	Declared protocol.Raw // the value that a request of that dialect declares them with
 }
 
 // shapes are what a declaration of a tool has in each dialect: a member of it, and what kind of
@@ -41,7 +41,7 @@ var errNoTools = errors.New("declares no tools of a known protocol\nwanted is a 
 // ReadTools reads tools in any form: those of a request, a list of them, or one.
 func ReadTools(text []byte) (Tools, error) {
 	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
-	s := dialect.Scan(text)
+	s := protocol.Scan(text)
 	body := s.Value()
 	if err := s.End(); err != nil {
 		return Tools{}, fmt.Errorf("not JSON: %w", err)
@@ -66,8 +66,8 @@ func ReadTools(text []byte) (Tools, error) {
 }
 
 // listOf is the list of tools that stands in an object, or has the object as its only element.
-func listOf(body dialect.Raw) dialect.Raw {
-	for _, v := range []dialect.Raw{
+func listOf(body protocol.Raw) protocol.Raw {
+	for _, v := range []protocol.Raw{
 		body.Get("tools"), body.Get("toolConfig").Get("tools"), body.Get("functions"), body.Get("result").Get("tools"),
 		body.Get("request").Get("tools"),
 	} {
@@ -75,11 +75,11 @@ func listOf(body dialect.Raw) dialect.Raw {
 			return v
 		}
 	}
-	return append(append(dialect.Raw{'['}, body...), ']')
+	return append(append(protocol.Raw{'['}, body...), ']')
 }
 
 // shapeOf is the form of a list of tools, by the first that tells.
-func shapeOf(list dialect.Raw) string {
+func shapeOf(list protocol.Raw) string {
 	for tool := range list.Elements() {
 		for _, shape := range shapes {
 			if tool.Get(shape.member).Kind() == shape.kind {
@@ -102,25 +102,25 @@ func shapeOf(list dialect.Raw) string {
 }
 
 // asForm reads a list in a form.
-func asForm(form string, list dialect.Raw) (t Tools) {
+func asForm(form string, list protocol.Raw) (t Tools) {
 	t.Protocol = form
 	if form == mcp {
 		for v := range list.Elements() {
-			t.List = append(t.List, dialect.FunctionTool(v, "inputSchema"))
+			t.List = append(t.List, protocol.FunctionTool(v, "inputSchema"))
 		}
 		return t
 	}
-	var request dialect.Writer
+	var request protocol.Writer
 	first := list.Scan()
 	first.Array()
 	bare := first.Value().Get("name").IsString()
 	switch t.Declared = list; {
 	case form == "bedrock":
-		var w dialect.Writer
+		var w protocol.Writer
 		t.Declared = w.Open('{').Key("tools").Raw(list).Close('}').Text
 		request.Open('{').Key("toolConfig").Raw(t.Declared).Close('}')
 	case form == "gemini" && bare:
-		var w dialect.Writer
+		var w protocol.Writer
 		t.Declared = w.Open('[').Open('{').Key("functionDeclarations").Raw(list).Close('}').Close(']').Text
 		request.Open('{').Key("tools").Raw(t.Declared).Close('}')
 	case form == "openai-chat" && bare: // functions, as they were before tools
@@ -140,7 +140,7 @@ func asForm(form string, list dialect.Raw) (t Tools) {
 // Declare puts the tools into a request to a target: as they are where that speaks their dialect,
 // and else those that can be translated. It returns the names of the others: other providers do not
 // have the tools that a provider runs itself.
-func (t *Tools) Declare(r *dialect.Request, to *dialect.Target) (left []string) {
+func (t *Tools) Declare(r *protocol.Request, to *protocol.Target) (left []string) {
 	r.Tools, r.NativeTools = t.List, nil
 	if t.Declared != nil && t.Protocol == to.Protocol && to.Name == to.Protocol {
 		r.NativeTools = t.Declared

@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 )
 
 // TestReadTools: one tool, declared in every form.
@@ -42,7 +42,7 @@ func TestReadTools(t *testing.T) {
 			}
 			for i := range All { // and can be declared anywhere
 				h := &All[i]
-				r := dialect.Request{Model: "m", Messages: userSays("x")}
+				r := protocol.Request{Model: "m", Messages: userSays("x")}
 				if left := got.Declare(&r, h.HistoryTarget()); left != nil {
 					t.Errorf("%s: left out %v", h.Name, left)
 				}
@@ -74,11 +74,11 @@ func TestDeclare(t *testing.T) {
 	}
 	for name, want := range map[string]string{"anthropic": "[] ", "openai": "[web_search] f", "mistral": "[web_search] f", "gemini": "[web_search] f"} {
 		h, _ := Find(name)
-		r := dialect.Request{Model: "m", Messages: userSays("x")}
+		r := protocol.Request{Model: "m", Messages: userSays("x")}
 		left := tools.Declare(&r, h.HistoryTarget())
 		_, body := h.Build(r, "http://host.test")
 		if name == "anthropic" {
-			if got := string(dialect.Raw(body).Get("tools")); got != list {
+			if got := string(protocol.Raw(body).Get("tools")); got != list {
 				t.Errorf("to its own protocol: %s", got)
 			}
 			continue

@@ -13,7 +13,7 @@ import (
 	"slices"
 	"strconv"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 )
 
 // Kind is what typeof tells, with null and arrays told apart.
@@ -154,7 +154,7 @@ func (v Value) Append(dst []byte) []byte {
 		}
 		return AppendNumber(dst, v.num)
 	case String:
-		return dialect.AppendString(dst, []byte(v.Text))
+		return protocol.AppendString(dst, []byte(v.Text))
 	case Array:
 		dst = append(dst, '[')
 		for i := range v.items {
@@ -170,7 +170,7 @@ func (v Value) Append(dst []byte) []byte {
 			if n > 0 {
 				dst = append(dst, ',')
 			}
-			dst = append(dialect.AppendString(dst, []byte(v.keys[i])), ':')
+			dst = append(protocol.AppendString(dst, []byte(v.keys[i])), ':')
 			dst = v.items[i].Append(dst)
 		}
 		return append(dst, '}')

@@ -4,18 +4,18 @@ import (
 	"strings"
 	"time"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
 // A message is one of JSON-RPC, as far as it says anything.
 type message struct {
-	version, id, method, params, result, fault dialect.Raw
+	version, id, method, params, result, fault protocol.Raw
 }
 
 // readMessages takes one line, or one body: a message, or a list of them, as the version 2025-03-26 had it.
 func (t *dialogue) readMessages(f stream.Frame, fromServer bool, at time.Duration) {
-	data := dialect.Raw(f.Data)
+	data := protocol.Raw(f.Data)
 	if data.Kind() == '[' {
 		s := data.Scan()
 		for ok := s.Array(); ok; ok = s.Element() {
@@ -31,11 +31,11 @@ func (t *dialogue) readMessages(f stream.Frame, fromServer bool, at time.Duratio
 	t.readMessage(data, fromServer, at, f.Truncated)
 }
 
-func (t *dialogue) readMessage(data dialect.Raw, fromServer bool, at time.Duration, cut bool) {
+func (t *dialogue) readMessage(data protocol.Raw, fromServer bool, at time.Duration, cut bool) {
 	var m message
-	err := dialect.Read(data,
-		dialect.Value("jsonrpc", &m.version), dialect.Value("id", &m.id), dialect.Value("method", &m.method),
-		dialect.Value("params", &m.params), dialect.Value("result", &m.result), dialect.Value("error", &m.fault))
+	err := protocol.Read(data,
+		protocol.Value("jsonrpc", &m.version), protocol.Value("id", &m.id), protocol.Value("method", &m.method),
+		protocol.Value("params", &m.params), protocol.Value("result", &m.result), protocol.Value("error", &m.fault))
 	switch {
 	case err != nil:
 		t.noteInvalid(data, fromServer, at, cut, err.Error())
@@ -189,7 +189,7 @@ func (t *dialogue) readResponse(m *message, fromServer bool, at time.Duration) {
 }
 
 // setResult takes the result.
-func (r *Request) setResult(result dialect.Raw) {
+func (r *Request) setResult(result protocol.Raw) {
 	r.Size = len(result)
 	r.waits = result.Get("resultType").Is("input_required")
 	r.Failed = result.Get("isError").IsTrue()
@@ -211,7 +211,7 @@ func (r *Request) setResult(result dialect.Raw) {
 }
 
 // updateServer takes what a result tells of the server.
-func (t *dialogue) updateServer(r *Request, result dialect.Raw) {
+func (t *dialogue) updateServer(r *Request, result protocol.Raw) {
 	switch r.Method {
 	case "initialize":
 		t.server.Version = result.Get("protocolVersion").Text()

@@ -3,7 +3,7 @@ package mcp
 import (
 	"time"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 )
 
 // A Request is a message that wants an answer, and what came of it.
@@ -15,7 +15,7 @@ type Request struct {
 	Method     string
 	FromServer bool   // the server asks
 	Tool       string // of tools/call; of other methods the name or URI that it is about
-	Args       dialect.Raw
+	Args       protocol.Raw
 	ArgsSize   int    // in bytes; of more than MostKept only the beginning is kept
 	CallID     string // the id that the model's call has, "" where the client does not tell it
 	AskedAt    time.Duration
@@ -30,7 +30,7 @@ type Request struct {
 	Text           string        // of the result, its beginning
 	TextSize       int           // of all text parts
 	Media          int           // parts that are no text
-	Structured     dialect.Raw   // the structured content, "" without; of more than MostKept only the beginning
+	Structured     protocol.Raw  // the structured content, "" without; of more than MostKept only the beginning
 	StructuredSize int
 	Size           int // of the result, as JSON
 	Progress       int // reports while it ran
@@ -89,9 +89,9 @@ func (r *Request) AsOf(known int32) *Request {
 	return &then
 }
 
-func clipRaw(v dialect.Raw) dialect.Raw {
+func clipRaw(v protocol.Raw) protocol.Raw {
 	if len(v) == 0 {
 		return nil
 	}
-	return append(dialect.Raw(nil), v[:min(len(v), MaxKept)]...)
+	return append(protocol.Raw(nil), v[:min(len(v), MaxKept)]...)
 }

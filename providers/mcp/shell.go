@@ -3,7 +3,7 @@ package mcp
 import (
 	"strings"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
@@ -37,7 +37,7 @@ func (t *dialogue) readCommand(r *stream.Record) {
 	if r.Request && c.AskedAt < 0 {
 		c.AskedAt, c.KnownAsked, c.Number = r.At, t.known, len(t.log.Requests)
 		if r.Lost == 0 {
-			args := append(dialect.AppendString(dialect.Raw(`{"command":`), r.Data), '}')
+			args := append(protocol.AppendString(protocol.Raw(`{"command":`), r.Data), '}')
 			c.Args, c.ArgsSize = clipRaw(args), len(args)
 		}
 		t.server.Calls++

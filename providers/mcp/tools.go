@@ -4,20 +4,20 @@ import (
 	"bytes"
 	"slices"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 )
 
 // A Tool is one that a server offers, as it told it.
 type Tool struct {
 	Name   string
-	Schema dialect.Raw // of its arguments; nil where there is none, or it is longer than MostKept
+	Schema protocol.Raw // of its arguments; nil where there is none, or it is longer than MostKept
 }
 
 // maxTools is how many tools are kept of a server, and of those that it had before.
 const maxTools = 4096
 
 // updateTools takes a list of tools, or a page of one. What changed is among the former ones from then on.
-func (s *Server) updateTools(result dialect.Raw) {
+func (s *Server) updateTools(result protocol.Raw) {
 	var told []Tool
 	if s.listing {
 		told = s.Tools

@@ -1,10 +1,10 @@
 package ollama
 
-import "toolscope/providers/dialect"
+import "toolscope/providers/protocol"
 
 // writeRequest writes a request of Ollama's chat. The counts come with the last line unasked.
-func writeRequest(r dialect.Request, _ dialect.HostFeatures) (path string, body []byte) {
-	var w dialect.Writer
+func writeRequest(r protocol.Request, _ protocol.HostFeatures) (path string, body []byte) {
+	var w protocol.Writer
 	w.Open('{').Member("model", r.Model).Flag("stream", true)
 	if r.MaxTokens > 0 {
 		w.Key("options").Open('{').Key("num_predict").Int(r.MaxTokens).Close('}')

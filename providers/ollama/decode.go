@@ -4,22 +4,22 @@ import (
 	"bytes"
 	"time"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
 // decoder reads one exchange, which may hold several responses. Between them turn is the last one.
 type decoder struct {
-	*dialect.Out
+	*protocol.Out
 	line *line
-	turn *dialect.Turn
+	turn *protocol.Turn
 
 	first time.Time // the first time stamp of a line
 	lines int       // of the open turn
 	last  []byte    // the line that closed a turn of several
 }
 
-func newDecoder(o *dialect.Out) dialect.Decoder { return &decoder{Out: o, line: newLine()} }
+func newDecoder(o *protocol.Out) protocol.Decoder { return &decoder{Out: o, line: newLine()} }
 
 // Frame reads one line.
 func (d *decoder) Frame(f stream.Frame) error {
@@ -53,7 +53,7 @@ func (d *decoder) Frame(f stream.Frame) error {
 func (d *decoder) Close() { d.turn.Cut(`the lines ended without "done":true`) }
 
 // readTimestamp takes when the line was made.
-func (d *decoder) readTimestamp(created dialect.Raw) {
+func (d *decoder) readTimestamp(created protocol.Raw) {
 	var made time.Time
 	if made.UnmarshalText(created.OrDefault(nil)) != nil {
 		return
@@ -76,7 +76,7 @@ func (d *decoder) countLine(line []byte) {
 }
 
 // ensureTurn is the open turn; one is opened if there is none.
-func (d *decoder) ensureTurn() *dialect.Turn {
+func (d *decoder) ensureTurn() *protocol.Turn {
 	if !d.turn.IsOpen() {
 		d.turn = d.Open(stream.Opening{Model: d.line.model.Text()})
 		d.turn.WatchText()
@@ -84,33 +84,33 @@ func (d *decoder) ensureTurn() *dialect.Turn {
 	return d.turn
 }
 
-func (d *decoder) readContent(t *dialect.Turn) {
+func (d *decoder) readContent(t *protocol.Turn) {
 	l := d.line
 	t.AppendReasoning(0, l.thinking)
 	t.AppendText(l.content)
 	t.AppendText(l.response)
 	for call := range l.calls.Elements() {
-		var w dialect.FunctionCall
+		var w protocol.FunctionCall
 		w.Read(call)
 		reportCall(t, &w)
 	}
 }
 
 // reportCall tells of a call, which is complete where it stands.
-func reportCall(t *dialect.Turn, w *dialect.FunctionCall) {
+func reportCall(t *protocol.Turn, w *protocol.FunctionCall) {
 	c := t.NextCall(stream.CallInfo{ID: w.ID.Text(), Name: w.Name.Text(), Kind: "function"})
 	if c.ID == "" {
-		c.Find(dialect.IDMissing.WithSeverity(stream.Info).WithCause(stream.Provider),
+		c.Find(protocol.IDMissing.WithSeverity(stream.Info).WithCause(stream.Provider),
 			"no id came, as from old versions: a result is matched by the tool's name or by its place")
 	}
 	switch {
 	case w.Args == nil:
-		c.Find(dialect.ArgsMissing, "no arguments field came at all: meant as {}")
+		c.Find(protocol.ArgsMissing, "no arguments field came at all: meant as {}")
 	case !w.Args.IsPresent():
-		c.Find(dialect.ArgsNull, "the arguments are null: meant as {}")
+		c.Find(protocol.ArgsNull, "the arguments are null: meant as {}")
 	default:
 		if w.Args.IsString() {
-			c.Find(dialect.ArgsString, "the arguments are a string, not an object: Ollama's own clients fail on it")
+			c.Find(protocol.ArgsString, "the arguments are a string, not an object: Ollama's own clients fail on it")
 		}
 		c.Args(w.Args)
 	}
@@ -118,7 +118,7 @@ func reportCall(t *dialect.Turn, w *dialect.FunctionCall) {
 }
 
 // endTurn takes the last line of a response. Cached tokens are in prompt_eval_count.
-func (d *decoder) endTurn(t *dialect.Turn) {
+func (d *decoder) endTurn(t *protocol.Turn) {
 	l := d.line
 	u := stream.Usage{Input: l.promptCount.Count(), CacheRead: l.cachedCount.Count(), Output: l.outCount.Count()}
 	if u != (stream.Usage{}) {
@@ -128,17 +128,17 @@ func (d *decoder) endTurn(t *dialect.Turn) {
 		code, known := finishCodes[reason]
 		t.Finish(reason, code)
 		if !known {
-			t.Find(dialect.FinishUnknown, "done reason %q is not documented", reason)
+			t.Find(protocol.FinishUnknown, "done reason %q is not documented", reason)
 		}
 	}
 	t.End()
 }
 
 // reportError takes an error line or body: it ends the response.
-func (d *decoder) reportError(t *dialect.Turn, err dialect.Raw) {
+func (d *decoder) reportError(t *protocol.Turn, err protocol.Raw) {
 	message := err.Text()
 	if message == "" {
-		_, message = dialect.ErrorOf(err)
+		_, message = protocol.ErrorOf(err)
 	}
 	t.Fail("", message)
 	t.Cut("an error ended the response")

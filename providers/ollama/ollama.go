@@ -12,27 +12,27 @@ package ollama
 import (
 	"strings"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
 // Protocol is Ollama's protocol.
-func Protocol() dialect.Protocol {
-	return dialect.Protocol{
+func Protocol() protocol.Protocol {
+	return protocol.Protocol{
 		Name:  "ollama",
 		Title: "Ollama",
 		Sniff: sniffFrame,
 		New:   newDecoder,
-		Tools: dialect.FunctionTools,
+		Tools: protocol.FunctionTools,
 
-		Targets: []dialect.Target{target},
+		Targets: []protocol.Target{target},
 	}
 }
 
-func sniffFrame(e dialect.SniffInput) dialect.SniffScore {
-	var model, created, response, done, err dialect.Raw
+func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
+	var model, created, response, done, err protocol.Raw
 	message := false
-	s := dialect.Scan(e.Data)
+	s := protocol.Scan(e.Data)
 	for ok := s.Object(); ok; ok = s.Member() {
 		switch string(s.Key()) {
 		case "model":
@@ -57,24 +57,24 @@ func sniffFrame(e dialect.SniffInput) dialect.SniffScore {
 	}
 	switch {
 	case isAnswer && whole && done != nil && created.IsString():
-		return dialect.SniffScore{Points: dialect.Sure, Why: "a line with model, created_at and done"}
+		return protocol.SniffScore{Points: protocol.Sure, Why: "a line with model, created_at and done"}
 	case isAnswer && whole && done != nil:
-		return dialect.SniffScore{Points: dialect.Strong, Why: "a line with model and done"}
+		return protocol.SniffScore{Points: protocol.Strong, Why: "a line with model and done"}
 	case isAnswer && !whole && created.IsString():
-		return dialect.SniffScore{Points: dialect.Likely, Why: "the beginning of a line with model, created_at and an answer"}
+		return protocol.SniffScore{Points: protocol.Likely, Why: "the beginning of a line with model, created_at and an answer"}
 	case path != "" && err.IsString():
-		return dialect.SniffScore{Points: dialect.Strong, Why: "an error on path " + path}
+		return protocol.SniffScore{Points: protocol.Strong, Why: "an error on path " + path}
 	case path != "":
 		// Weak with a frame of another shape: web frameworks use the same path.
-		points := dialect.Weak
+		points := protocol.Weak
 		if len(e.Data) == 0 {
-			points = dialect.Likely
+			points = protocol.Likely
 		}
-		return dialect.SniffScore{Points: points, Why: "path " + path}
+		return protocol.SniffScore{Points: points, Why: "path " + path}
 	case len(e.Header["Content-Type"]) > 0 && strings.HasPrefix(e.Header["Content-Type"][0], "application/x-ndjson"):
-		return dialect.SniffScore{Points: dialect.Weak, Why: "content type application/x-ndjson"}
+		return protocol.SniffScore{Points: protocol.Weak, Why: "content type application/x-ndjson"}
 	}
-	return dialect.SniffScore{}
+	return protocol.SniffScore{}
 }
 
 // finishCodes are the done reasons; load and unload answer requests that only move a model in or

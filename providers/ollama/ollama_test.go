@@ -4,13 +4,13 @@ import (
 	"testing"
 	"time"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
 // TestNow: a line says when it was made; the first one that does is the start.
 func TestNow(t *testing.T) {
-	out := dialect.NewOut(func(stream.Event) {})
+	out := protocol.NewOut(func(stream.Event) {})
 	d := Protocol().New(out)
 	for _, test := range []struct {
 		line string
@@ -36,22 +36,22 @@ func TestNow(t *testing.T) {
 func TestSniff(t *testing.T) {
 	ndjson := map[string][]string{"Content-Type": {"application/x-ndjson; charset=utf-8"}}
 	for _, test := range []struct {
-		evidence dialect.SniffInput
+		evidence protocol.SniffInput
 		points   int
 	}{
-		{dialect.SniffInput{Data: []byte(`{"model":"m","created_at":"2026-01-01T00:00:00Z","response":"","done":true}`)}, dialect.Sure},
-		{dialect.SniffInput{Data: []byte(`{"model":"m","message":{},"done":false}`)}, dialect.Strong},
-		{dialect.SniffInput{Data: []byte(`{"model":"m","message":{}}`)}, 0},
-		{dialect.SniffInput{Path: "/api/chat"}, dialect.Likely},
-		{dialect.SniffInput{Path: "/ollama/api/generate"}, dialect.Likely},
-		{dialect.SniffInput{Path: "/api/chat", Data: []byte(`{"error":"model not found"}`)}, dialect.Strong},
-		{dialect.SniffInput{Path: "/api/chat", Data: []byte(`{"type":"text-delta"}`)}, dialect.Weak},
-		{dialect.SniffInput{Path: "/api/chats"}, 0},
-		{dialect.SniffInput{Header: ndjson, Data: []byte(`{"error":"no"}`)}, dialect.Weak},
-		{dialect.SniffInput{Data: []byte(`{"error":"no"}`)}, 0},
-		{dialect.SniffInput{Data: []byte(`{"model":"m","created_at":"2026-01-01T00:00:00Z","message":{"tool_ca`)}, dialect.Likely},
-		{dialect.SniffInput{Data: []byte(`{"model":"m","created_at":"2026-01-01T00:00:00Z","mess`)}, 0},
-		{dialect.SniffInput{Data: []byte(`{"model":"m","message":{},"done":false`)}, 0},
+		{protocol.SniffInput{Data: []byte(`{"model":"m","created_at":"2026-01-01T00:00:00Z","response":"","done":true}`)}, protocol.Sure},
+		{protocol.SniffInput{Data: []byte(`{"model":"m","message":{},"done":false}`)}, protocol.Strong},
+		{protocol.SniffInput{Data: []byte(`{"model":"m","message":{}}`)}, 0},
+		{protocol.SniffInput{Path: "/api/chat"}, protocol.Likely},
+		{protocol.SniffInput{Path: "/ollama/api/generate"}, protocol.Likely},
+		{protocol.SniffInput{Path: "/api/chat", Data: []byte(`{"error":"model not found"}`)}, protocol.Strong},
+		{protocol.SniffInput{Path: "/api/chat", Data: []byte(`{"type":"text-delta"}`)}, protocol.Weak},
+		{protocol.SniffInput{Path: "/api/chats"}, 0},
+		{protocol.SniffInput{Header: ndjson, Data: []byte(`{"error":"no"}`)}, protocol.Weak},
+		{protocol.SniffInput{Data: []byte(`{"error":"no"}`)}, 0},
+		{protocol.SniffInput{Data: []byte(`{"model":"m","created_at":"2026-01-01T00:00:00Z","message":{"tool_ca`)}, protocol.Likely},
+		{protocol.SniffInput{Data: []byte(`{"model":"m","created_at":"2026-01-01T00:00:00Z","mess`)}, 0},
+		{protocol.SniffInput{Data: []byte(`{"model":"m","message":{},"done":false`)}, 0},
 	} {
 		if got := sniffFrame(test.evidence); got.Points != test.points || (got.Why == "") != (test.points == 0) {
 			t.Errorf("%+v: %+v, want %d", test.evidence, got, test.points)
@@ -67,7 +67,7 @@ func TestErrorMessage(t *testing.T) {
 		{`{"error":{"code":500}}`, `{"code":500}`},
 	} {
 		got := ""
-		_ = Protocol().New(dialect.NewOut(func(e stream.Event) {
+		_ = Protocol().New(protocol.NewOut(func(e stream.Event) {
 			if e.Kind == stream.Failure {
 				got = e.Text
 			}

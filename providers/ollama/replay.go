@@ -1,18 +1,18 @@
 package ollama
 
-import "toolscope/providers/dialect"
+import "toolscope/providers/protocol"
 
 // target is where Ollama's history goes: /api/chat. Arguments are an object, whose order it keeps
 // and whose numbers it reads as float64 (ToolCallFunctionArguments in api/types.go); what fits them
 // together is up to the model's template, so nothing is refused. The refusal is that of
 // neuron-core/neuron-ai#219 and aliasrobotics/cai#76.
-var target = dialect.Target{
+var target = protocol.Target{
 	Name: "ollama", Title: "Ollama", Protocol: "ollama",
-	Form:          dialect.ObjectForm,
+	Form:          protocol.ObjectForm,
 	Doubles:       true,
-	Reasoning:     dialect.PlainReasoning,
+	Reasoning:     protocol.PlainReasoning,
 	TakesUnpaired: true,
-	Refusal: dialect.Refusal{
+	Refusal: protocol.Refusal{
 		Args: "json: cannot unmarshal string into Go struct field ChatRequest.messages.tool_calls.function.arguments of type api.ToolCallFunctionArguments",
 	},
 	Encode:  encodeHistory,
@@ -20,46 +20,46 @@ var target = dialect.Target{
 	Decode:  decodeHistory,
 }
 
-func encodeHistory(messages []dialect.Message) [][]byte {
-	return dialect.WriteMessages(messages, encodeResult, encodeMessage)
+func encodeHistory(messages []protocol.Message) [][]byte {
+	return protocol.WriteMessages(messages, encodeResult, encodeMessage)
 }
 
 // encodeMessage writes one message. Each kind of part has a member of its own, so the order of text
 // and other parts is lost.
-func encodeMessage(m *dialect.Message, parts []dialect.Part) []byte {
+func encodeMessage(m *protocol.Message, parts []protocol.Part) []byte {
 	var text, thinking []byte
-	var images, calls dialect.Writer
+	var images, calls protocol.Writer
 	number := 0
 	for i := range parts {
 		switch p := &parts[i]; p.Kind {
-		case dialect.TextPart:
+		case protocol.TextPart:
 			text = append(text, p.Text...)
-		case dialect.ReasoningPart:
+		case protocol.ReasoningPart:
 			thinking = append(thinking, p.Text...)
-		case dialect.CallPart:
+		case protocol.CallPart:
 			writeCall(&calls, p, number)
 			number++
-		case dialect.OtherPart:
+		case protocol.OtherPart:
 			if p.Raw.IsString() {
 				images.Raw(p.Raw)
 			}
 		}
 	}
-	content := dialect.Member{Name: "content", Value: dialect.AppendString(nil, text)}
+	content := protocol.Member{Name: "content", Value: protocol.AppendString(nil, text)}
 	if len(text) == 0 && m.Raw != nil && len(m.Raw.Get("content").Unquoted()) == 0 {
 		content.Value = m.Raw.Get("content")
 	}
-	var thought dialect.Writer
+	var thought protocol.Writer
 	if len(thinking) > 0 {
 		thought.Bytes(thinking)
 	}
-	return dialect.ReplaceMembers(m.Raw, m.RoleMember(), content,
-		dialect.UpdatedMember(m.Raw, "thinking", thought.Text),
-		dialect.UpdatedMember(m.Raw, "images", dialect.List(&images)),
-		dialect.UpdatedMember(m.Raw, "tool_calls", dialect.List(&calls)))
+	return protocol.ReplaceMembers(m.Raw, m.RoleMember(), content,
+		protocol.UpdatedMember(m.Raw, "thinking", thought.Text),
+		protocol.UpdatedMember(m.Raw, "images", protocol.List(&images)),
+		protocol.UpdatedMember(m.Raw, "tool_calls", protocol.List(&calls)))
 }
 
-func writeCall(w *dialect.Writer, p *dialect.Part, index int) {
+func writeCall(w *protocol.Writer, p *protocol.Part, index int) {
 	if p.Raw != nil {
 		w.Raw(p.Raw)
 		return
@@ -70,26 +70,26 @@ func writeCall(w *dialect.Writer, p *dialect.Part, index int) {
 
 // encodeResult writes a result, which is found by its tool's name, or by the id where the template
 // knows ids.
-func encodeResult(p *dialect.Part) []byte {
-	var w dialect.Writer
+func encodeResult(p *protocol.Part) []byte {
+	var w protocol.Writer
 	w.Open('{').Member("role", "tool").Key("content").Bytes(p.Text)
 	return w.MemberIfSet("tool_name", p.Name).MemberIfSet("tool_call_id", p.ID).Close('}').Text
 }
 
-func decodeHistory(request []byte) ([]dialect.Message, error) {
-	return dialect.ReadChat(request, readResult, readParts)
+func decodeHistory(request []byte) ([]protocol.Message, error) {
+	return protocol.ReadChat(request, readResult, readParts)
 }
 
 // readParts reads the parts of a message. Of images only Raw tells.
-func readParts(v dialect.Raw) (parts []dialect.Part) {
+func readParts(v protocol.Raw) (parts []protocol.Part) {
 	if thinking := v.Get("thinking").Unquoted(); len(thinking) > 0 {
-		parts = append(parts, dialect.Part{Kind: dialect.ReasoningPart, Text: thinking})
+		parts = append(parts, protocol.Part{Kind: protocol.ReasoningPart, Text: thinking})
 	}
 	if text := v.Get("content").Unquoted(); len(text) > 0 {
-		parts = append(parts, dialect.Part{Kind: dialect.TextPart, Text: text})
+		parts = append(parts, protocol.Part{Kind: protocol.TextPart, Text: text})
 	}
 	for image := range v.Get("images").Elements() {
-		parts = append(parts, dialect.Part{Kind: dialect.OtherPart, Raw: image})
+		parts = append(parts, protocol.Part{Kind: protocol.OtherPart, Raw: image})
 	}
 	for call := range v.Get("tool_calls").Elements() {
 		parts = append(parts, readCall(call))
@@ -97,17 +97,17 @@ func readParts(v dialect.Raw) (parts []dialect.Part) {
 	return parts
 }
 
-func readCall(v dialect.Raw) dialect.Part {
-	var call dialect.FunctionCall
+func readCall(v protocol.Raw) protocol.Part {
+	var call protocol.FunctionCall
 	call.Read(v)
-	p := dialect.Part{Kind: dialect.CallPart, ID: call.ID.Text(), Name: call.Name.Text(), ToolKind: "function", Raw: v}
+	p := protocol.Part{Kind: protocol.CallPart, ID: call.ID.Text(), Name: call.Name.Text(), ToolKind: "function", Raw: v}
 	p.SetArgs(call.Args)
 	return p
 }
 
-func readResult(v dialect.Raw) dialect.Part {
-	p := dialect.Part{
-		Kind: dialect.ResultPart, ID: v.Get("tool_call_id").Text(), Name: v.Get("tool_name").Text(),
+func readResult(v protocol.Raw) protocol.Part {
+	p := protocol.Part{
+		Kind: protocol.ResultPart, ID: v.Get("tool_call_id").Text(), Name: v.Get("tool_name").Text(),
 		Text: v.Get("content").Unquoted(), Raw: v,
 	}
 	if p.Name == "" {

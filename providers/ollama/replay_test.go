@@ -3,8 +3,8 @@ package ollama
 import (
 	"testing"
 
-	"toolscope/providers/dialect"
-	"toolscope/providers/dialect/historytest"
+	"toolscope/providers/protocol"
+	"toolscope/providers/protocol/historytest"
 )
 
 // histories are requests of clients, and what is read from them.
@@ -64,7 +64,7 @@ func TestCalls(t *testing.T) {
 	}
 	parts := messages[0].Parts
 	parts[3].ID, parts[3].Raw = "b", nil
-	messages[0].Parts = []dialect.Part{parts[2], parts[3]}
+	messages[0].Parts = []protocol.Part{parts[2], parts[3]}
 	const want = `{"role":"assistant","x":1,"content":"","tool_calls":[{"function":{"name":"f","arguments":{}}},{"id":"b","function":{"index":1,"name":"g","arguments":{}}}]}`
 	if got := string(encodeHistory(messages)[0]); got != want {
 		t.Errorf("%s, want %s", got, want)

@@ -1,36 +1,36 @@
 package ollama
 
-import "toolscope/providers/dialect"
+import "toolscope/providers/protocol"
 
 // line is one line, or a whole body, as it is on the wire.
 type line struct {
-	shape *dialect.Shape
+	shape *protocol.Shape
 
-	model, created, done, doneReason, err dialect.Raw
-	promptCount, cachedCount, outCount    dialect.Raw
+	model, created, done, doneReason, err protocol.Raw
+	promptCount, cachedCount, outCount    protocol.Raw
 
-	message           dialect.Raw // of /api/chat
-	content, response dialect.Raw // of /api/chat, and of /api/generate
-	thinking, calls   dialect.Raw // of both: in the message, and beside the response
+	message           protocol.Raw // of /api/chat
+	content, response protocol.Raw // of /api/chat, and of /api/generate
+	thinking, calls   protocol.Raw // of both: in the message, and beside the response
 }
 
 func newLine() *line {
 	l := new(line)
-	l.shape = dialect.ShapeOf(
-		dialect.Value("model", &l.model),
-		dialect.Value("created_at", &l.created),
-		dialect.Object("message",
-			dialect.Value("content", &l.content),
-			dialect.Value("thinking", &l.thinking),
-			dialect.Value("tool_calls", &l.calls)).Into(&l.message),
-		dialect.Value("response", &l.response),
-		dialect.Value("thinking", &l.thinking),
-		dialect.Value("tool_calls", &l.calls),
-		dialect.Value("done", &l.done),
-		dialect.Value("done_reason", &l.doneReason),
-		dialect.Value("error", &l.err),
-		dialect.Value("prompt_eval_count", &l.promptCount),
-		dialect.Value("prompt_eval_cached_count", &l.cachedCount),
-		dialect.Value("eval_count", &l.outCount))
+	l.shape = protocol.ShapeOf(
+		protocol.Value("model", &l.model),
+		protocol.Value("created_at", &l.created),
+		protocol.Object("message",
+			protocol.Value("content", &l.content),
+			protocol.Value("thinking", &l.thinking),
+			protocol.Value("tool_calls", &l.calls)).Into(&l.message),
+		protocol.Value("response", &l.response),
+		protocol.Value("thinking", &l.thinking),
+		protocol.Value("tool_calls", &l.calls),
+		protocol.Value("done", &l.done),
+		protocol.Value("done_reason", &l.doneReason),
+		protocol.Value("error", &l.err),
+		protocol.Value("prompt_eval_count", &l.promptCount),
+		protocol.Value("prompt_eval_cached_count", &l.cachedCount),
+		protocol.Value("eval_count", &l.outCount))
 	return l
 }

@@ -1,12 +1,12 @@
 package openaichat
 
-import "toolscope/providers/dialect"
+import "toolscope/providers/protocol"
 
 // writeRequest writes a request of Chat Completions, as its many hosts take it: members that some of them
 // refuse are there only where the host's quirks say so. The instructions have the role system,
 // which every host knows; OpenAI itself takes them for those of a developer.
-func writeRequest(r dialect.Request, q dialect.HostFeatures) (path string, body []byte) {
-	var w dialect.Writer
+func writeRequest(r protocol.Request, q protocol.HostFeatures) (path string, body []byte) {
+	var w protocol.Writer
 	w.Open('{').MemberIfSet("model", r.Model).Flag("stream", true)
 	if !q.TellsUsage {
 		w.Key("stream_options").Open('{').Flag("include_usage", true).Close('}')

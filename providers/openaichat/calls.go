@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"strings"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
 // call is a call and how it was sent.
 type call struct {
-	*dialect.Call
+	*protocol.Call
 	legacy  bool // as function_call
 	custom  bool
 	sawArgs bool // an arguments field was there
@@ -67,7 +67,7 @@ func (d *decoder) findCall(st *choiceState, w *wireCall, id string) *call {
 			return other
 		}
 		if k.isContinuedBy(w, name) {
-			k.Once(dialect.CallIDChanged, "the id changes from fragment to fragment: the first is kept, clients that go by the id see calls that are none")
+			k.Once(protocol.CallIDChanged, "the id changes from fragment to fragment: the first is kept, clients that go by the id see calls that are none")
 			return k
 		}
 		d.reportReused(index)
@@ -80,7 +80,7 @@ func (d *decoder) findCall(st *choiceState, w *wireCall, id string) *call {
 }
 
 func (d *decoder) reportReused(index int64) {
-	d.turn.Once(dialect.IndexReused,
+	d.turn.Once(protocol.IndexReused,
 		"several calls share index %d: clients that go by the index glue their arguments together", index)
 }
 
@@ -98,7 +98,7 @@ func (d *decoder) findWithoutIndex(st *choiceState, w *wireCall, id string) *cal
 	if st.isBody {
 		return nil // a body lists its calls: there is nothing to continue
 	}
-	d.turn.Once(dialect.IndexMissing, "tool calls have no index: clients that need one lose or merge calls")
+	d.turn.Once(protocol.IndexMissing, "tool calls have no index: clients that need one lose or merge calls")
 	if id != "" {
 		return st.byID[id]
 	}
@@ -113,7 +113,7 @@ func (d *decoder) findWithoutIndex(st *choiceState, w *wireCall, id string) *cal
 	return nil
 }
 
-func startsObject(args dialect.Raw) bool {
+func startsObject(args protocol.Raw) bool {
 	return args.Kind() == '{' || strings.HasPrefix(args.Text(), "{")
 }
 
@@ -139,7 +139,7 @@ func (d *decoder) openCall(st *choiceState, w *wireCall, id string) *call {
 }
 
 // checkIndex compares the index of a call that begins with the calls before it.
-func (st *choiceState) checkIndex(t *dialect.Turn, w *wireCall) {
+func (st *choiceState) checkIndex(t *protocol.Turn, w *wireCall) {
 	index, given := w.index.Int()
 	index = max(index, 0)
 	if given && index != int64(len(st.byIndex)) && st.byIndex[index] == nil {
@@ -205,14 +205,14 @@ func (k *call) reportLate(what string) {
 }
 
 // appendArguments takes the arguments field of a fragment: normally a string.
-func (k *call) appendArguments(args dialect.Raw) {
+func (k *call) appendArguments(args protocol.Raw) {
 	k.sawArgs = true
 	if !args.IsPresent() {
 		k.sawNull = true
 		return
 	}
 	if !args.IsString() {
-		k.Once(dialect.ArgsObject, "the arguments are a JSON value, not a string with JSON in it: clients that expect a string fail")
+		k.Once(protocol.ArgsObject, "the arguments are a JSON value, not a string with JSON in it: clients that expect a string fail")
 	}
 	k.Args(args)
 }
@@ -221,17 +221,17 @@ func (k *call) appendArguments(args dialect.Raw) {
 // are then not meant to be empty.
 func (k *call) checkCall(cut bool) {
 	if k.ID == "" && !k.legacy {
-		k.Once(dialect.IDMissing, "no id came: a result has nothing to refer to, clients invent one")
+		k.Once(protocol.IDMissing, "no id came: a result has nothing to refer to, clients invent one")
 	}
 	switch {
 	case cut:
 	case k.IsNull(), k.Bytes == 0 && k.sawNull:
-		k.Once(dialect.ArgsNull, "the arguments are null and were never filled: meant as {}")
+		k.Once(protocol.ArgsNull, "the arguments are null and were never filled: meant as {}")
 	case k.Bytes > 0:
 	case k.sawArgs:
-		k.Once(dialect.ArgsEmpty, "the arguments are the empty string: meant as {}")
+		k.Once(protocol.ArgsEmpty, "the arguments are the empty string: meant as {}")
 	default:
-		k.Once(dialect.ArgsMissing, "no arguments field came at all: meant as {}")
+		k.Once(protocol.ArgsMissing, "no arguments field came at all: meant as {}")
 	}
 }
 

@@ -1,15 +1,15 @@
 package openaichat
 
 import (
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
 // decoder reads one exchange. Between responses turn is the one that ended last.
 type decoder struct {
-	*dialect.Out
+	*protocol.Out
 	chunk *chunk
-	turn  *dialect.Turn
+	turn  *protocol.Turn
 	response
 	names map[string]bool // of all calls of the exchange
 }
@@ -38,13 +38,13 @@ type choiceState struct {
 	isBody   bool // what is being read of it is a body
 }
 
-func newDecoder(o *dialect.Out) dialect.Decoder {
+func newDecoder(o *protocol.Out) protocol.Decoder {
 	return &decoder{Out: o, chunk: newChunk(), names: map[string]bool{}}
 }
 
 // Frame reads a chunk, or a body that was not streamed.
 func (d *decoder) Frame(f stream.Frame) error {
-	if dialect.IsDone(f.Data) {
+	if protocol.IsDone(f.Data) {
 		d.endTurn()
 		return nil
 	}
@@ -54,7 +54,7 @@ func (d *decoder) Frame(f stream.Frame) error {
 	}
 	failure := c.err
 	if c.object.Is("error") && !failure.IsPresent() {
-		failure = dialect.Raw(f.Data) // Mistral and vLLM: the error is the whole body
+		failure = protocol.Raw(f.Data) // Mistral and vLLM: the error is the whole body
 	}
 	choices := c.choices.Len()
 	switch {
@@ -94,7 +94,7 @@ func (d *decoder) Close() {
 // nor model.
 func (d *decoder) ensureTurn() {
 	if d.turn.IsOpen() && d.isNext() {
-		d.turn.Find(dialect.ResponseRestarted, "another response begins in the same body without a terminator between")
+		d.turn.Find(protocol.ResponseRestarted, "another response begins in the same body without a terminator between")
 		d.endTurn()
 	}
 	if d.turn.IsOpen() {
@@ -175,16 +175,16 @@ func (d *decoder) reportFinish(st *choiceState, c *choice) {
 	d.turn.FinishChoice(st.index, word, "", code)
 	switch {
 	case !known:
-		d.turn.Once(dialect.FinishUnknown, "finish reason %q is not documented", word)
+		d.turn.Once(protocol.FinishUnknown, "finish reason %q is not documented", word)
 	case word == "stop" && len(st.calls) > 0:
-		d.turn.Once(dialect.FinishStop, "finish_reason is stop although calls came: clients that wait for tool_calls never run them")
+		d.turn.Once(protocol.FinishStop, "finish_reason is stop although calls came: clients that wait for tool_calls never run them")
 	case code == stream.FinishFailed:
-		d.turn.Once(dialect.FinishError, "the choice ended in an error")
+		d.turn.Once(protocol.FinishError, "the choice ended in an error")
 	}
 }
 
 // reportError takes an error object, inside a stream or as the whole body.
-func (d *decoder) reportError(err dialect.Raw) {
+func (d *decoder) reportError(err protocol.Raw) {
 	if !d.turn.IsOpen() {
 		d.openTurn()
 	}
@@ -204,7 +204,7 @@ func (d *decoder) reportError(err dialect.Raw) {
 	}
 	d.turn.Fail(id, message)
 	if failed := err.Get("failed_generation").Text(); failed != "" {
-		d.turn.Find(dialect.GenerationRejected, "the provider threw away what the model wrote: %s", failed)
+		d.turn.Find(protocol.GenerationRejected, "the provider threw away what the model wrote: %s", failed)
 	}
 	if raw := err.Get("metadata").Get("raw").Text(); raw != "" {
 		d.turn.Find(upstreamError, "the upstream's own words: %s", raw)
@@ -227,10 +227,10 @@ func (d *decoder) checkChoices() {
 	for _, st := range d.choices {
 		switch {
 		case len(st.calls) == 0 && (st.finish == "tool_calls" || st.finish == "function_call"):
-			d.turn.Once(dialect.FinishWithoutCall,
+			d.turn.Once(protocol.FinishWithoutCall,
 				"finish_reason is %s, but no call came: it was dropped on the way", st.finish)
 		case len(st.calls) > 0 && !st.finished:
-			d.turn.Once(dialect.FinishMissing, "no finish_reason ever came: nothing says that the calls are complete")
+			d.turn.Once(protocol.FinishMissing, "no finish_reason ever came: nothing says that the calls are complete")
 			for _, k := range st.calls {
 				k.checkCall(false)
 			}

@@ -1,20 +1,20 @@
 package openaichat
 
 import (
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
 // executedTool is a tool that Groq's compound systems ran themselves (ExecutedTool in groq-python). It
 // has no id, and no result is to be sent.
 type executedTool struct {
-	*dialect.Call
+	*protocol.Call
 	answered bool
 }
 
 // readExecuted takes a list of them. An entry comes whole: first with its arguments, and again under
 // its index when there is output.
-func (d *decoder) readExecuted(st *choiceState, list dialect.Raw) {
+func (d *decoder) readExecuted(st *choiceState, list protocol.Raw) {
 	place := int64(-1)
 	for entry := range list.Elements() {
 		place++
@@ -45,7 +45,7 @@ func (d *decoder) readExecuted(st *choiceState, list dialect.Raw) {
 	}
 }
 
-func (d *decoder) openExecuted(st *choiceState, entry dialect.Raw) *executedTool {
+func (d *decoder) openExecuted(st *choiceState, entry protocol.Raw) *executedTool {
 	name := entry.Get("name").Text()
 	if name == "" {
 		name = entry.Get("type").Text() // search, python, browser_automation, …

@@ -3,26 +3,26 @@ package openaichat
 import (
 	"bytes"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 )
 
 // reasoningFields are the members that hosts put reasoning in as one text: DeepSeek and those after
 // it, OpenRouter and vLLM, and others.
 var reasoningFields = [...]string{"reasoning_content", "reasoning", "reasoning_text"}
 
-func decodeHistory(request []byte) ([]dialect.Message, error) {
-	return dialect.ReadMessages(request, readMessage)
+func decodeHistory(request []byte) ([]protocol.Message, error) {
+	return protocol.ReadMessages(request, readMessage)
 }
 
 // wireMessage is a message of a history as it is on the wire.
 type wireMessage struct {
-	role, content, id, name, details, signature dialect.Raw
+	role, content, id, name, details, signature protocol.Raw
 
-	reasoning [len(reasoningFields)]dialect.Raw
-	calls     []dialect.Part
+	reasoning [len(reasoningFields)]protocol.Raw
+	calls     []protocol.Part
 }
 
-func (w *wireMessage) parse(v dialect.Raw) {
+func (w *wireMessage) parse(v protocol.Raw) {
 	s := v.Scan()
 	for ok := s.Object(); ok; ok = s.Member() {
 		switch key := string(s.Key()); key {
@@ -57,23 +57,23 @@ func (w *wireMessage) parse(v dialect.Raw) {
 }
 
 // readMessage reads one message. That of a tool is the user's: a part with the message as its Raw.
-func readMessage(v dialect.Raw) dialect.Message {
+func readMessage(v protocol.Raw) protocol.Message {
 	var w wireMessage
 	w.parse(v)
-	m := dialect.Message{Role: dialect.User, Raw: v}
+	m := protocol.Message{Role: protocol.User, Raw: v}
 	switch {
 	case w.role.Is("assistant"):
-		m.Role = dialect.Assistant
+		m.Role = protocol.Assistant
 	case w.role.Is("system"), w.role.Is("developer"):
-		m.Role = dialect.System
+		m.Role = protocol.System
 	case w.role.Is("tool"), w.role.Is("function"):
-		text, media := dialect.ResultText(w.content)
-		return dialect.Message{Role: dialect.User, Parts: []dialect.Part{{
-			Kind: dialect.ResultPart, ID: w.id.Text(), Name: w.name.Text(), Text: text, Media: media, Raw: v,
+		text, media := protocol.ResultText(w.content)
+		return protocol.Message{Role: protocol.User, Parts: []protocol.Part{{
+			Kind: protocol.ResultPart, ID: w.id.Text(), Name: w.name.Text(), Text: text, Media: media, Raw: v,
 		}}}
 	}
-	content := dialect.ReadContent(w.content)
-	if n := len(content); n > 0 && content[n-1].Kind == dialect.TextPart {
+	content := protocol.ReadContent(w.content)
+	if n := len(content); n > 0 && content[n-1].Kind == protocol.TextPart {
 		content[n-1].Signature = w.signature.Text()
 	}
 	m.Parts = append(append(w.readReasoning(), content...), w.calls...)
@@ -82,8 +82,8 @@ func readMessage(v dialect.Raw) dialect.Message {
 
 // readReasoning reads what the model thought: the fields with one text each, and OpenRouter's list.
 // What both have is taken once.
-func (w *wireMessage) readReasoning() (parts []dialect.Part) {
-	var details []dialect.Part
+func (w *wireMessage) readReasoning() (parts []protocol.Part) {
+	var details []protocol.Part
 	said := false
 	for v := range w.details.Elements() {
 		p := readDetail(v)
@@ -95,7 +95,7 @@ func (w *wireMessage) readReasoning() (parts []dialect.Part) {
 	}
 	for _, field := range w.reasoning {
 		if field.HasText() {
-			p := dialect.Part{Kind: dialect.ReasoningPart, Text: field.Append(nil), Raw: field}
+			p := protocol.Part{Kind: protocol.ReasoningPart, Text: field.Append(nil), Raw: field}
 			if len(parts) == 0 || !bytes.Equal(parts[0].Text, p.Text) {
 				parts = append(parts, p)
 			}
@@ -106,8 +106,8 @@ func (w *wireMessage) readReasoning() (parts []dialect.Part) {
 
 // readDetail reads a piece of reasoning_details: reasoning.text with its signature,
 // reasoning.summary, or reasoning.encrypted, which is data only.
-func readDetail(v dialect.Raw) dialect.Part {
-	p := dialect.Part{Kind: dialect.ReasoningPart, Raw: v, ID: v.Get("id").Text(), Signature: v.Get("signature").Text()}
+func readDetail(v protocol.Raw) protocol.Part {
+	p := protocol.Part{Kind: protocol.ReasoningPart, Raw: v, ID: v.Get("id").Text(), Signature: v.Get("signature").Text()}
 	for _, name := range [...]string{"text", "summary"} {
 		if text := v.Get(name); text.IsString() {
 			p.Text = text.Append(p.Text)
@@ -120,7 +120,7 @@ func readDetail(v dialect.Raw) dialect.Part {
 }
 
 // readCall reads an element of tool_calls.
-func readCall(v dialect.Raw) dialect.Part {
+func readCall(v protocol.Raw) protocol.Part {
 	function, custom := v.Get("function"), v.Get("custom")
 	isCustom := custom.Kind() == '{'
 	if isCustom {
@@ -135,8 +135,8 @@ func readCall(v dialect.Raw) dialect.Part {
 }
 
 // readFunctionCall reads the call of a history from before there were tools.
-func readFunctionCall(v dialect.Raw) dialect.Part {
-	p := dialect.Part{Kind: dialect.CallPart, Name: v.Get("name").Text(), ToolKind: "function", Raw: v}
+func readFunctionCall(v protocol.Raw) protocol.Part {
+	p := protocol.Part{Kind: protocol.CallPart, Name: v.Get("name").Text(), ToolKind: "function", Raw: v}
 	args := v.Get("arguments")
 	if args == nil {
 		args = v.Get("input")

@@ -11,13 +11,13 @@ package openaichat
 import (
 	"strings"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
 // Protocol is the Chat Completions protocol.
-func Protocol() dialect.Protocol {
-	return dialect.Protocol{
+func Protocol() protocol.Protocol {
+	return protocol.Protocol{
 		Name:     "openai-chat",
 		Title:    "OpenAI Chat Completions",
 		Sniff:    sniffFrame,
@@ -25,39 +25,39 @@ func Protocol() dialect.Protocol {
 		New:      newDecoder,
 		Tools:    readTools,
 
-		Targets: []dialect.Target{openAI, mistral, llamaCPP},
+		Targets: []protocol.Target{openAI, mistral, llamaCPP},
 	}
 }
 
-func sniffFrame(e dialect.SniffInput) dialect.SniffScore {
-	var object, errs dialect.Raw
+func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
+	var object, errs protocol.Raw
 	choices := false
-	s := dialect.Scan(e.Data)
+	s := protocol.Scan(e.Data)
 	for ok := s.Object(); ok; ok = s.Member() {
 		switch string(s.Key()) {
 		case "object":
 			object = s.Value()
 		case "choices":
-			choices = dialect.ListOf(s, choiceKeys)
+			choices = protocol.ListOf(s, choiceKeys)
 		case "error":
 			errs = s.Value()
 		}
 	}
 	switch {
 	case strings.HasPrefix(object.Text(), "chat.completion"):
-		return dialect.SniffScore{Points: dialect.Sure, Why: "object " + object.Text()}
+		return protocol.SniffScore{Points: protocol.Sure, Why: "object " + object.Text()}
 	case choices:
-		return dialect.SniffScore{Points: dialect.Strong, Why: "a list of choices"}
+		return protocol.SniffScore{Points: protocol.Strong, Why: "a list of choices"}
 	case strings.HasSuffix(e.Path, "/chat/completions"):
-		return dialect.SniffScore{Points: dialect.Strong, Why: "path " + e.Path}
+		return protocol.SniffScore{Points: protocol.Strong, Why: "path " + e.Path}
 	case e.HeaderIs("Openai-Processing-Ms"), e.HeaderIs("X-Generation-Id"), e.HeaderIs("Mistral-Correlation-Id"):
-		return dialect.SniffScore{Points: dialect.Likely, Why: "a header of an OpenAI-like host"}
+		return protocol.SniffScore{Points: protocol.Likely, Why: "a header of an OpenAI-like host"}
 	case errs.Get("message").IsString():
-		return dialect.SniffScore{Points: dialect.Weak, Why: "an error object"}
+		return protocol.SniffScore{Points: protocol.Weak, Why: "an error object"}
 	case object.Is("error"):
-		return dialect.SniffScore{Points: dialect.Weak, Why: "an error object"}
+		return protocol.SniffScore{Points: protocol.Weak, Why: "an error object"}
 	}
-	return dialect.SniffScore{}
+	return protocol.SniffScore{}
 }
 
 // choiceKeys are members of a choice: it has one of them at least.

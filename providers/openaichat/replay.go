@@ -4,48 +4,48 @@ import (
 	"bytes"
 	"slices"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 )
 
-func encodeHistory(messages []dialect.Message) [][]byte {
-	return dialect.WriteMessages(messages,
-		func(p *dialect.Part) []byte { return encodeResult(p, false) },
-		func(m *dialect.Message, parts []dialect.Part) []byte { return encodeMessage(m, parts, false) })
+func encodeHistory(messages []protocol.Message) [][]byte {
+	return protocol.WriteMessages(messages,
+		func(p *protocol.Part) []byte { return encodeResult(p, false) },
+		func(m *protocol.Message, parts []protocol.Part) []byte { return encodeMessage(m, parts, false) })
 }
 
 // encodeMistral names the tool in its result, as Mistral's own clients do, and has reasoning in the
 // content (ThinkChunk in mistralai/client-python).
-func encodeMistral(messages []dialect.Message) [][]byte {
-	return dialect.WriteMessages(messages,
-		func(p *dialect.Part) []byte { return encodeResult(p, true) },
-		func(m *dialect.Message, parts []dialect.Part) []byte { return encodeMessage(m, parts, true) })
+func encodeMistral(messages []protocol.Message) [][]byte {
+	return protocol.WriteMessages(messages,
+		func(p *protocol.Part) []byte { return encodeResult(p, true) },
+		func(m *protocol.Message, parts []protocol.Part) []byte { return encodeMessage(m, parts, true) })
 }
 
-func encodeMessage(m *dialect.Message, parts []dialect.Part, mistral bool) []byte {
-	if m.Role == dialect.Assistant {
+func encodeMessage(m *protocol.Message, parts []protocol.Part, mistral bool) []byte {
+	if m.Role == protocol.Assistant {
 		return encodeAssistant(m, parts, mistral)
 	}
-	return dialect.ReplaceMembers(m.Raw, m.RoleMember(), contentMember(m, parts, `""`))
+	return protocol.ReplaceMembers(m.Raw, m.RoleMember(), contentMember(m, parts, `""`))
 }
 
 // contentMember is that of a message. Pieces of text of the model are joined. none stands for content of
 // which nothing is left.
-func contentMember(m *dialect.Message, parts []dialect.Part, none string) dialect.Member {
-	value := dialect.Content(m.Raw.Get("content"), parts, m.Role == dialect.Assistant)
+func contentMember(m *protocol.Message, parts []protocol.Part, none string) protocol.Member {
+	value := protocol.Content(m.Raw.Get("content"), parts, m.Role == protocol.Assistant)
 	if value == nil && (m.Raw == nil || m.Raw.Get("content") != nil) {
 		value = []byte(none)
 	}
-	return dialect.Member{Name: "content", Value: value}
+	return protocol.Member{Name: "content", Value: value}
 }
 
 // encodeAssistant writes a message of the model.
-func encodeAssistant(m *dialect.Message, parts []dialect.Part, mistral bool) []byte {
-	var said, thought, calls []dialect.Part
+func encodeAssistant(m *protocol.Message, parts []protocol.Part, mistral bool) []byte {
+	var said, thought, calls []protocol.Part
 	for _, p := range parts {
 		switch {
-		case p.Kind == dialect.CallPart:
+		case p.Kind == protocol.CallPart:
 			calls = append(calls, p)
-		case p.Kind != dialect.ReasoningPart, p.Raw.Get("type").Is("thinking"):
+		case p.Kind != protocol.ReasoningPart, p.Raw.Get("type").Is("thinking"):
 			said = append(said, p)
 		case mistral:
 			if p.Raw = thinkChunk(p.Text); p.Raw != nil {
@@ -55,23 +55,23 @@ func encodeAssistant(m *dialect.Message, parts []dialect.Part, mistral bool) []b
 			thought = append(thought, p)
 		}
 	}
-	members := []dialect.Member{m.RoleMember(), contentMember(m, said, "null")}
+	members := []protocol.Member{m.RoleMember(), contentMember(m, said, "null")}
 	members = append(members, reasoningMembers(m.Raw, thought)...)
 	members = append(members, callMembers(m.Raw, calls)...)
-	if n := len(said); n > 0 && said[n-1].Kind == dialect.TextPart && said[n-1].Signature != "" && m.Raw.Get("extra_content") == nil {
-		var w dialect.Writer
+	if n := len(said); n > 0 && said[n-1].Kind == protocol.TextPart && said[n-1].Signature != "" && m.Raw.Get("extra_content") == nil {
+		var w protocol.Writer
 		writeSignature(&w, said[n-1].Signature)
-		members = append(members, dialect.Member{Name: "extra_content", Value: w.Text})
+		members = append(members, protocol.Member{Name: "extra_content", Value: w.Text})
 	}
-	return dialect.ReplaceMembers(m.Raw, members...)
+	return protocol.ReplaceMembers(m.Raw, members...)
 }
 
 // thinkChunk is reasoning as a part of content.
-func thinkChunk(text []byte) dialect.Raw {
+func thinkChunk(text []byte) protocol.Raw {
 	if len(text) == 0 {
 		return nil
 	}
-	var w dialect.Writer
+	var w protocol.Writer
 	w.Open('{').Member("type", "thinking").Key("thinking").Open('[')
 	w.Open('{').Member("type", "text").Key("text").Bytes(text).Close('}')
 	return w.Close(']').Close('}').Text
@@ -79,13 +79,13 @@ func thinkChunk(text []byte) dialect.Raw {
 
 // reasoningMembers is what the model thought: a text in the field it was in, or pieces in
 // reasoning_details when any of them has more than a text.
-func reasoningMembers(before dialect.Raw, parts []dialect.Part) []dialect.Member {
+func reasoningMembers(before protocol.Raw, parts []protocol.Part) []protocol.Member {
 	detailed := false
 	for _, p := range parts {
 		detailed = detailed || p.Raw.Kind() == '{' || p.Raw == nil && (p.Signature != "" || p.SignatureOnly || p.ID != "")
 	}
 	var texts [][]byte
-	var details dialect.Writer
+	var details protocol.Writer
 	for _, p := range parts {
 		switch {
 		case p.Raw.IsString(), p.Raw == nil && !detailed:
@@ -94,14 +94,14 @@ func reasoningMembers(before dialect.Raw, parts []dialect.Part) []dialect.Member
 			writeDetail(&details, &p)
 		}
 	}
-	list := dialect.UpdatedMember(before, "reasoning_details", dialect.List(&details))
+	list := protocol.UpdatedMember(before, "reasoning_details", protocol.List(&details))
 	return append(reasoningTexts(before, texts, detailed), list)
 }
 
 // reasoningTexts are the fields with one text each. They stay as they are while they say what the
 // parts say, or repeat reasoning_details. DeepSeek's stays when it is empty, which differs from
 // none.
-func reasoningTexts(before dialect.Raw, texts [][]byte, detailed bool) (members []dialect.Member) {
+func reasoningTexts(before protocol.Raw, texts [][]byte, detailed bool) (members []protocol.Member) {
 	found := make([]bool, len(texts))
 	same := true
 	for _, name := range reasoningFields {
@@ -109,7 +109,7 @@ func reasoningTexts(before dialect.Raw, texts [][]byte, detailed bool) (members 
 		if !was.HasText() {
 			continue
 		}
-		members = append(members, dialect.Member{Name: name})
+		members = append(members, protocol.Member{Name: name})
 		n := slices.IndexFunc(texts, func(text []byte) bool { return bytes.Equal(text, was.Append(nil)) })
 		if n >= 0 {
 			found[n] = true
@@ -121,15 +121,15 @@ func reasoningTexts(before dialect.Raw, texts [][]byte, detailed bool) (members 
 	}
 	if all := bytes.Join(texts, nil); len(all) > 0 {
 		if len(members) == 0 {
-			members = []dialect.Member{{Name: reasoningFields[0]}}
+			members = []protocol.Member{{Name: reasoningFields[0]}}
 		}
-		members[0].Value = dialect.AppendString(nil, all)
+		members[0].Value = protocol.AppendString(nil, all)
 	}
 	return members
 }
 
 // writeDetail writes a piece of reasoning_details.
-func writeDetail(w *dialect.Writer, p *dialect.Part) {
+func writeDetail(w *protocol.Writer, p *protocol.Part) {
 	switch {
 	case p.Raw != nil:
 		w.Raw(p.Raw)

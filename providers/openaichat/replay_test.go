@@ -3,14 +3,14 @@ package openaichat
 import (
 	"testing"
 
-	"toolscope/providers/dialect"
-	"toolscope/providers/dialect/historytest"
+	"toolscope/providers/protocol"
+	"toolscope/providers/protocol/historytest"
 )
 
 // histories are requests of clients, and what is read from them.
 var histories = []struct {
 	what          string
-	to            *dialect.Target
+	to            *protocol.Target
 	request, want string
 }{
 	{"parallel calls", &openAI, `{"model":"m","messages":[
@@ -149,35 +149,35 @@ func TestChanged(t *testing.T) {
 	const signed = `{"role":"assistant","content":null,"reasoning":"Hm.","reasoning_details":[{"type":"reasoning.text","text":"Hm.","signature":"c2ln"}],"x":1,"tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}}]}`
 	for _, test := range []struct {
 		what    string
-		to      *dialect.Target
+		to      *protocol.Target
 		message string
-		change  func(parts []dialect.Part) []dialect.Part
+		change  func(parts []protocol.Part) []protocol.Part
 		want    string
 	}{
 		{"nothing", &openAI, `{"role":"assistant","content":"Cold.","reasoning":"One.","reasoning_text":"Two."}`, nil,
 			`{"role":"assistant","content":"Cold.","reasoning":"One.","reasoning_text":"Two."}`},
-		{"reasoning left out", &openAI, signed, func(p []dialect.Part) []dialect.Part { return p[1:] },
+		{"reasoning left out", &openAI, signed, func(p []protocol.Part) []protocol.Part { return p[1:] },
 			`{"role":"assistant","content":null,"x":1,"tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}}]}`},
-		{"the call left out", &openAI, signed, func(p []dialect.Part) []dialect.Part { return p[:1] },
+		{"the call left out", &openAI, signed, func(p []protocol.Part) []protocol.Part { return p[:1] },
 			`{"role":"assistant","content":null,"reasoning":"Hm.","reasoning_details":[{"type":"reasoning.text","text":"Hm.","signature":"c2ln"}],"x":1}`},
 		{"a function_call beside a list", &openAI, `{"role":"assistant","tool_calls":[{"id":"a","function":{"name":"f","arguments":"{}"}}],"function_call":{"name":"f","arguments":"{}"}}`, nil,
 			`{"role":"assistant","tool_calls":[{"id":"a","function":{"name":"f","arguments":"{}"}}],"function_call":{"name":"f","arguments":"{}"}}`},
-		{"another id", &openAI, signed, func(p []dialect.Part) []dialect.Part {
+		{"another id", &openAI, signed, func(p []protocol.Part) []protocol.Part {
 			p[1].ID, p[1].Raw = "b", nil
 			return p
 		}, `{"role":"assistant","content":null,"reasoning":"Hm.","reasoning_details":[{"type":"reasoning.text","text":"Hm.","signature":"c2ln"}],"x":1,"tool_calls":[{"id":"b","type":"function","function":{"name":"f","arguments":"{}"}}]}`},
-		{"an id for a call that had none", &openAI, `{"role":"assistant","content":"","function_call":{"name":"f","arguments":"{}"}}`, func(p []dialect.Part) []dialect.Part {
+		{"an id for a call that had none", &openAI, `{"role":"assistant","content":"","function_call":{"name":"f","arguments":"{}"}}`, func(p []protocol.Part) []protocol.Part {
 			p[0].ID, p[0].Raw = "b", nil
 			return p
 		}, `{"role":"assistant","content":"","tool_calls":[{"id":"b","type":"function","function":{"name":"f","arguments":"{}"}}]}`},
-		{"other reasoning", &openAI, `{"role":"assistant","reasoning":"One.","content":"Cold."}`, func(p []dialect.Part) []dialect.Part {
+		{"other reasoning", &openAI, `{"role":"assistant","reasoning":"One.","content":"Cold."}`, func(p []protocol.Part) []protocol.Part {
 			p[0].Text, p[0].Raw = []byte("Two."), nil
 			return p
 		}, `{"role":"assistant","reasoning":"Two.","content":"Cold."}`},
-		{"the text left out", &openAI, `{"role":"assistant","content":"Cold."}`, func([]dialect.Part) []dialect.Part { return nil },
+		{"the text left out", &openAI, `{"role":"assistant","content":"Cold."}`, func([]protocol.Part) []protocol.Part { return nil },
 			`{"role":"assistant","content":null}`},
-		{"a text more", &openAI, `{"role":"user","content":"Cold","name":"ann"}`, func(p []dialect.Part) []dialect.Part {
-			return append(p, dialect.Part{Kind: dialect.TextPart, Text: []byte("?")})
+		{"a text more", &openAI, `{"role":"user","content":"Cold","name":"ann"}`, func(p []protocol.Part) []protocol.Part {
+			return append(p, protocol.Part{Kind: protocol.TextPart, Text: []byte("?")})
 		}, `{"role":"user","content":[{"type":"text","text":"Cold"},{"type":"text","text":"?"}],"name":"ann"}`},
 		{"another host's reasoning", &mistral, signed, nil,
 			`{"role":"assistant","content":[{"type":"thinking","thinking":[{"type":"text","text":"Hm."}]}],"x":1,"tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}}]}`},

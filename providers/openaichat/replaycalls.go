@@ -1,11 +1,11 @@
 package openaichat
 
-import "toolscope/providers/dialect"
+import "toolscope/providers/protocol"
 
 // callMembers are the calls of a message: a list, and what was a function_call and has not been
 // given an id since.
-func callMembers(before dialect.Raw, calls []dialect.Part) []dialect.Member {
-	var list, single dialect.Writer
+func callMembers(before protocol.Raw, calls []protocol.Part) []protocol.Member {
+	var list, single protocol.Writer
 	for i := range calls {
 		if isFunctionCall(calls[i].Raw) && len(single.Text) == 0 {
 			single.Raw(calls[i].Raw)
@@ -13,15 +13,15 @@ func callMembers(before dialect.Raw, calls []dialect.Part) []dialect.Member {
 			writeCall(&list, &calls[i])
 		}
 	}
-	return []dialect.Member{
-		dialect.UpdatedMember(before, "tool_calls", dialect.List(&list)), dialect.UpdatedMember(before, "function_call", single.Text),
+	return []protocol.Member{
+		protocol.UpdatedMember(before, "tool_calls", protocol.List(&list)), protocol.UpdatedMember(before, "function_call", single.Text),
 	}
 }
 
 // isFunctionCall reports whether a call stood in function_call.
-func isFunctionCall(raw dialect.Raw) bool { return raw.Get("name") != nil && raw.Get("id") == nil }
+func isFunctionCall(raw protocol.Raw) bool { return raw.Get("name") != nil && raw.Get("id") == nil }
 
-func writeCall(w *dialect.Writer, p *dialect.Part) {
+func writeCall(w *protocol.Writer, p *protocol.Part) {
 	if p.Raw != nil {
 		w.Raw(p.Raw)
 		return
@@ -40,13 +40,13 @@ func writeCall(w *dialect.Writer, p *dialect.Part) {
 }
 
 // writeSignature writes the extra_content of Gemini's compatible endpoint.
-func writeSignature(w *dialect.Writer, signature string) {
+func writeSignature(w *protocol.Writer, signature string) {
 	w.Open('{').Key("google").Open('{').Member("thought_signature", signature).Close('}').Close('}')
 }
 
 // encodeResult writes a result. Without an id only the name says what of.
-func encodeResult(p *dialect.Part, named bool) []byte {
-	var w dialect.Writer
+func encodeResult(p *protocol.Part, named bool) []byte {
+	var w protocol.Writer
 	w.Open('{').Member("role", "tool").MemberIfSet("tool_call_id", p.ID)
 	if named || p.ID == "" {
 		w.MemberIfSet("name", p.Name)

@@ -1,19 +1,19 @@
 package openaichat
 
-import "toolscope/providers/dialect"
+import "toolscope/providers/protocol"
 
 // openAI is where the history of Chat Completions goes. It takes arguments as the text they are,
 // whole JSON or not. Rules are OpenAI's published API description's (FunctionObject) and its own
 // error messages'.
-var openAI = dialect.Target{
+var openAI = protocol.Target{
 	Name: "openai-chat", Title: "OpenAI Chat Completions", Protocol: "openai-chat",
-	Form:          dialect.TextForm,
-	IDs:           dialect.IDRule{Max: 40, Required: true},
-	Names:         dialect.NameRule{Class: "a-zA-Z0-9_-", Max: 64},
+	Form:          protocol.TextForm,
+	IDs:           protocol.IDRule{Max: 40, Required: true},
+	Names:         protocol.NameRule{Class: "a-zA-Z0-9_-", Max: 64},
 	Freeform:      true,
-	Reasoning:     dialect.NoReasoning,
+	Reasoning:     protocol.NoReasoning,
 	ResultsFollow: true,
-	Refusal: dialect.Refusal{
+	Refusal: protocol.Refusal{
 		LongID:     "Invalid 'messages[N].tool_calls[M].id': string too long. Expected a string with maximum length 40, but got a string with length {n} instead.",
 		Name:       "Invalid 'messages[N].tool_calls[M].function.name': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.",
 		LoneCall:   "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: {id}",
@@ -26,14 +26,14 @@ var openAI = dialect.Target{
 
 // mistral is Mistral's own host, which wants ids of nine letters and digits (error 3280) and as
 // many results as calls (error 3230), and takes reasoning as a part of the content.
-var mistral = dialect.Target{
+var mistral = protocol.Target{
 	Name: "mistral", Title: "Mistral", Protocol: "openai-chat",
-	Form:          dialect.TextForm,
-	IDs:           dialect.IDRule{Class: "a-zA-Z0-9", Min: 9, Max: 9, Required: true},
-	Names:         dialect.NameRule{Class: "a-zA-Z0-9_-", Max: 64},
-	Reasoning:     dialect.PlainReasoning,
+	Form:          protocol.TextForm,
+	IDs:           protocol.IDRule{Class: "a-zA-Z0-9", Min: 9, Max: 9, Required: true},
+	Names:         protocol.NameRule{Class: "a-zA-Z0-9_-", Max: 64},
+	Reasoning:     protocol.PlainReasoning,
 	ResultsFollow: true,
-	Refusal: dialect.Refusal{
+	Refusal: protocol.Refusal{
 		ID:         "Tool call id was {id} but must be a-z, A-Z, 0-9, with a length of 9.",
 		LoneCall:   "Not the same number of function calls and responses",
 		LoneResult: "Not the same number of function calls and responses",
@@ -45,13 +45,13 @@ var mistral = dialect.Target{
 
 // llamaCPP is llama.cpp's server: its chat templates parse the arguments, so a text that is no JSON
 // is refused with status 500.
-var llamaCPP = dialect.Target{
+var llamaCPP = protocol.Target{
 	Name: "llama.cpp", Title: "llama.cpp", Protocol: "openai-chat",
-	Form:          dialect.TextForm,
+	Form:          protocol.TextForm,
 	JSONOnly:      true,
-	Reasoning:     dialect.PlainReasoning,
+	Reasoning:     protocol.PlainReasoning,
 	TakesUnpaired: true,
-	Refusal: dialect.Refusal{
+	Refusal: protocol.Refusal{
 		Args: "Failed to parse tool call arguments as JSON: [json.exception.parse_error.101] ...",
 	},
 	Encode:  encodeHistory,

@@ -3,7 +3,7 @@ package openaichat
 import (
 	"bytes"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
@@ -16,7 +16,7 @@ func (d *decoder) readContent(says *choiceContent) {
 }
 
 // appendText takes a string, or a list of parts.
-func appendText(t *dialect.Turn, v dialect.Raw) {
+func appendText(t *protocol.Turn, v protocol.Raw) {
 	t.AppendText(v)
 	for part := range v.Elements() {
 		appendText(t, part.Get("text"))
@@ -25,7 +25,7 @@ func appendText(t *dialect.Turn, v dialect.Raw) {
 }
 
 // appendReasoning takes reasoning: a string, or a list of parts.
-func appendReasoning(t *dialect.Turn, v dialect.Raw) {
+func appendReasoning(t *protocol.Turn, v protocol.Raw) {
 	t.AppendReasoning(0, v)
 	for part := range v.Elements() {
 		appendReasoning(t, part.Get("text"))
@@ -37,7 +37,7 @@ func appendReasoning(t *dialect.Turn, v dialect.Raw) {
 func (d *decoder) readReasoning(says *choiceContent) {
 	told := 0
 	inPieces := false // the list says the same as the field, and each piece is signed by itself
-	for _, field := range [...]dialect.Raw{says.reasoningContent, says.reasoning, says.reasoningText} {
+	for _, field := range [...]protocol.Raw{says.reasoningContent, says.reasoning, says.reasoningText} {
 		if !field.IsPresent() || field.Empty() {
 			continue
 		}
@@ -64,7 +64,7 @@ func (d *decoder) readReasoning(says *choiceContent) {
 
 // repeatsField reports whether the pieces of reasoning_details are several and together say what field
 // does.
-func repeatsField(details, field dialect.Raw) bool {
+func repeatsField(details, field protocol.Raw) bool {
 	pieces := 0
 	for range details.Elements() {
 		pieces++
@@ -81,7 +81,7 @@ func repeatsField(details, field dialect.Raw) bool {
 
 // signDetail takes the signature of a piece of reasoning_details, or what is encrypted in it. A
 // signature may come in a delta without text, and be of reasoning that is not shown.
-func (d *decoder) signDetail(item dialect.Raw) {
+func (d *decoder) signDetail(item protocol.Raw) {
 	id := item.Get("id").Text()
 	if data := item.Get("data"); data.HasText() {
 		d.turn.SignLast(data, id, stream.SignedHidden)

@@ -1,11 +1,11 @@
 package openaichat
 
-import "toolscope/providers/dialect"
+import "toolscope/providers/protocol"
 
 // readTools are what a request declares: tools, or the legacy functions. Hosts have kinds of their own
 // beside function and custom, which keep the host's word.
-func readTools(request []byte) (all []dialect.Tool) {
-	s := dialect.Scan(request)
+func readTools(request []byte) (all []protocol.Tool) {
+	s := protocol.Scan(request)
 	for ok := s.Object(); ok; ok = s.Member() {
 		switch string(s.Key()) {
 		case "tools":
@@ -16,7 +16,7 @@ func readTools(request []byte) (all []dialect.Tool) {
 			}
 		case "functions":
 			for ok := s.Array(); ok; ok = s.Element() {
-				all = append(all, dialect.FunctionTool(s.Value(), "parameters"))
+				all = append(all, protocol.FunctionTool(s.Value(), "parameters"))
 			}
 		}
 	}
@@ -24,17 +24,17 @@ func readTools(request []byte) (all []dialect.Tool) {
 }
 
 // readTool reads one tool; one without type and function is of another protocol.
-func readTool(t dialect.Raw) dialect.Tool {
+func readTool(t protocol.Raw) protocol.Tool {
 	kind, inner := t.Get("type").Text(), t.Get("function")
 	switch custom := t.Get("custom"); {
 	case kind == "custom", kind == "" && custom.IsPresent():
-		return dialect.Tool{Name: custom.Get("name").Text(), Kind: "custom", Description: custom.Get("description").Text()}
+		return protocol.Tool{Name: custom.Get("name").Text(), Kind: "custom", Description: custom.Get("description").Text()}
 	case kind == "" && !inner.IsPresent():
-		return dialect.Tool{}
+		return protocol.Tool{}
 	case !inner.IsPresent():
 		inner = t // flat, as the Responses protocol has it
 	}
-	f := dialect.FunctionTool(inner, "parameters")
+	f := protocol.FunctionTool(inner, "parameters")
 	if kind != "" {
 		f.Kind = kind
 	}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
@@ -52,7 +52,7 @@ func (d *decoder) reportUsage() {
 // tokenTotals are the wire's own counts.
 type tokenTotals struct{ prompt, completion, total, read, write, reasoning stream.Count }
 
-func readTotals(u dialect.Raw) tokenTotals {
+func readTotals(u protocol.Raw) tokenTotals {
 	in, out := u.Get("prompt_tokens_details"), u.Get("completion_tokens_details")
 	return tokenTotals{
 		prompt: u.Get("prompt_tokens").Count(), completion: u.Get("completion_tokens").Count(), total: u.Get("total_tokens").Count(),
@@ -103,7 +103,7 @@ func (t tokenTotals) equalCounts(other tokenTotals) bool {
 
 // ownCost is what the host says the response costs: OpenRouter and gateways like it in dollars, xAI
 // in ten-billionths of them.
-func ownCost(u dialect.Raw) (usd float64, told bool) {
+func ownCost(u protocol.Raw) (usd float64, told bool) {
 	if usd, told = u.Get("cost").Float(); told {
 		return usd, true
 	}
@@ -111,7 +111,7 @@ func ownCost(u dialect.Raw) (usd float64, told bool) {
 	return math.Round(ticks) / 1e10, told
 }
 
-func firstCount(fields ...dialect.Raw) stream.Count {
+func firstCount(fields ...protocol.Raw) stream.Count {
 	for _, f := range fields {
 		if n := f.Count(); n.Reported {
 			return n

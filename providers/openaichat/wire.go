@@ -1,101 +1,101 @@
 package openaichat
 
-import "toolscope/providers/dialect"
+import "toolscope/providers/protocol"
 
 // chunk is one chunk, or one whole body, as it is on the wire.
 type chunk struct {
-	shape *dialect.Shape
+	shape *protocol.Shape
 
-	id, model, object, usage, groqUsage, tier, err, message dialect.Raw
+	id, model, object, usage, groqUsage, tier, err, message protocol.Raw
 
-	choices dialect.Elements[choice]
+	choices protocol.Elements[choice]
 }
 
 // choice is one of the alternative responses. What it says stands in delta, or in message in a
 // body.
 type choice struct {
-	index, finish, native, usage dialect.Raw
+	index, finish, native, usage protocol.Raw
 
 	delta, message choiceContent
 }
 
 // choiceContent is what a choice says.
 type choiceContent struct {
-	object, role, content, refusal             dialect.Raw
-	reasoningContent, reasoning, reasoningText dialect.Raw
-	reasoningDetails                           dialect.Raw
-	extra                                      dialect.Raw
-	executed                                   dialect.Raw // tools that Groq ran itself
+	object, role, content, refusal             protocol.Raw
+	reasoningContent, reasoning, reasoningText protocol.Raw
+	reasoningDetails                           protocol.Raw
+	extra                                      protocol.Raw
+	executed                                   protocol.Raw // tools that Groq ran itself
 
-	calls    dialect.Elements[wireCall]
+	calls    protocol.Elements[wireCall]
 	function wireCall // the old form of calls
 }
 
 // wireCall is one element of tool_calls, or a function_call.
 type wireCall struct {
-	object, index, id, kind, name, args, extra dialect.Raw
+	object, index, id, kind, name, args, extra protocol.Raw
 
-	custom dialect.Raw // the part that holds name and input of a custom tool
+	custom protocol.Raw // the part that holds name and input of a custom tool
 }
 
 func newChunk() *chunk {
 	c := new(chunk)
-	c.shape = dialect.ShapeOf(
-		dialect.Value("id", &c.id),
-		dialect.Value("object", &c.object),
-		dialect.Value("model", &c.model),
-		dialect.Value("service_tier", &c.tier),
-		dialect.Each("choices", &c.choices, (*choice).shapeFields),
-		dialect.Value("usage", &c.usage),
-		dialect.Object("x_groq", dialect.Value("usage", &c.groqUsage)),
-		dialect.Value("error", &c.err),
-		dialect.Value("message", &c.message))
+	c.shape = protocol.ShapeOf(
+		protocol.Value("id", &c.id),
+		protocol.Value("object", &c.object),
+		protocol.Value("model", &c.model),
+		protocol.Value("service_tier", &c.tier),
+		protocol.Each("choices", &c.choices, (*choice).shapeFields),
+		protocol.Value("usage", &c.usage),
+		protocol.Object("x_groq", protocol.Value("usage", &c.groqUsage)),
+		protocol.Value("error", &c.err),
+		protocol.Value("message", &c.message))
 	return c
 }
 
-func (c *choice) shapeFields() []dialect.Field {
-	return []dialect.Field{
-		dialect.Value("index", &c.index),
-		dialect.Object("delta", c.delta.shapeFields()...).Into(&c.delta.object),
-		dialect.Object("message", c.message.shapeFields()...).Into(&c.message.object),
-		dialect.Value("finish_reason", &c.finish),
-		dialect.Value("native_finish_reason", &c.native),
-		dialect.Value("usage", &c.usage),
+func (c *choice) shapeFields() []protocol.Field {
+	return []protocol.Field{
+		protocol.Value("index", &c.index),
+		protocol.Object("delta", c.delta.shapeFields()...).Into(&c.delta.object),
+		protocol.Object("message", c.message.shapeFields()...).Into(&c.message.object),
+		protocol.Value("finish_reason", &c.finish),
+		protocol.Value("native_finish_reason", &c.native),
+		protocol.Value("usage", &c.usage),
 	}
 }
 
-func (s *choiceContent) shapeFields() []dialect.Field {
-	return []dialect.Field{
-		dialect.Value("role", &s.role),
-		dialect.Value("content", &s.content),
-		dialect.Value("refusal", &s.refusal),
-		dialect.Value("reasoning_content", &s.reasoningContent),
-		dialect.Value("reasoning", &s.reasoning),
-		dialect.Value("reasoning_text", &s.reasoningText),
-		dialect.Value("reasoning_details", &s.reasoningDetails),
-		dialect.Value("extra_content", &s.extra),
-		dialect.Value("executed_tools", &s.executed),
-		dialect.Each("tool_calls", &s.calls, (*wireCall).shapeFields),
-		dialect.Object("function_call", s.function.functionFields()...).Into(&s.function.object),
+func (s *choiceContent) shapeFields() []protocol.Field {
+	return []protocol.Field{
+		protocol.Value("role", &s.role),
+		protocol.Value("content", &s.content),
+		protocol.Value("refusal", &s.refusal),
+		protocol.Value("reasoning_content", &s.reasoningContent),
+		protocol.Value("reasoning", &s.reasoning),
+		protocol.Value("reasoning_text", &s.reasoningText),
+		protocol.Value("reasoning_details", &s.reasoningDetails),
+		protocol.Value("extra_content", &s.extra),
+		protocol.Value("executed_tools", &s.executed),
+		protocol.Each("tool_calls", &s.calls, (*wireCall).shapeFields),
+		protocol.Object("function_call", s.function.functionFields()...).Into(&s.function.object),
 	}
 }
 
-func (w *wireCall) shapeFields() []dialect.Field {
-	return []dialect.Field{
-		dialect.Value("index", &w.index),
-		dialect.Value("id", &w.id),
-		dialect.Value("type", &w.kind),
-		dialect.Object("function", w.functionFields()...),
-		dialect.Object("custom", w.functionFields()...).Into(&w.custom),
-		dialect.Value("extra_content", &w.extra),
+func (w *wireCall) shapeFields() []protocol.Field {
+	return []protocol.Field{
+		protocol.Value("index", &w.index),
+		protocol.Value("id", &w.id),
+		protocol.Value("type", &w.kind),
+		protocol.Object("function", w.functionFields()...),
+		protocol.Object("custom", w.functionFields()...).Into(&w.custom),
+		protocol.Value("extra_content", &w.extra),
 	}
 }
 
 // functionFields is the part that holds name and arguments (input, for custom tools).
-func (w *wireCall) functionFields() []dialect.Field {
-	return []dialect.Field{
-		dialect.Value("name", &w.name),
-		dialect.Value("arguments", &w.args).Or("input"),
+func (w *wireCall) functionFields() []protocol.Field {
+	return []protocol.Field{
+		protocol.Value("name", &w.name),
+		protocol.Value("arguments", &w.args).Or("input"),
 	}
 }
 
@@ -121,6 +121,6 @@ func (w *wireCall) isNews() bool {
 
 // thoughtSignature is the signature in an extra_content, where Gemini's compatible endpoint has it:
 // of a call, or of what a message says.
-func thoughtSignature(extra dialect.Raw) dialect.Raw {
+func thoughtSignature(extra protocol.Raw) protocol.Raw {
 	return extra.Get("google").Get("thought_signature")
 }

@@ -3,7 +3,7 @@ package openairesponses
 import (
 	"bytes"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
@@ -41,7 +41,7 @@ func (it *item) appendArguments(text, source []byte) {
 }
 
 // addCopy takes the arguments as an item has them.
-func (it *item) addCopy(value dialect.Raw, wrap, from string) {
+func (it *item) addCopy(value protocol.Raw, wrap, from string) {
 	switch {
 	case from != itemAdded:
 	case len(it.args) > 0:
@@ -51,14 +51,14 @@ func (it *item) addCopy(value dialect.Raw, wrap, from string) {
 		return
 	}
 	if !value.IsString() && it.callKind.word != "server" {
-		it.call.Once(dialect.ArgsObject, "the arguments are a JSON value, not a string with JSON in it: clients that expect a string fail")
+		it.call.Once(protocol.ArgsObject, "the arguments are a JSON value, not a string with JSON in it: clients that expect a string fail")
 	}
 	if wrap == "" {
 		it.turn.buf = value.Append(it.turn.buf[:0])
 		it.compareCopy(it.turn.buf, from, nil)
 		return
 	}
-	var list dialect.Writer
+	var list protocol.Writer
 	it.compareCopy(list.Open('{').Key(wrap).Raw(value).Close('}').Text, from, value)
 }
 
@@ -73,7 +73,7 @@ func (it *item) compareCopy(text []byte, from string, source []byte) {
 			it.from = from
 		}
 		return
-	case bytes.Equal(text, it.args), bytes.Equal(text, dialect.JoinSurrogates(it.args)):
+	case bytes.Equal(text, it.args), bytes.Equal(text, protocol.JoinSurrogates(it.args)):
 		if len(text) > 0 {
 			it.same++
 			it.call.Meta(stream.CallInfo{Copies: it.same + 1})
@@ -87,7 +87,7 @@ func (it *item) compareCopy(text []byte, from string, source []byte) {
 	if growing {
 		came = it.grow.closeText(came)
 	}
-	equal := !it.callKind.freeform && dialect.Same(dialect.JoinSurrogates(came), text)
+	equal := !it.callKind.freeform && protocol.Same(protocol.JoinSurrogates(came), text)
 	if !equal || !it.grow.begun && it.callKind.word != "server" {
 		it.reportMismatch(text, from, equal)
 	}
@@ -108,7 +108,7 @@ func (it *item) reportMismatch(text []byte, from string, equal bool) {
 	for at < len(text) && at < len(it.args) && text[at] == it.args[at] {
 		at++
 	}
-	bad, odd := dialect.DoneMismatch.WithSeverity(stream.Error), dialect.DoneMismatch.WithSeverity(stream.Info)
+	bad, odd := protocol.DoneMismatch.WithSeverity(stream.Error), protocol.DoneMismatch.WithSeverity(stream.Info)
 	switch c := it.call; {
 	case equal:
 		c.FindAt(at, odd, "the arguments in %s are those in %s, spelled differently from byte %d on", from, before, at)

@@ -3,13 +3,13 @@ package openairesponses
 import (
 	"strings"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 )
 
 // writeRequest writes a request of Responses. Nothing is stored, so that reasoning has to come encrypted to
 // be sent back; the history is in the input.
-func writeRequest(r dialect.Request, q dialect.HostFeatures) (path string, body []byte) {
-	var w dialect.Writer
+func writeRequest(r protocol.Request, q protocol.HostFeatures) (path string, body []byte) {
+	var w protocol.Writer
 	w.Open('{').MemberIfSet("model", r.Model).Flag("stream", true).Flag("store", false)
 	if r.MaxTokens > 0 {
 		w.Key("max_output_tokens").Int(max(r.MaxTokens, minOutputTokens))
@@ -19,7 +19,7 @@ func writeRequest(r dialect.Request, q dialect.HostFeatures) (path string, body 
 	}
 	r.WriteCacheKey(&w, q)
 	w.MemberIfSet("instructions", r.System).WriteList("input", r.EncodedMessages)
-	r.WriteTools(&w, "tools", "[", "]", func(w *dialect.Writer, t *dialect.Tool) { writeTool(w, t, q.Custom) })
+	r.WriteTools(&w, "tools", "[", "]", func(w *protocol.Writer, t *protocol.Tool) { writeTool(w, t, q.Custom) })
 	return "/responses", w.Close('}').Text
 }
 
@@ -43,7 +43,7 @@ func isReasoningModel(model string) bool {
 
 // writeTool writes a tool, flat; custom says that tools of free text are known. strict is said
 // because its default is true, which refuses most schemas that were not written for it.
-func writeTool(w *dialect.Writer, t *dialect.Tool, custom bool) {
+func writeTool(w *protocol.Writer, t *protocol.Tool, custom bool) {
 	w.Open('{')
 	if custom && t.Kind == "custom" {
 		w.Member("type", "custom").Describe(t)

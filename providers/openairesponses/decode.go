@@ -4,14 +4,14 @@ import (
 	"bytes"
 	"strings"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
 // decoder reads one exchange: one response over HTTP, many over a WebSocket, where several lanes
 // may each have one open.
 type decoder struct {
-	*dialect.Out
+	*protocol.Out
 	ev       event
 	kind     []byte       // of the event
 	item     wireItem     // of the event, or of the response
@@ -19,7 +19,7 @@ type decoder struct {
 	turns    []*turn      // the latest turn of each lane
 }
 
-func newDecoder(o *dialect.Out) dialect.Decoder {
+func newDecoder(o *protocol.Out) protocol.Decoder {
 	d := &decoder{Out: o}
 	d.ev.bindShape()
 	return d
@@ -28,7 +28,7 @@ func newDecoder(o *dialect.Out) dialect.Decoder {
 // Frame reads one event or one whole body. The type of an event is that in its body, and where that
 // has none the name of the server-sent event.
 func (d *decoder) Frame(f stream.Frame) error {
-	if dialect.IsDone(f.Data) { // not of this protocol, but hosts add it
+	if protocol.IsDone(f.Data) { // not of this protocol, but hosts add it
 		d.endStream()
 		return nil
 	}
@@ -83,7 +83,7 @@ func (d *decoder) Close() {
 func (d *decoder) endStream() {
 	for _, t := range d.turns {
 		if t.IsOpen() && !t.failed {
-			t.Find(dialect.FinishMissing,
+			t.Find(protocol.FinishMissing,
 				"[DONE] came, but no response.completed: clients that wait for it never finish, and usage is missing")
 		}
 		t.close("")
@@ -91,7 +91,7 @@ func (d *decoder) endStream() {
 }
 
 // readNonEvent takes what has no type: a body, or an error.
-func (d *decoder) readNonEvent(data dialect.Raw) {
+func (d *decoder) readNonEvent(data protocol.Raw) {
 	switch ev := &d.ev; {
 	case ev.object.Is("response"), ev.output.Kind() == '[':
 		d.readResponse(data)
@@ -157,7 +157,7 @@ func (d *decoder) startResponse() {
 		return
 	default:
 		if !t.failed {
-			t.Find(dialect.ResponseRestarted,
+			t.Find(protocol.ResponseRestarted,
 				"a second response began before this one ended: a retry was spliced into one body, or its end was lost")
 		}
 		t.close("the response ended without response.completed: another began in its place")
@@ -188,7 +188,7 @@ const bodyCopy = "the body"
 
 // readResponse takes a response that was not streamed, or a snapshot of one that the provider makes in the
 // background.
-func (d *decoder) readResponse(raw dialect.Raw) {
+func (d *decoder) readResponse(raw protocol.Raw) {
 	d.latestTurn().close("the stream ended without response.completed: a whole response follows")
 	r := d.response.read(raw)
 	t := d.openTurn(r)
@@ -204,7 +204,7 @@ func (d *decoder) readResponse(raw dialect.Raw) {
 
 // reportError takes an error event: its fields stand in the event itself, as documented, or in an error
 // object, as seen on wires. response.failed may follow and repeat it, or have come before.
-func (d *decoder) reportError(data dialect.Raw) {
+func (d *decoder) reportError(data protocol.Raw) {
 	err, message, code := data, d.ev.message, d.ev.code
 	if d.ev.err.IsPresent() {
 		err, message, code = d.ev.err, d.ev.err.Get("message"), d.ev.err.Get("code")

@@ -5,20 +5,20 @@ import (
 	"errors"
 	"strings"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
 // decodeHistory reads the input of a request, and its instructions. Over a WebSocket a client sends many
 // requests: one that names the response before it goes on where the others ended.
-func decodeHistory(request []byte) (messages []dialect.Message, err error) {
+func decodeHistory(request []byte) (messages []protocol.Message, err error) {
 	read := func(f stream.Frame) {
 		if f.Kind == stream.FrameResidue {
 			err = errors.New(f.Why)
 			return
 		}
 		var h history
-		s := dialect.Scan(bytes.Clone(f.Data)) // parts keep what they were read from
+		s := protocol.Scan(bytes.Clone(f.Data)) // parts keep what they were read from
 		h.readRequest(&s)
 		err = s.End()
 		switch {
@@ -36,14 +36,14 @@ func decodeHistory(request []byte) (messages []dialect.Message, err error) {
 
 // history is the history of one request, as far as it is read.
 type history struct {
-	messages    []dialect.Message
-	calls       []dialect.Part
+	messages    []protocol.Message
+	calls       []protocol.Part
 	open        bool // what comes next may belong to the last message
 	isContinued bool // the request names the response before it
 	wire        wireItem
 }
 
-func (h *history) readRequest(s *dialect.Scanner) {
+func (h *history) readRequest(s *protocol.Scanner) {
 	for ok := s.Object(); ok; ok = s.Member() {
 		switch string(s.Key()) {
 		case "response": // some clients put the request into it
@@ -52,12 +52,12 @@ func (h *history) readRequest(s *dialect.Scanner) {
 			h.isContinued = s.Value().IsString()
 		case "instructions":
 			if v := s.Value(); v.IsString() {
-				system := dialect.Part{Text: v.Append(nil), Raw: v}
-				h.messages = append([]dialect.Message{{Role: dialect.System, Parts: []dialect.Part{system}}}, h.messages...)
+				system := protocol.Part{Text: v.Append(nil), Raw: v}
+				h.messages = append([]protocol.Message{{Role: protocol.System, Parts: []protocol.Part{system}}}, h.messages...)
 			}
 		case "input":
 			if s.Kind() == '"' {
-				h.addParts(dialect.User, false, dialect.Part{Text: s.Value().Append(nil)})
+				h.addParts(protocol.User, false, protocol.Part{Text: s.Value().Append(nil)})
 			}
 			for ok := s.Array(); ok; ok = s.Element() {
 				if v := s.Value(); v != nil { // of one that breaks off nothing is left
@@ -70,65 +70,65 @@ func (h *history) readRequest(s *dialect.Scanner) {
 
 // addParts adds parts to the last message if they may stand there: items of the model follow each other
 // in one message, and so do results.
-func (h *history) addParts(role dialect.Role, joins bool, parts ...dialect.Part) {
+func (h *history) addParts(role protocol.Role, joins bool, parts ...protocol.Part) {
 	n := len(h.messages) - 1
 	if n >= 0 && joins && h.open && h.messages[n].Role == role {
 		h.messages[n].Parts = append(h.messages[n].Parts, parts...)
 		return
 	}
-	h.messages = append(h.messages, dialect.Message{Role: role, Parts: parts})
+	h.messages = append(h.messages, protocol.Message{Role: role, Parts: parts})
 	h.open = joins
 }
 
-func (h *history) readItem(v dialect.Raw) {
+func (h *history) readItem(v protocol.Raw) {
 	w := &h.wire
 	w.read(v)
 	switch kind := w.kind.Text(); {
 	case kind == "message", kind == "" && v.Get("role") != nil:
 		role, parts := readMessage(v, w)
-		h.addParts(role, role == dialect.Assistant, parts...)
+		h.addParts(role, role == protocol.Assistant, parts...)
 	case kind == "additional_tools":
-		h.addParts(dialect.System, false, dialect.Part{Kind: dialect.OtherPart, Raw: v})
+		h.addParts(protocol.System, false, protocol.Part{Kind: protocol.OtherPart, Raw: v})
 	case kind == "reasoning":
-		h.addParts(dialect.Assistant, true, readReasoning(w))
+		h.addParts(protocol.Assistant, true, readReasoning(w))
 	case strings.HasSuffix(kind, "_output"), kind == "mcp_approval_response":
 		p := h.readResult(w)
-		role := dialect.User
+		role := protocol.User
 		if p.RunByProvider {
-			role = dialect.Assistant
+			role = protocol.Assistant
 		}
 		h.addParts(role, true, p)
 	default:
-		p := dialect.Part{Kind: dialect.OtherPart, Raw: v}
+		p := protocol.Part{Kind: protocol.OtherPart, Raw: v}
 		if c, ok := callOf(kind, w); ok {
 			p = readCall(w, c)
 			h.calls = append(h.calls, p)
 		}
-		h.addParts(dialect.Assistant, true, p)
+		h.addParts(protocol.Assistant, true, p)
 	}
 }
 
 // readMessage reads a message: a part for each block. A single block has the whole item as its Raw.
 // A message with unknown blocks stays whole.
-func readMessage(v dialect.Raw, w *wireItem) (role dialect.Role, parts []dialect.Part) {
+func readMessage(v protocol.Raw, w *wireItem) (role protocol.Role, parts []protocol.Part) {
 	switch name := v.Get("role"); {
 	case name.Is("assistant"):
-		role = dialect.Assistant
+		role = protocol.Assistant
 	case name.Is("system"), name.Is("developer"):
-		role = dialect.System
+		role = protocol.System
 	default:
-		role = dialect.User
+		role = protocol.User
 	}
-	whole := dialect.Part{Item: w.id.Text(), Raw: v}
+	whole := protocol.Part{Item: w.id.Text(), Raw: v}
 	for block := range w.content.Elements() {
 		member := blocks[block.Get("type").Text()]
 		if member == "" {
-			whole.Kind = dialect.OtherPart
-			return role, []dialect.Part{whole}
+			whole.Kind = protocol.OtherPart
+			return role, []protocol.Part{whole}
 		}
-		p := dialect.Part{Kind: dialect.OtherPart, Item: whole.Item, Raw: block}
+		p := protocol.Part{Kind: protocol.OtherPart, Item: whole.Item, Raw: block}
 		if member == "text" || member == "refusal" {
-			p.Kind, p.Text = dialect.TextPart, block.Get(member).Append(nil)
+			p.Kind, p.Text = protocol.TextPart, block.Get(member).Append(nil)
 		}
 		parts = append(parts, p)
 	}
@@ -137,7 +137,7 @@ func readMessage(v dialect.Raw, w *wireItem) (role dialect.Role, parts []dialect
 		if w.content.IsString() {
 			whole.Text = w.content.Append(nil)
 		}
-		parts = []dialect.Part{whole}
+		parts = []protocol.Part{whole}
 	case 1:
 		parts[0].Raw = v
 	}
@@ -146,9 +146,9 @@ func readMessage(v dialect.Raw, w *wireItem) (role dialect.Role, parts []dialect
 
 // readReasoning reads the text of a reasoning item: the summary, and what some models show of the
 // reasoning itself.
-func readReasoning(w *wireItem) dialect.Part {
-	p := dialect.Part{Kind: dialect.ReasoningPart, Item: w.id.Text(), Signature: w.encrypted.Text(), Raw: w.raw}
-	for _, list := range [...]dialect.Raw{w.summary, w.content} {
+func readReasoning(w *wireItem) protocol.Part {
+	p := protocol.Part{Kind: protocol.ReasoningPart, Item: w.id.Text(), Signature: w.encrypted.Text(), Raw: w.raw}
+	for _, list := range [...]protocol.Raw{w.summary, w.content} {
 		for v := range list.Elements() {
 			p.Text = v.Get("text").Append(p.Text)
 		}
@@ -158,9 +158,9 @@ func readReasoning(w *wireItem) dialect.Part {
 }
 
 // readCall reads the item of a call as the decoder does.
-func readCall(w *wireItem, c callKind) dialect.Part {
-	p := dialect.Part{
-		Kind: dialect.CallPart, ToolKind: c.word, ID: w.callID.Text(), Item: w.id.Text(), Name: w.name.Text(),
+func readCall(w *wireItem, c callKind) protocol.Part {
+	p := protocol.Part{
+		Kind: protocol.CallPart, ToolKind: c.word, ID: w.callID.Text(), Item: w.id.Text(), Name: w.name.Text(),
 		Namespace: w.space.Text(), MCPServer: w.host.Text(), Parent: w.caller.Text(), Signature: w.fingerprint.Text(), RunByProvider: c.byProvider(w), Raw: w.raw,
 	}
 	if p.ID == "" || p.ID == p.Item {
@@ -175,7 +175,7 @@ func readCall(w *wireItem, c callKind) dialect.Part {
 	}
 	p.SetArgs(value)
 	if wrap != "" {
-		var list dialect.Writer
+		var list protocol.Writer
 		p.Args = list.Open('{').Key(wrap).Raw(value).Close('}').Text
 	}
 	return p

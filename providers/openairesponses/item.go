@@ -3,7 +3,7 @@ package openairesponses
 import (
 	"strings"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
@@ -17,7 +17,7 @@ type item struct {
 	kind  string // type of the item
 	done  bool   // output_item.done came
 
-	call     *dialect.Call // nil if it proposes none
+	call     *protocol.Call // nil if it proposes none
 	callKind callKind
 	callID   string
 	kept     stream.CallInfo // Item, Space and Signature: what the call has to be replayed with
@@ -74,12 +74,12 @@ func (d *decoder) itemAdded(t *turn) {
 	w.read(d.ev.item)
 	index, indexed := d.ev.outputIndex()
 	if !indexed {
-		t.Once(dialect.IndexMissing, "items have no output_index: they are told apart by their ids")
+		t.Once(protocol.IndexMissing, "items have no output_index: they are told apart by their ids")
 	}
 	var it *item
 	if there := t.items.at[index]; indexed && len(there) > 0 {
 		if it = t.items.findAnnounced(w, index); it != there[0] {
-			t.Once(dialect.IndexReused,
+			t.Once(protocol.IndexReused,
 				"several items share output_index %d: clients that go by it glue them together", index)
 		}
 	}
@@ -185,7 +185,7 @@ func (it *item) updateItem(w *wireItem, from string) {
 func (it *item) updateCall(w *wireItem, from string) {
 	if id := w.callID.Text(); id != "" && id != it.callID {
 		if it.callID != "" {
-			it.call.Find(dialect.CallIDChanged.WithSeverity(stream.Info),
+			it.call.Find(protocol.CallIDChanged.WithSeverity(stream.Info),
 				"%s gives the call the id %q, before it was %q: the one of output_item.done counts", from, id, it.callID)
 		}
 		if it.callID == "" || !it.done {
@@ -229,10 +229,10 @@ func (it *item) endCall(w *wireItem) {
 	kind := it.callKind
 	it.call.Seal()
 	if it.callID == "" && (kind.word == "function" || kind.word == "custom") {
-		it.call.Find(dialect.IDMissing, "the item has no call_id: a result has nothing to refer to; its own id is shown")
+		it.call.Find(protocol.IDMissing, "the item has no call_id: a result has nothing to refer to; its own id is shown")
 	}
 	if len(it.args) == 0 && kind.member == "arguments" && w.args[0].Kind() == 'n' {
-		it.call.Find(dialect.ArgsNull, "the arguments are null: meant as {}")
+		it.call.Find(protocol.ArgsNull, "the arguments are null: meant as {}")
 	}
 	if kind.runner == byProvider && (w.hasFailed() || w.status.Is("completed") || w.output.IsPresent()) {
 		it.turn.AddResult(it.resultID(), "", w.hasFailed())

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
@@ -24,7 +24,7 @@ func TestManyItems(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			opened, sealed := 0, 0
-			d := newDecoder(dialect.NewOut(func(e stream.Event) {
+			d := newDecoder(protocol.NewOut(func(e stream.Event) {
 				switch e.Kind {
 				case stream.CallOpen:
 					opened++

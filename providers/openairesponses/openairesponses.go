@@ -12,13 +12,13 @@ import (
 	"bytes"
 	"strings"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
 // Protocol is the Responses protocol.
-func Protocol() dialect.Protocol {
-	return dialect.Protocol{
+func Protocol() protocol.Protocol {
+	return protocol.Protocol{
 		Name:     "openai-responses",
 		Title:    "OpenAI Responses",
 		Sniff:    sniffFrame,
@@ -26,36 +26,36 @@ func Protocol() dialect.Protocol {
 		New:      newDecoder,
 		Tools:    readTools,
 
-		Targets: []dialect.Target{target},
+		Targets: []protocol.Target{target},
 	}
 }
 
-func sniffFrame(e dialect.SniffInput) dialect.SniffScore {
-	var kind, object, err, number, lane, status, message, id, output dialect.Raw
-	_ = dialect.Read(e.Data, // data that breaks off has the members before
-		dialect.Value("type", &kind), dialect.Value("object", &object), dialect.Value("error", &err),
-		dialect.Value("sequence_number", &number), dialect.Value("stream_id", &lane), dialect.Value("status", &status),
-		dialect.Value("message", &message), dialect.Value("id", &id), dialect.Value("output", &output))
+func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
+	var kind, object, err, number, lane, status, message, id, output protocol.Raw
+	_ = protocol.Read(e.Data, // data that breaks off has the members before
+		protocol.Value("type", &kind), protocol.Value("object", &object), protocol.Value("error", &err),
+		protocol.Value("sequence_number", &number), protocol.Value("stream_id", &lane), protocol.Value("status", &status),
+		protocol.Value("message", &message), protocol.Value("id", &id), protocol.Value("output", &output))
 	_, numbered := number.Int()
 	_, coded := status.Int()
 	word := kind.Text()
 	switch {
 	case strings.HasPrefix(word, "response."):
-		return dialect.SniffScore{Points: dialect.Sure, Why: "event type " + word}
+		return protocol.SniffScore{Points: protocol.Sure, Why: "event type " + word}
 	case object.Is("response"):
-		return dialect.SniffScore{Points: dialect.Sure, Why: "a response body"}
+		return protocol.SniffScore{Points: protocol.Sure, Why: "a response body"}
 	case output.Kind() == '[' && strings.HasPrefix(id.Text(), "resp_"):
-		return dialect.SniffScore{Points: dialect.Strong, Why: "the output of a response"}
+		return protocol.SniffScore{Points: protocol.Strong, Why: "the output of a response"}
 	case connectionEvents[word] && (numbered || word != "keepalive"):
-		return dialect.SniffScore{Points: dialect.Strong, Why: "event type " + word}
+		return protocol.SniffScore{Points: protocol.Strong, Why: "event type " + word}
 	case word == "error" && (numbered || coded || lane.IsString() || message.IsString() || err.Get("code").IsString() || err.Get("param") != nil):
-		return dialect.SniffScore{Points: dialect.Strong, Why: "an error event"}
+		return protocol.SniffScore{Points: protocol.Strong, Why: "an error event"}
 	case bytes.HasPrefix(e.Event, []byte("response.")):
-		return dialect.SniffScore{Points: dialect.Strong, Why: "event name " + string(e.Event)}
+		return protocol.SniffScore{Points: protocol.Strong, Why: "event name " + string(e.Event)}
 	case strings.HasSuffix(e.Path, "/responses"), strings.Contains(e.Path, "/responses/"):
-		return dialect.SniffScore{Points: dialect.Strong, Why: "path " + e.Path}
+		return protocol.SniffScore{Points: protocol.Strong, Why: "path " + e.Path}
 	}
-	return dialect.SniffScore{}
+	return protocol.SniffScore{}
 }
 
 // connectionEvents are about the connection, not about a response.

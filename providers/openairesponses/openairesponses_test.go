@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
@@ -40,7 +40,7 @@ func TestTools(t *testing.T) {
 // TestPartAfterItem: a command that is said to be done when its item was already adds nothing.
 func TestPartAfterItem(t *testing.T) {
 	got := ""
-	d := newDecoder(dialect.NewOut(func(e stream.Event) {
+	d := newDecoder(protocol.NewOut(func(e stream.Event) {
 		if e.Kind == stream.Args || e.Kind == stream.Rewrite {
 			got += e.Text + "|"
 		}
@@ -69,7 +69,7 @@ func TestAnyJSON(t *testing.T) {
 	for kind := range itemEvents {
 		kinds = append(kinds, kind)
 	}
-	d := newDecoder(dialect.NewOut(func(stream.Event) {}))
+	d := newDecoder(protocol.NewOut(func(stream.Event) {}))
 	for _, field := range fields {
 		for _, value := range values {
 			for _, kind := range kinds {

@@ -1,10 +1,10 @@
 package openairesponses
 
-import "toolscope/providers/dialect"
+import "toolscope/providers/protocol"
 
 // readResult reads the item of a result. It is the provider's if its call is.
-func (h *history) readResult(w *wireItem) dialect.Part {
-	p := dialect.Part{Kind: dialect.ResultPart, ID: w.callID.Text(), Item: w.id.Text(), Raw: w.raw}
+func (h *history) readResult(w *wireItem) protocol.Part {
+	p := protocol.Part{Kind: protocol.ResultPart, ID: w.callID.Text(), Item: w.id.Text(), Raw: w.raw}
 	p.Failed = w.status.Is("failed") || w.err.IsPresent()
 	switch kind := w.kind.Text(); kind {
 	case "shell_call_output":
@@ -23,7 +23,7 @@ func (h *history) readResult(w *wireItem) dialect.Part {
 		p.ID = w.raw.Get("approval_request_id").Text()
 		p.Text, p.Failed = []byte(w.raw.Get("reason").Text()), string(w.raw.Get("approve")) == "false"
 	default:
-		if p.Text, p.Media = dialect.ResultText(w.output); w.output.Kind() == '{' {
+		if p.Text, p.Media = protocol.ResultText(w.output); w.output.Kind() == '{' {
 			p.Text, p.Media = nil, 1 // a screenshot
 		}
 	}
@@ -35,7 +35,7 @@ func (h *history) readResult(w *wireItem) dialect.Part {
 
 // callOf is the call that a result is of, or nil. Clients have named the call's item instead, and
 // the provider's own tool search names nothing.
-func (h *history) callOf(p *dialect.Part, w *wireItem) *dialect.Part {
+func (h *history) callOf(p *protocol.Part, w *wireItem) *protocol.Part {
 	for i := len(h.calls) - 1; i >= 0; i-- {
 		switch c := &h.calls[i]; {
 		case p.ID != "" && (c.ID == p.ID || c.Item == p.ID),
@@ -47,7 +47,7 @@ func (h *history) callOf(p *dialect.Part, w *wireItem) *dialect.Part {
 }
 
 // readShell reads what shell commands wrote. They failed if one of them did.
-func readShell(p *dialect.Part, output dialect.Raw) {
+func readShell(p *protocol.Part, output protocol.Raw) {
 	if output.Kind() != '[' {
 		p.Text = output.Append(nil)
 		return

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 )
 
 // growingObject is how the object of a patch or shell call becomes text while one of its members still
@@ -13,7 +13,7 @@ import (
 // is a string of its own, so what it has between its quotes can stand in the object's text as it
 // is. The item that is done has the object's exact bytes.
 type growingObject struct {
-	object dialect.Raw // as announced, the growing member empty
+	object protocol.Raw // as announced, the growing member empty
 	begun  bool
 	off    bool   // parts come in no order that can be appended: the item has to tell
 	inside bool   // a part is open
@@ -49,7 +49,7 @@ func (d *decoder) partNumber() int64 {
 }
 
 // partDelta takes a delta of part n of a growing member.
-func (it *item) partDelta(m growingMember, n int64, delta dialect.Raw) {
+func (it *item) partDelta(m growingMember, n int64, delta protocol.Raw) {
 	came := len(it.args)
 	if delta.IsString() && it.openPart(m, n) {
 		it.args = append(it.args, delta[1:len(delta)-1]...)
@@ -86,7 +86,7 @@ func (it *item) openPart(m growingMember, n int64) bool {
 }
 
 // partDone takes the whole text of part n.
-func (it *item) partDone(m growingMember, n int64, text dialect.Raw, from string) {
+func (it *item) partDone(m growingMember, n int64, text protocol.Raw, from string) {
 	g := &it.grow
 	if !g.inside {
 		it.partDelta(m, n, text)
@@ -94,7 +94,7 @@ func (it *item) partDone(m growingMember, n int64, text dialect.Raw, from string
 	if !g.inside || n != g.next {
 		return
 	}
-	came := dialect.Raw(`"` + string(it.args[g.start:]) + `"`)
+	came := protocol.Raw(`"` + string(it.args[g.start:]) + `"`)
 	if text.IsString() && !came.Is(text.Text()) {
 		fixed := append(it.args[:g.start:g.start], text[1:len(text)-1]...)
 		it.reportMismatch(fixed, from, false)
@@ -120,7 +120,7 @@ func (g *growingObject) closeText(text []byte) []byte {
 }
 
 // wireSource is a delta of part n as the wire has it.
-func (it *item) wireSource(m growingMember, n int64, delta dialect.Raw) []byte {
+func (it *item) wireSource(m growingMember, n int64, delta protocol.Raw) []byte {
 	buf := append(it.turn.buf[:0], m.path...)
 	if m.list {
 		buf = append(strconv.AppendInt(append(buf, '['), n, 10), ']')
@@ -131,7 +131,7 @@ func (it *item) wireSource(m growingMember, n int64, delta dialect.Raw) []byte {
 
 // splitObject parts an object where the member grows: behind all others if it was not announced. ok is
 // false if it is not empty.
-func (m growingMember) splitObject(object dialect.Raw) (head, tail []byte, ok bool) {
+func (m growingMember) splitObject(object protocol.Raw) (head, tail []byte, ok bool) {
 	value := object.Get(m.name)
 	if value != nil {
 		at := cap(object) - cap(value) // both are of the same bytes

@@ -3,7 +3,7 @@ package openairesponses
 import (
 	"strings"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 )
 
 // target is where the history of Responses goes: a list of items. It takes arguments as the text
@@ -11,16 +11,16 @@ import (
 // FunctionCallOutputItemParam) and its own error messages' (AnswerDotAI/fastllm#45,
 // continuedev/continue#10092 and #10018, openai/codex#9447); underscores at the end of an id are
 // what clients cut (badlogic/pi-mono).
-var target = dialect.Target{
+var target = protocol.Target{
 	Name: "openai-responses", Title: "OpenAI Responses", Protocol: "openai-responses",
-	Form:          dialect.TextForm,
-	IDs:           dialect.IDRule{Min: 1, Max: 64, Required: true, Trim: "_"},
-	Names:         dialect.NameRule{Class: "a-zA-Z0-9_-", Max: 128},
+	Form:          protocol.TextForm,
+	IDs:           protocol.IDRule{Min: 1, Max: 64, Required: true, Trim: "_"},
+	Names:         protocol.NameRule{Class: "a-zA-Z0-9_-", Max: 128},
 	Freeform:      true,
 	HasPreviousID: true,
-	Reasoning:     dialect.SignedReasoning,
+	Reasoning:     protocol.SignedReasoning,
 	Media:         true,
-	Refusal: dialect.Refusal{
+	Refusal: protocol.Refusal{
 		ID:          "Invalid 'input[N].call_id': empty string. Expected a string with minimum length 1, but got an empty string instead.",
 		LongID:      "Invalid 'input[N].call_id': string too long. Expected a string with maximum length 64, but got a string with length {n} instead.",
 		Name:        "Invalid 'input[N].name': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.",
@@ -34,11 +34,11 @@ var target = dialect.Target{
 }
 
 // encodeHistory writes the items of a history.
-func encodeHistory(messages []dialect.Message) (out [][]byte) {
-	calls := map[string]*dialect.Part{}
+func encodeHistory(messages []protocol.Message) (out [][]byte) {
+	calls := map[string]*protocol.Part{}
 	for _, m := range messages {
 		for i := range m.Parts {
-			if p := &m.Parts[i]; p.Kind == dialect.CallPart {
+			if p := &m.Parts[i]; p.Kind == protocol.CallPart {
 				calls[p.ID] = p
 			}
 		}
@@ -55,7 +55,7 @@ func encodeHistory(messages []dialect.Message) (out [][]byte) {
 
 // sameMessage is how many of the parts, at least one, stand in one item: the blocks of one message
 // do.
-func sameMessage(parts []dialect.Part) (n int) {
+func sameMessage(parts []protocol.Part) (n int) {
 	for n = 1; n < len(parts) && isBlock(&parts[0]) && isBlock(&parts[n]) && parts[0].Item == parts[n].Item; {
 		n++
 	}
@@ -63,9 +63,9 @@ func sameMessage(parts []dialect.Part) (n int) {
 }
 
 // isBlock reports whether a part stands in the content of a message, or would.
-func isBlock(p *dialect.Part) bool {
+func isBlock(p *protocol.Part) bool {
 	switch p.Kind {
-	case dialect.TextPart, dialect.OtherPart:
+	case protocol.TextPart, protocol.OtherPart:
 		return p.Raw == nil || blocks[p.Raw.Get("type").Text()] != ""
 	}
 	return false
@@ -79,7 +79,7 @@ var blocks = map[string]string{
 
 // encodeItem writes the item of some parts; nil if there is none, as of the instructions, which
 // stand beside the input, or of another protocol's image.
-func encodeItem(role dialect.Role, parts []dialect.Part, calls map[string]*dialect.Part) []byte {
+func encodeItem(role protocol.Role, parts []protocol.Part, calls map[string]*protocol.Part) []byte {
 	p := &parts[0]
 	switch {
 	case isBlock(p):
@@ -88,23 +88,23 @@ func encodeItem(role dialect.Role, parts []dialect.Part, calls map[string]*diale
 		return nil
 	case p.Raw != nil:
 		return p.Raw
-	case p.Kind == dialect.ReasoningPart:
+	case p.Kind == protocol.ReasoningPart:
 		return encodeReasoning(p)
-	case p.Kind == dialect.CallPart:
+	case p.Kind == protocol.CallPart:
 		return encodeCall(p)
 	}
 	return encodeResult(p, calls[p.ID])
 }
 
-func encodeMessage(role dialect.Role, parts []dialect.Part) []byte {
+func encodeMessage(role protocol.Role, parts []protocol.Part) []byte {
 	kind := "input_text"
-	var w dialect.Writer
+	var w protocol.Writer
 	w.Open('{').Member("type", "message")
 	if id := itemID("message", parts[0].Item); id != "" {
 		w.Member("id", id).Member("status", "completed") // where one is, the other must be
 	}
 	w.Member("role", role.String()).Key("content").Open('[')
-	if role == dialect.Assistant {
+	if role == protocol.Assistant {
 		kind = "output_text"
 	}
 	n := 0
@@ -112,7 +112,7 @@ func encodeMessage(role dialect.Role, parts []dialect.Part) []byte {
 		switch p := &parts[i]; {
 		case p.Raw != nil:
 			w.Raw(p.Raw)
-		case p.Kind == dialect.TextPart:
+		case p.Kind == protocol.TextPart:
 			w.Open('{').Member("type", kind).Key("text").Bytes(p.Text).Close('}')
 		default:
 			continue
@@ -125,12 +125,12 @@ func encodeMessage(role dialect.Role, parts []dialect.Part) []byte {
 	return w.Close(']').Close('}').Text
 }
 
-func encodeReasoning(p *dialect.Part) []byte {
+func encodeReasoning(p *protocol.Part) []byte {
 	id := p.Item
 	if id == "" {
 		id = p.ID
 	}
-	var w dialect.Writer
+	var w protocol.Writer
 	w.Open('{').Member("type", "reasoning").MemberIfSet("id", itemID("reasoning", id)).Key("summary").Open('[')
 	if len(p.Text) > 0 {
 		w.Open('{').Member("type", "summary_text").Key("text").Bytes(p.Text).Close('}')

@@ -6,12 +6,12 @@ import (
 	"strings"
 	"testing"
 
-	"toolscope/providers/dialect"
-	"toolscope/providers/dialect/historytest"
+	"toolscope/providers/protocol"
+	"toolscope/providers/protocol/historytest"
 )
 
 func input(t *testing.T, request []byte) (list any) {
-	if err := json.Unmarshal(dialect.Raw(request).Get("input"), &list); err != nil {
+	if err := json.Unmarshal(protocol.Raw(request).Get("input"), &list); err != nil {
 		t.Fatalf("%s: %v", request, err)
 	}
 	return list
@@ -84,25 +84,25 @@ func TestDecodeCut(t *testing.T) {
 func TestEncode(t *testing.T) {
 	for _, test := range []struct {
 		name string
-		in   dialect.Part
+		in   protocol.Part
 		want string
 	}{
-		{"an item id of another host", dialect.Part{Kind: dialect.CallPart, ID: "c", Item: "rot_1", Name: "f", ToolKind: "function", Args: []byte(`{}`)},
+		{"an item id of another host", protocol.Part{Kind: protocol.CallPart, ID: "c", Item: "rot_1", Name: "f", ToolKind: "function", Args: []byte(`{}`)},
 			`{"type":"function_call","call_id":"c","name":"f","arguments":"{}"}`},
-		{"one that is too long", dialect.Part{Kind: dialect.CallPart, ID: "c", Item: "fc_" + strings.Repeat("a", 62), Name: "f", ToolKind: "function"},
+		{"one that is too long", protocol.Part{Kind: protocol.CallPart, ID: "c", Item: "fc_" + strings.Repeat("a", 62), Name: "f", ToolKind: "function"},
 			`{"type":"function_call","call_id":"c","name":"f","arguments":""}`},
-		{"one that fits", dialect.Part{Kind: dialect.CallPart, ID: "c", Item: "fc_1", Name: "f", Namespace: "n", ToolKind: "function", Args: []byte("\x01{")},
+		{"one that fits", protocol.Part{Kind: protocol.CallPart, ID: "c", Item: "fc_1", Name: "f", Namespace: "n", ToolKind: "function", Args: []byte("\x01{")},
 			`{"type":"function_call","id":"fc_1","call_id":"c","name":"f","arguments":"\u0001{","namespace":"n"}`},
-		{"reasoning as a turn has it", dialect.Part{Kind: dialect.ReasoningPart, ID: "rs_1", Signature: "gA", SignatureOnly: true},
+		{"reasoning as a turn has it", protocol.Part{Kind: protocol.ReasoningPart, ID: "rs_1", Signature: "gA", SignatureOnly: true},
 			`{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"gA"}`},
-		{"a patch that breaks off", dialect.Part{Kind: dialect.CallPart, ID: "c", Name: "apply_patch_call", ToolKind: "server", Args: []byte(`{"type":`)},
+		{"a patch that breaks off", protocol.Part{Kind: protocol.CallPart, ID: "c", Name: "apply_patch_call", ToolKind: "server", Args: []byte(`{"type":`)},
 			`{"type":"apply_patch_call","call_id":"c","operation":"{\"type\":","status":"completed"}`},
-		{"a tool of another provider", dialect.Part{Kind: dialect.CallPart, ID: "c", Name: "web_search", ToolKind: "server", RunByProvider: true, Args: []byte(`{}`)},
+		{"a tool of another provider", protocol.Part{Kind: protocol.CallPart, ID: "c", Name: "web_search", ToolKind: "server", RunByProvider: true, Args: []byte(`{}`)},
 			`{"type":"function_call","call_id":"c","name":"web_search","arguments":"{}"}`},
-		{"a result without its call", dialect.Part{Kind: dialect.ResultPart, ID: "c", Text: []byte("x")},
+		{"a result without its call", protocol.Part{Kind: protocol.ResultPart, ID: "c", Text: []byte("x")},
 			`{"type":"function_call_output","call_id":"c","output":"x"}`},
 	} {
-		got := encodeHistory([]dialect.Message{{Role: dialect.Assistant, Parts: []dialect.Part{test.in}}})
+		got := encodeHistory([]protocol.Message{{Role: protocol.Assistant, Parts: []protocol.Part{test.in}}})
 		if len(got) != 1 || string(got[0]) != test.want {
 			t.Errorf("%s:\ngot  %s\nwant %s", test.name, got, test.want)
 		}

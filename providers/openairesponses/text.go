@@ -1,7 +1,7 @@
 package openairesponses
 
 import (
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
@@ -40,7 +40,7 @@ func (d *decoder) readSummaryDone(it *item) {
 }
 
 // appendText appends to a part.
-func (it *item) appendText(p part, text dialect.Raw) {
+func (it *item) appendText(p part, text protocol.Raw) {
 	if it.textSeen == nil {
 		it.textSeen = map[part]bool{}
 	}
@@ -57,7 +57,7 @@ func (it *item) appendText(p part, text dialect.Raw) {
 }
 
 // appendTextOnce takes what repeats a part, if nothing of it came.
-func (it *item) appendTextOnce(p part, text dialect.Raw) {
+func (it *item) appendTextOnce(p part, text protocol.Raw) {
 	if !it.textSeen[p] {
 		it.appendText(p, text)
 	}
@@ -74,7 +74,7 @@ func (it *item) appendMissingText(w *wireItem) {
 	}
 }
 
-func (it *item) appendMissingSection(in textSection, parts dialect.Raw) {
+func (it *item) appendMissingSection(in textSection, parts protocol.Raw) {
 	s := parts.Scan()
 	for n, ok := int64(0), s.Array(); ok; n, ok = n+1, s.Element() {
 		value := s.Value()

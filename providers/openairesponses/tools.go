@@ -3,7 +3,7 @@ package openairesponses
 import (
 	"bytes"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
@@ -21,9 +21,9 @@ var builtIn = map[string]string{
 // readTools are the tools of a request body, or of the messages a client sent over a WebSocket. What the
 // input adds, and what a tool search of the client found, counts as declared; the tools of an MCP
 // server come in the response.
-func readTools(request []byte) (all []dialect.Tool) {
+func readTools(request []byte) (all []protocol.Tool) {
 	read := func(f stream.Frame) {
-		body := dialect.Raw(bytes.Clone(f.Data)) // schemas are kept
+		body := protocol.Raw(bytes.Clone(f.Data)) // schemas are kept
 		if nested := body.Get("response"); nested.Kind() == '{' {
 			body = nested
 		}
@@ -41,22 +41,22 @@ func readTools(request []byte) (all []dialect.Tool) {
 }
 
 // appendTools adds those of a list, which stands in that namespace.
-func appendTools(all []dialect.Tool, list dialect.Raw, space string) []dialect.Tool {
+func appendTools(all []protocol.Tool, list protocol.Raw, space string) []protocol.Tool {
 	for tool := range list.Elements() {
 		switch kind := tool.Get("type").Text(); {
 		case kind == "function":
 			if nested := tool.Get("function"); nested.Kind() == '{' { // as Chat Completions has it
 				tool = nested
 			}
-			t := dialect.FunctionTool(tool, "parameters")
+			t := protocol.FunctionTool(tool, "parameters")
 			t.Namespace = space
 			all = append(all, t)
 		case kind == "custom":
-			all = append(all, dialect.Tool{Name: tool.Get("name").Text(), Namespace: space, Kind: "custom", Description: tool.Get("description").Text()})
+			all = append(all, protocol.Tool{Name: tool.Get("name").Text(), Namespace: space, Kind: "custom", Description: tool.Get("description").Text()})
 		case kind == "namespace":
 			all = appendTools(all, tool.Get("tools"), tool.Get("name").Text())
 		case builtIn[kind] != "":
-			all = append(all, dialect.Tool{Name: builtIn[kind], Kind: "server"})
+			all = append(all, protocol.Tool{Name: builtIn[kind], Kind: "server"})
 		}
 	}
 	return all

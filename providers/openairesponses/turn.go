@@ -3,13 +3,13 @@ package openairesponses
 import (
 	"strings"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
 // turn is one response.
 type turn struct {
-	*dialect.Turn
+	*protocol.Turn
 	streamID string // stream_id, "" for the one lane that needs none
 	items    items
 	last     *item // whose text came last, nil if a call did
@@ -36,7 +36,7 @@ func (t *turn) close(missing string) {
 }
 
 // updateString keeps what the wire says, and returns it if that is news.
-func updateString(known *string, said dialect.Raw) string {
+func updateString(known *string, said protocol.Raw) string {
 	text := said.Text()
 	if text == "" || text == *known {
 		return ""
@@ -79,7 +79,7 @@ func (d *decoder) finishTurn(t *turn, r *wireResponse, from, word string) {
 	if word != "" {
 		t.Finish(word, code)
 		if !known {
-			t.Find(dialect.FinishUnknown, "the status %q is not documented", word)
+			t.Find(protocol.FinishUnknown, "the status %q is not documented", word)
 		}
 	}
 	t.close("")
@@ -101,7 +101,7 @@ func (d *decoder) compareOutput(t *turn, r *wireResponse, from string) {
 			it = t.addItem(w, i)
 		}
 		if fresh && streamed && it.call != nil {
-			it.call.Find(dialect.ItemNotStreamed,
+			it.call.Find(protocol.ItemNotStreamed,
 				"the call stands only in the response as a whole: clients that go by the items of the stream miss it")
 		}
 		if fresh && !(t.waiting && w.status.Is("in_progress")) {
@@ -123,7 +123,7 @@ func (t *turn) sealRest(from string) {
 		}
 		it.done = true
 		if !t.isBody {
-			it.call.Find(dialect.ItemDoneMissing,
+			it.call.Find(protocol.ItemDoneMissing,
 				"no response.output_item.done came for the call: only %s says that it is complete", from)
 		}
 		it.call.Seal()
@@ -150,7 +150,7 @@ func (t *turn) reportUsage(r *wireResponse) {
 	t.Usage(n)
 }
 
-func (t *turn) reportError(err, message, code dialect.Raw) {
+func (t *turn) reportError(err, message, code protocol.Raw) {
 	t.failed, t.failure = true, errorText(err, message)
 	id := ""
 	if code.IsPresent() {
@@ -160,7 +160,7 @@ func (t *turn) reportError(err, message, code dialect.Raw) {
 }
 
 // errorText are what an error says, or the error itself if it has no message.
-func errorText(err, message dialect.Raw) string {
+func errorText(err, message protocol.Raw) string {
 	if text := message.Text(); text != "" {
 		return text
 	}

@@ -1,6 +1,6 @@
 package openairesponses
 
-import "toolscope/providers/dialect"
+import "toolscope/providers/protocol"
 
 // finished are the types of call items that must have a status.
 var finished = map[string]bool{
@@ -15,7 +15,7 @@ var nameless = map[string]bool{
 }
 
 // itemType is the type of the item a call stands in.
-func itemType(p *dialect.Part) string {
+func itemType(p *protocol.Part) string {
 	switch p.ToolKind {
 	case "custom":
 		return "custom_tool_call"
@@ -33,10 +33,10 @@ func itemType(p *dialect.Part) string {
 
 // encodeCall writes the item of a call. Of a call that the provider runs, only the item as it was
 // has what a call has no field for, such as the id of a container.
-func encodeCall(p *dialect.Part) []byte {
+func encodeCall(p *protocol.Part) []byte {
 	kind := itemType(p)
 	c, _ := callOf(kind, nil)
-	var w dialect.Writer
+	var w protocol.Writer
 	w.Open('{').Member("type", kind)
 	if nameless[kind] || isProviderSearch(p) {
 		w.MemberIfSet("id", p.ID)
@@ -72,11 +72,11 @@ func encodeCall(p *dialect.Part) []byte {
 
 // isProviderSearch reports whether a call is a tool search of the provider's, whose id is the item's:
 // it has no other.
-func isProviderSearch(p *dialect.Part) bool {
+func isProviderSearch(p *protocol.Part) bool {
 	return p.Name == "tool_search_call" && p.RunByProvider && p.Item == ""
 }
 
-func executionOf(p *dialect.Part) string {
+func executionOf(p *protocol.Part) string {
 	if p.RunByProvider {
 		return "server"
 	}
@@ -84,9 +84,9 @@ func executionOf(p *dialect.Part) string {
 }
 
 // writeArgs writes the member that holds the arguments: the way back of wireItem.arguments.
-func writeArgs(w *dialect.Writer, kind string, c callKind, p *dialect.Part) {
+func writeArgs(w *protocol.Writer, kind string, c callKind, p *protocol.Part) {
 	for _, list := range [...]struct{ kind, member string }{{"computer_call", "actions"}, {"file_search_call", "queries"}} {
-		if value := dialect.Raw(p.Args).Get(list.member); kind == list.kind && value.Kind() == '[' {
+		if value := protocol.Raw(p.Args).Get(list.member); kind == list.kind && value.Kind() == '[' {
 			w.Key(list.member).Raw(value)
 			return
 		}
@@ -101,12 +101,12 @@ func writeArgs(w *dialect.Writer, kind string, c callKind, p *dialect.Part) {
 
 // encodeResult writes the item of a result, whose type follows that of its call: nil if that is not
 // among the messages, when the result says what it is of.
-func encodeResult(p, call *dialect.Part) []byte {
+func encodeResult(p, call *protocol.Part) []byte {
 	if call == nil {
 		call = p
 	}
 	kind := itemType(call)
-	var w dialect.Writer
+	var w protocol.Writer
 	switch w.Open('{'); kind {
 	case "local_shell_call": // id is what all others call call_id
 		w.Member("type", "local_shell_call_output").Member("id", p.ID).Key("output").Bytes(p.Text)
@@ -142,7 +142,7 @@ func encodeResult(p, call *dialect.Part) []byte {
 	return w.Close('}').Text
 }
 
-func statusOf(p *dialect.Part, failed string) string {
+func statusOf(p *protocol.Part, failed string) string {
 	if p.Failed {
 		return failed
 	}
@@ -150,13 +150,13 @@ func statusOf(p *dialect.Part, failed string) string {
 }
 
 // writeFound writes the tools that a tool search found, which are its result.
-func writeFound(w *dialect.Writer, p, call *dialect.Part) {
+func writeFound(w *protocol.Writer, p, call *protocol.Part) {
 	w.Member("type", "tool_search_output")
 	if !isProviderSearch(call) {
 		w.Member("call_id", p.ID)
 	}
 	w.Member("execution", executionOf(call)).Member("status", "completed").Key("tools")
-	if tools := dialect.Raw(p.Text); tools.Kind() == '[' {
+	if tools := protocol.Raw(p.Text); tools.Kind() == '[' {
 		w.Value(tools)
 	} else {
 		w.Open('[').Close(']')

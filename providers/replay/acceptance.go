@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
@@ -47,8 +47,8 @@ func (a Acceptance) String() string {
 // A Evidence is a request that was captured: what it carried of the calls of a source, and whether the
 // provider took it.
 type Evidence struct {
-	To      *dialect.Target
-	Calls   []dialect.Part // as it carried them
+	To      *protocol.Target
+	Calls   []protocol.Part // as it carried them
 	Verdict Verdict
 	Words   string // how that is known: the provider's, where it refused
 }
@@ -62,7 +62,7 @@ func (s *Source) WithEvidence(by []Evidence) *Source {
 
 // covers reports whether the witness carried what a preview would.
 func (w *Evidence) covers(p *Preview) bool {
-	return w.To == p.To && slices.EqualFunc(w.Calls, p.Calls, func(was dialect.Part, c Sent) bool {
+	return w.To == p.To && slices.EqualFunc(w.Calls, p.Calls, func(was protocol.Part, c Sent) bool {
 		return was.ID == c.ID && was.Name == c.Name && was.Form == c.Form && c.Args != nil && bytes.Equal(was.Args, c.Args)
 	})
 }
@@ -95,8 +95,8 @@ func (c *previewBuilder) acceptance() Acceptance {
 // What becomes of a text that is none, hardly a provider says.
 func (c *previewBuilder) checkArgs(f *argsFacts, sent *Sent) {
 	switch {
-	case f.freeform && sent.Form == dialect.TextForm, isOneObject(sent.Args, f):
-	case sent.Form != dialect.TextForm:
+	case f.freeform && sent.Form == protocol.TextForm, isOneObject(sent.Args, f):
+	case sent.Form != protocol.TextForm:
 		sent.noteRefusal(c.To.Refusal.Args, sent.ID, sent.Name, "the arguments must be an object")
 	case c.To.JSONOnly && !isJSON(sent.Args):
 		sent.noteRefusal(c.To.Refusal.Args, sent.ID, sent.Name, "the arguments are not JSON")
@@ -109,7 +109,7 @@ func (c *previewBuilder) checkArgs(f *argsFacts, sent *Sent) {
 // one it is not read again: what is made of it is JSON.
 func isOneObject(args []byte, f *argsFacts) bool {
 	if f.syntax == stream.SyntaxObject {
-		return dialect.Raw(bytes.TrimLeft(args, whitespace)).Kind() == '{'
+		return protocol.Raw(bytes.TrimLeft(args, whitespace)).Kind() == '{'
 	}
 	return isObject(args)
 }

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/providers/replay"
 )
 
@@ -38,8 +38,8 @@ func TestAcceptance(t *testing.T) {
 		{`{"a":1`, "drop", "ollama", "dropped", unknown},
 		{`{"a":1`, "strict", "anthropic", "throws", unknown}, // nothing is asked of the provider
 	} {
-		history := append(calls(from, test.args), dialect.Message{Role: dialect.User, Parts: []dialect.Part{
-			{Kind: dialect.ResultPart, ID: "call_1", Name: "f", ToolKind: "function", Text: []byte("done")},
+		history := append(calls(from, test.args), protocol.Message{Role: protocol.User, Parts: []protocol.Part{
+			{Kind: protocol.ResultPart, ID: "call_1", Name: "f", ToolKind: "function", Text: []byte("done")},
 		}})
 		p := replay.SourceOfHistory(history, from).Preview(target(t, test.to), policy(t, test.policy))
 		got := p.Acceptance.Verdict.String() + " " + p.Acceptance.By.String()

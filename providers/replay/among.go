@@ -3,7 +3,7 @@ package replay
 import (
 	"fmt"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
@@ -15,7 +15,7 @@ type UnsentCall struct {
 }
 
 // Names are the calls of a history that have an id.
-func Names(history []dialect.Message) (all []UnsentCall) {
+func Names(history []protocol.Message) (all []UnsentCall) {
 	for _, m := range history {
 		for i := range m.Parts {
 			if p := &m.Parts[i]; isClientCall(p) && p.ID != "" {

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/providers/replay"
 	"toolscope/stream"
 )
@@ -82,7 +82,7 @@ func TestBehindOthers(t *testing.T) {
 func TestHistoryNames(t *testing.T) {
 	m := calls(target(t, "openai-chat"), `{}`, `{}`, `{}`)
 	m[0].Parts[1].ID, m[0].Parts[2].RunByProvider = "", true
-	m = append(m, dialect.Message{Role: dialect.User, Parts: []dialect.Part{{Kind: dialect.ResultPart, ID: "call_1"}}})
+	m = append(m, protocol.Message{Role: protocol.User, Parts: []protocol.Part{{Kind: protocol.ResultPart, ID: "call_1"}}})
 	if names := replay.Names(m); len(names) != 1 || names[0].ID != "call_1" {
 		t.Errorf("%+v", names)
 	}

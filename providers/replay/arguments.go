@@ -3,13 +3,13 @@ package replay
 import (
 	"bytes"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 	"toolscope/stream/count"
 )
 
 // sentArgs are the call's arguments as they would be sent.
-func (c *previewBuilder) sentArgs(p *dialect.Part, f *argsFacts, sent *Sent) []byte {
+func (c *previewBuilder) sentArgs(p *protocol.Part, f *argsFacts, sent *Sent) []byte {
 	if c.cleaned = nil; f.invalid.is() {
 		c.addLossAt(f.invalid, UnicodeSanitized.newLoss("bytes that are not UTF-8 become U+FFFD"))
 		sent.Outcome = Reformatted
@@ -19,19 +19,19 @@ func (c *previewBuilder) sentArgs(p *dialect.Part, f *argsFacts, sent *Sent) []b
 	own := c.isNative(p)
 	switch {
 	case f.freeform && (p.ToolKind == "custom" && c.To.Freeform || p.ToolKind != "custom" && c.same):
-		sent.Form = dialect.TextForm
+		sent.Form = protocol.TextForm
 		return f.raw
 	case f.freeform:
 		c.addLossAt(span{0, len(f.raw)}, FreeformToJSON.newLoss(`free text has no place here: it is sent as {"input": …}`))
 		p.ToolKind, sent.Outcome = "function", Wrapped
 		return objectOf("input", c.quoteArgs(f))
-	case own && (f.syntax == stream.SyntaxObject || f.syntax == stream.SyntaxEmpty && c.To.Form == dialect.TextForm):
+	case own && (f.syntax == stream.SyntaxObject || f.syntax == stream.SyntaxEmpty && c.To.Form == protocol.TextForm):
 		return f.raw // an item of the protocol's own: no client takes its arguments apart
 	case c.Policy.way != nil && !own:
 		return c.byClient(p, f, sent)
 	case c.Policy.again && !own && f.syntax != stream.SyntaxEmpty:
 		return c.encodeAgain(p, f, sent)
-	case f.syntax == stream.SyntaxEmpty, f.null && (c.To.Form != dialect.TextForm || c.Policy.text != keep):
+	case f.syntax == stream.SyntaxEmpty, f.null && (c.To.Form != protocol.TextForm || c.Policy.text != keep):
 		c.addLossAt(span{0, len(f.raw)}, ImpliedEmpty.newLoss("no arguments are sent as {}"))
 		sent.Outcome = max(sent.Outcome, AssumedEmpty)
 		return []byte("{}")
@@ -42,7 +42,7 @@ func (c *previewBuilder) sentArgs(p *dialect.Part, f *argsFacts, sent *Sent) []b
 }
 
 // isNative reports whether a call is an item of the protocol's own, going back where it came from.
-func (c *previewBuilder) isNative(p *dialect.Part) bool {
+func (c *previewBuilder) isNative(p *protocol.Part) bool {
 	return c.same && p.ToolKind != "function" && p.ToolKind != "custom"
 }
 
@@ -57,37 +57,37 @@ func (c *previewBuilder) addLossAt(at span, l Loss) {
 }
 
 // encoderWords is who encoded arguments that are a JSON string holding JSON.
-func encoderWords(a dialect.ArgsAuthor) string {
+func encoderWords(a protocol.ArgsAuthor) string {
 	switch a {
-	case dialect.ModelAuthor:
+	case protocol.ModelAuthor:
 		return "the model"
-	case dialect.ClientAuthor:
+	case protocol.ClientAuthor:
 		return "a client before this one, not the model,"
 	}
 	return "the model or a client before this one"
 }
 
 // encodeAgain is the text as a JSON string.
-func (c *previewBuilder) encodeAgain(p *dialect.Part, f *argsFacts, sent *Sent) []byte {
+func (c *previewBuilder) encodeAgain(p *protocol.Part, f *argsFacts, sent *Sent) []byte {
 	words := "the client encodes the text once more: who decodes it once has a string"
 	if f.syntax == stream.SyntaxDouble {
 		words = encoderWords(p.Author) + " encoded the arguments twice, and the client encodes that string once more"
 	}
 	c.addLossAt(span{0, len(f.raw)}, DoubleEncoded.newLoss("%s", words))
 	sent.Outcome = Wrapped
-	return dialect.AppendString(nil, f.raw)
+	return protocol.AppendString(nil, f.raw)
 }
 
 // malformedArgs is what the policy makes of arguments that are no object.
-func (c *previewBuilder) malformedArgs(p *dialect.Part, f *argsFacts, sent *Sent) []byte {
+func (c *previewBuilder) malformedArgs(p *protocol.Part, f *argsFacts, sent *Sent) []byte {
 	act := c.Policy.object
-	if c.To.Form == dialect.TextForm {
+	if c.To.Form == protocol.TextForm {
 		act = c.Policy.text
 	}
 	all := span{0, len(f.raw)}
 	switch act {
 	case keep:
-		if c.To.Form != dialect.TextForm && f.syntax != stream.SyntaxOther && f.syntax != stream.SyntaxDouble {
+		if c.To.Form != protocol.TextForm && f.syntax != stream.SyntaxOther && f.syntax != stream.SyntaxDouble {
 			sent.Outcome = Unknown // no JSON, where only JSON can stand
 			return nil
 		}
@@ -109,7 +109,7 @@ func (c *previewBuilder) malformedArgs(p *dialect.Part, f *argsFacts, sent *Sent
 		}
 	case refuse:
 		words := c.To.Refusal.Args
-		if c.To.Form == dialect.TextForm {
+		if c.To.Form == protocol.TextForm {
 			words = ""
 		}
 		sent.noteRefusal(words, sent.ID, sent.Name, "the client refuses: the arguments are not one JSON object")
@@ -142,18 +142,18 @@ func (c *previewBuilder) quoteArgs(f *argsFacts) []byte {
 	if len(f.raw) > 0 && !bytes.Equal(text, f.raw) {
 		c.addLossOf(f, UnicodeSanitized, f.half, "half a character in %s becomes U+FFFD")
 	}
-	return dialect.AppendString(nil, text)
+	return protocol.AppendString(nil, text)
 }
 
 func objectOf(key string, value []byte) []byte {
-	var w dialect.Writer
+	var w protocol.Writer
 	return w.Open('{').Key(key).Raw(value).Close('}').Text
 }
 
 // unwrapArgs is the object in a string that holds one.
-func (c *previewBuilder) unwrapArgs(p *dialect.Part, f *argsFacts, sent *Sent) []byte {
+func (c *previewBuilder) unwrapArgs(p *protocol.Part, f *argsFacts, sent *Sent) []byte {
 	words := "the model wrote a string: the object in it is sent"
-	if p.Author != dialect.ModelAuthor {
+	if p.Author != protocol.ModelAuthor {
 		words = encoderWords(p.Author) + " made a string of the object: the object in it is sent"
 	}
 	c.addLossAt(span{0, len(f.raw)}, ArgsRepaired.newLoss("%s", words))
@@ -161,7 +161,7 @@ func (c *previewBuilder) unwrapArgs(p *dialect.Part, f *argsFacts, sent *Sent) [
 	return c.rewriteValue(factsOf(stringContent(f), false), sent)
 }
 
-func (c *previewBuilder) repairArgs(p *dialect.Part, f *argsFacts, sent *Sent) ([]byte, bool) {
+func (c *previewBuilder) repairArgs(p *protocol.Part, f *argsFacts, sent *Sent) ([]byte, bool) {
 	if f.syntax == stream.SyntaxDouble {
 		return c.unwrapArgs(p, f, sent), true
 	}

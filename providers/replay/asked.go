@@ -4,7 +4,7 @@ import (
 	"hash/fnv"
 	"iter"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 )
 
 // Position is where in its conversation a request stands: a hash of the history so far, of as much of
@@ -16,7 +16,7 @@ type Position struct {
 }
 
 // PositionOf is where the request with that history stands.
-func PositionOf(history []dialect.Message) (a Position) {
+func PositionOf(history []protocol.Message) (a Position) {
 	if len(history) == 0 {
 		return a
 	}
@@ -27,7 +27,7 @@ func PositionOf(history []dialect.Message) (a Position) {
 
 // Along are the places that a history passes through: where the request stood that was answered
 // with the next of its calls, by the number of calls before it. The last is where it stands itself.
-func Along(history []dialect.Message) iter.Seq2[int, Position] {
+func Along(history []protocol.Message) iter.Seq2[int, Position] {
 	return func(yield func(int, Position) bool) {
 		begin, calls, n := openingHash(history), noNames, 0
 		for i := range history {
@@ -47,22 +47,22 @@ func Along(history []dialect.Message) iter.Seq2[int, Position] {
 }
 
 // isCall reports whether a part of a message is a call the client has to answer.
-func isCall(m *dialect.Message, part int) bool {
-	return m.Role == dialect.Assistant && isClientCall(&m.Parts[part])
+func isCall(m *protocol.Message, part int) bool {
+	return m.Role == protocol.Assistant && isClientCall(&m.Parts[part])
 }
 
 // openingHash is a hash of what the user says first, all of it: agents put notes before it that are the
 // same in all conversations.
-func openingHash(history []dialect.Message) uint64 {
+func openingHash(history []protocol.Message) uint64 {
 	sum := fnv.New64a()
 	said := false
 	for i := range history {
 		m := &history[i]
-		if said && m.Role != dialect.System {
+		if said && m.Role != protocol.System {
 			break
 		}
 		for j := range m.Parts {
-			if p := &m.Parts[j]; m.Role == dialect.User && p.Kind == dialect.TextPart && len(p.Text) > 0 {
+			if p := &m.Parts[j]; m.Role == protocol.User && p.Kind == protocol.TextPart && len(p.Text) > 0 {
 				_, _ = sum.Write(p.Text)
 				said = true
 			}

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 )
 
 // The way of smolagents, whose history has no calls: what it says of them is text.
@@ -14,7 +14,7 @@ import (
 
 // callAsText makes what the text of its message says of a call: it stays in the message as a call
 // until all of them are there. false leaves it out.
-func (c *previewBuilder) callAsText(p *dialect.Part, f *argsFacts, sent Sent) bool {
+func (c *previewBuilder) callAsText(p *protocol.Part, f *argsFacts, sent Sent) bool {
 	text := f.raw
 	if f.invalid.is() {
 		c.addLossAt(f.invalid, UnicodeSanitized.newLoss("bytes that are not UTF-8 become U+FFFD"))
@@ -41,7 +41,7 @@ func (c *previewBuilder) callAsText(p *dialect.Part, f *argsFacts, sent Sent) bo
 }
 
 // resultAsText tells what the text of a result lacks.
-func (c *previewBuilder) resultAsText(p *dialect.Part) bool {
+func (c *previewBuilder) resultAsText(p *protocol.Part) bool {
 	if p.Failed {
 		c.addLoss(ErrorFlagLoss.newLoss("the result is an error, and there is no field that says so"))
 	}
@@ -53,9 +53,9 @@ func (c *previewBuilder) resultAsText(p *dialect.Part) bool {
 
 // asText has text tell of all calls and results. What one speaker says in several messages on end is
 // one step.
-func (c *previewBuilder) asText(messages []dialect.Message) (out []dialect.Message) {
+func (c *previewBuilder) asText(messages []protocol.Message) (out []protocol.Message) {
 	for _, m := range messages {
-		tells := slices.ContainsFunc(m.Parts, func(p dialect.Part) bool { return p.Kind == dialect.CallPart || p.Kind == dialect.ResultPart })
+		tells := slices.ContainsFunc(m.Parts, func(p protocol.Part) bool { return p.Kind == protocol.CallPart || p.Kind == protocol.ResultPart })
 		if n := len(out) - 1; n >= 0 && tells && out[n].Role == m.Role {
 			out[n].Parts = append(out[n].Parts, m.Parts...)
 		} else {
@@ -70,24 +70,24 @@ func (c *previewBuilder) asText(messages []dialect.Message) (out []dialect.Messa
 
 // replaceByText puts one text in place of the calls of a message, behind what the model said, and one in
 // place of its results. Both stand in the order of their ids.
-func (c *previewBuilder) replaceByText(m *dialect.Message) {
-	calls, rest := splitByKind(m.Parts, dialect.CallPart)
-	results, rest := splitByKind(rest, dialect.ResultPart)
+func (c *previewBuilder) replaceByText(m *protocol.Message) {
+	calls, rest := splitByKind(m.Parts, protocol.CallPart)
+	results, rest := splitByKind(rest, protocol.ResultPart)
 	if len(calls)+len(results) > 0 {
 		m.Raw = nil
 	}
 	if len(calls) > 0 {
-		said, other := splitByKind(rest, dialect.TextPart)
-		rest = append([]dialect.Part{{Kind: dialect.TextPart, Text: c.formatCalls(said, calls)}}, other...)
+		said, other := splitByKind(rest, protocol.TextPart)
+		rest = append([]protocol.Part{{Kind: protocol.TextPart, Text: c.formatCalls(said, calls)}}, other...)
 	}
 	if len(results) > 0 {
-		rest = append([]dialect.Part{{Kind: dialect.TextPart, Text: formatResults(results)}}, rest...)
+		rest = append([]protocol.Part{{Kind: protocol.TextPart, Text: formatResults(results)}}, rest...)
 	}
 	m.Parts = rest
 }
 
 // splitByKind are the parts of one kind, and the others.
-func splitByKind(all []dialect.Part, kind dialect.PartKind) (these, others []dialect.Part) {
+func splitByKind(all []protocol.Part, kind protocol.PartKind) (these, others []protocol.Part) {
 	for _, p := range all {
 		if p.Kind == kind {
 			these = append(these, p)
@@ -98,10 +98,10 @@ func splitByKind(all []dialect.Part, kind dialect.PartKind) (these, others []dia
 	return these, others
 }
 
-func byID(a, b dialect.Part) int { return cmp.Compare(a.ID, b.ID) }
+func byID(a, b protocol.Part) int { return cmp.Compare(a.ID, b.ID) }
 
 // formatCalls is Python's str of a list of the calls, behind what the model said.
-func (c *previewBuilder) formatCalls(said, calls []dialect.Part) (text []byte) {
+func (c *previewBuilder) formatCalls(said, calls []protocol.Part) (text []byte) {
 	for _, p := range said {
 		text = append(text, p.Text...)
 	}
@@ -124,7 +124,7 @@ func (c *previewBuilder) formatCalls(said, calls []dialect.Part) (text []byte) {
 }
 
 // formatResults is what the results of a step are sent as.
-func formatResults(results []dialect.Part) []byte {
+func formatResults(results []protocol.Part) []byte {
 	slices.SortStableFunc(results, byID)
 	var texts [][]byte
 	for _, p := range results {

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"toolscope/providers"
-	"toolscope/providers/dialect"
-	"toolscope/providers/dialect/historytest"
+	"toolscope/providers/protocol"
+	"toolscope/providers/protocol/historytest"
 	"toolscope/providers/replay"
 )
 
@@ -27,7 +27,7 @@ Calling tools:
 [{'id': 'call_2', 'type': 'function', 'function': {'name': 'write_file', 'arguments': '{"a":"x'}}, ` +
 		`{'id': 'call_3', 'type': 'function', 'function': {'name': 'write_file', 'arguments': {'a': 1}}}, ` +
 		`{'id': 'call_9', 'type': 'function', 'function': {'name': 'write_file', 'arguments': {'b': 1.0, "it's": [True, None]}}}]`
-	for _, history := range [][]dialect.Message{history, written} {
+	for _, history := range [][]protocol.Message{history, written} {
 		for _, to := range providers.Targets() {
 			p := replay.SourceOfHistory(history, from).Preview(to, policy(t, "smolagents"))
 			if got := codes(p.Losses); p.Outcome != replay.AsText || got != "CALL_AS_TEXT CALL_AS_TEXT CALL_AS_TEXT CALLS_REORDERED" {
@@ -36,7 +36,7 @@ Calling tools:
 			var texts []string
 			for _, m := range read(to, p.Body) {
 				for _, part := range m.Parts {
-					if part.Kind != dialect.TextPart {
+					if part.Kind != protocol.TextPart {
 						t.Errorf("to %s: a part that is no text: %+v", to.Name, part)
 					}
 					texts = append(texts, m.Role.String()+": "+string(part.Text))
@@ -52,7 +52,7 @@ Calling tools:
 // TestAsTextUnknown: what is not known of the client is not told.
 func TestAsTextUnknown(t *testing.T) {
 	from := target(t, "openai-chat")
-	for name, m := range map[string][]dialect.Message{"one id": calls(from, `{}`, `{}`), "NaN": calls(from, `{"a":NaN}`)} {
+	for name, m := range map[string][]protocol.Message{"one id": calls(from, `{}`, `{}`), "NaN": calls(from, `{"a":NaN}`)} {
 		m[0].Parts[0].ID = "call_2"
 		if p := replay.SourceOfHistory(m, from).Preview(from, policy(t, "smolagents")); p.Outcome != replay.Unknown || p.Body != nil {
 			t.Errorf("%s: %s", name, p.Outcome)

@@ -5,18 +5,18 @@ import (
 	"fmt"
 	"slices"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
 // makeCall fits a call to the target; false leaves it out. first says that it is the message's
 // first call.
-func (c *previewBuilder) makeCall(p *dialect.Part, f *argsFacts, role dialect.Role, first bool) bool {
+func (c *previewBuilder) makeCall(p *protocol.Part, f *argsFacts, role protocol.Role, first bool) bool {
 	sent := Sent{Call: c.call, ID: p.ID, Name: p.Name, Original: f.raw, Form: c.To.Form}
 	switch {
 	case p.RunByProvider && (!c.same || c.Policy.asText):
 		return c.leaveOut(sent, ServerToolDropped.newLoss("a tool that the provider runs has no equivalent: the call is left out"))
-	case role != dialect.Assistant:
+	case role != protocol.Assistant:
 		return c.leaveOut(sent, CallDropped.newLoss("a call that the model did not make has no place: it is left out"))
 	case p.Unseen:
 		return c.markUnknown(sent, ArgsUnseen.newLoss("bytes of the call were not seen: what would be sent is not known"))
@@ -40,7 +40,7 @@ func (c *previewBuilder) makeCall(p *dialect.Part, f *argsFacts, role dialect.Ro
 	if !c.isNative(p) && !p.RunByProvider {
 		c.checkArgs(f, &sent)
 	}
-	if f.syntax == stream.SyntaxDouble && !c.Policy.again && dialect.Raw(bytes.TrimSpace(args)).IsString() {
+	if f.syntax == stream.SyntaxDouble && !c.Policy.again && protocol.Raw(bytes.TrimSpace(args)).IsString() {
 		sent.Encoded = encoderWords(p.Author) + " encoded the arguments twice: they are sent as that string"
 	}
 	c.dropUnsupported(p)
@@ -91,13 +91,13 @@ func (c *previewBuilder) retractLosses(which func(Loss) bool) {
 	c.Losses = c.Losses[:n+len(slices.DeleteFunc(c.Losses[n:], which))]
 }
 
-func sameCall(a, b *dialect.Part) bool {
+func sameCall(a, b *protocol.Part) bool {
 	return a.ID == b.ID && a.Name == b.Name && a.Item == b.Item && a.ToolKind == b.ToolKind && a.Signature == b.Signature && a.Form == b.Form &&
 		string(a.Args) == string(b.Args)
 }
 
 // dropUnsupported removes what the target has no field for, and tells it.
-func (c *previewBuilder) dropUnsupported(p *dialect.Part) {
+func (c *previewBuilder) dropUnsupported(p *protocol.Part) {
 	if c.same {
 		return
 	}
@@ -121,7 +121,7 @@ func (c *previewBuilder) dropUnsupported(p *dialect.Part) {
 
 // fitID gives the call an id that the target takes. An id or a name that it does not take is
 // refused.
-func (c *previewBuilder) fitID(p *dialect.Part, sent *Sent) {
+func (c *previewBuilder) fitID(p *protocol.Part, sent *Sent) {
 	if p.RunByProvider {
 		return // the provider gave it both, by rules of its own
 	}
@@ -150,7 +150,7 @@ func (c *previewBuilder) fitID(p *dialect.Part, sent *Sent) {
 	}
 }
 
-func nameWords(r dialect.NameRule) string {
+func nameWords(r protocol.NameRule) string {
 	if r.Class == "" {
 		return "it must not be empty"
 	}
@@ -162,7 +162,7 @@ func nameWords(r dialect.NameRule) string {
 
 // keepSignature keeps the call's signature where it is good, and puts a sentinel where one is needed and
 // there is none.
-func (c *previewBuilder) keepSignature(p *dialect.Part, sent *Sent, first bool) {
+func (c *previewBuilder) keepSignature(p *protocol.Part, sent *Sent, first bool) {
 	switch {
 	case p.Signature == "":
 	case c.Policy.unsigned:
@@ -196,5 +196,5 @@ func refusalText(words, id, name, ours string) string {
 	if words == "" {
 		return ours
 	}
-	return dialect.FillRefusal(words, id, name)
+	return protocol.FillRefusal(words, id, name)
 }

@@ -3,13 +3,13 @@ package replay
 import (
 	"unicode/utf8"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 )
 
 // sanitise replaces what is not UTF-8 in a part, because a request must be UTF-8. The arguments of a
 // call are cleaned elsewhere.
-func (c *previewBuilder) sanitise(p *dialect.Part) {
-	if p.Kind != dialect.CallPart && !utf8.Valid(p.Text) {
+func (c *previewBuilder) sanitise(p *protocol.Part) {
+	if p.Kind != protocol.CallPart && !utf8.Valid(p.Text) {
 		if text := replaceNonUTF8(p.Text); string(text) != string(p.Text) {
 			c.addLoss(UnicodeSanitized.newLoss("bytes of %s that are not UTF-8 become U+FFFD", partWords[p.Kind]))
 			p.Text = text
@@ -39,7 +39,7 @@ func (c *previewBuilder) sanitise(p *dialect.Part) {
 var partWords = [...]string{"a text", "reasoning", "a call", "a result", "a part"}
 
 // cleanRaw is a JSON text as UTF-8. Bytes that are not can only stand in its strings.
-func cleanRaw(raw dialect.Raw) dialect.Raw {
+func cleanRaw(raw protocol.Raw) protocol.Raw {
 	if utf8.Valid(raw) {
 		return raw
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/providers/replay"
 )
 
@@ -49,8 +49,8 @@ var untold = map[string]int{
 type clientRun struct {
 	policy *replay.Policy
 	tool   string
-	head   dialect.Raw
-	lines  []dialect.Raw
+	head   protocol.Raw
+	lines  []protocol.Raw
 }
 
 func runOf(t *testing.T, file string) (ran clientRun) {
@@ -82,7 +82,7 @@ func checkVersion(t *testing.T, ran clientRun) {
 
 // checkClient holds the previews of one case, as it came by a protocol, against what was sent, and
 // counts those that are unknown.
-func checkClient(t *testing.T, how *replay.Policy, tool string, line dialect.Raw, from string) (unknown int) {
+func checkClient(t *testing.T, how *replay.Policy, tool string, line protocol.Raw, from string) (unknown int) {
 	t.Helper()
 	source := target(t, from)
 	id, item, args := "call_abc123XYZ", "", line.Get("arguments").Append(nil)
@@ -92,11 +92,11 @@ func checkClient(t *testing.T, how *replay.Policy, tool string, line dialect.Raw
 	case "gemini":
 		id = "" // it gives none
 	}
-	history := []dialect.Message{
-		{Role: dialect.Assistant, Parts: []dialect.Part{{
-			Kind: dialect.CallPart, ID: id, Item: item, Name: tool, ToolKind: "function", Form: source.Form, Args: args, Author: dialect.ModelAuthor,
+	history := []protocol.Message{
+		{Role: protocol.Assistant, Parts: []protocol.Part{{
+			Kind: protocol.CallPart, ID: id, Item: item, Name: tool, ToolKind: "function", Form: source.Form, Args: args, Author: protocol.ModelAuthor,
 		}}},
-		{Role: dialect.User, Parts: []dialect.Part{{Kind: dialect.ResultPart, ID: id, Name: tool, ToolKind: "function", Text: []byte("sunny")}}},
+		{Role: protocol.User, Parts: []protocol.Part{{Kind: protocol.ResultPart, ID: id, Name: tool, ToolKind: "function", Text: []byte("sunny")}}},
 	}
 	s := line.Get("to").Scan()
 	for ok := s.Object(); ok; ok = s.Member() {
@@ -123,7 +123,7 @@ func checkClient(t *testing.T, how *replay.Policy, tool string, line dialect.Raw
 }
 
 // checkSent compares a call as it is previewed with what was sent.
-func checkSent(t *testing.T, what, to string, got, want dialect.Raw) {
+func checkSent(t *testing.T, what, to string, got, want protocol.Raw) {
 	t.Helper()
 	if g, w := argumentsOf(to, got), argumentsOf(to, want); !bytes.Equal(g, w) {
 		t.Errorf("%s:\n%s, the client sent\n%s", what, g, w)
@@ -139,14 +139,14 @@ func checkSent(t *testing.T, what, to string, got, want dialect.Raw) {
 }
 
 // callOf is the first call of a request's messages.
-func callOf(protocol string, body [][]byte) dialect.Raw {
-	in := map[string]string{"openai-chat": "tool_calls", "ollama": "tool_calls", "anthropic": "content", "bedrock": "content", "gemini": "parts"}[protocol]
+func callOf(name string, body [][]byte) protocol.Raw {
+	in := map[string]string{"openai-chat": "tool_calls", "ollama": "tool_calls", "anthropic": "content", "bedrock": "content", "gemini": "parts"}[name]
 	for _, m := range body {
-		if in == "" && dialect.Raw(m).Get("type").Text() == "function_call" {
+		if in == "" && protocol.Raw(m).Get("type").Text() == "function_call" {
 			return m
 		}
-		for part := range dialect.Raw(m).Get(in).Elements() {
-			if argumentsOf(protocol, part) != nil || part.Get("functionCall") != nil || part.Get("function") != nil || part.Get("type").Text() == "tool_use" {
+		for part := range protocol.Raw(m).Get(in).Elements() {
+			if argumentsOf(name, part) != nil || part.Get("functionCall") != nil || part.Get("function") != nil || part.Get("type").Text() == "tool_use" {
 				return part
 			}
 		}
@@ -155,7 +155,7 @@ func callOf(protocol string, body [][]byte) dialect.Raw {
 }
 
 // argumentsOf is the arguments of a call: the text, or the value.
-func argumentsOf(protocol string, call dialect.Raw) []byte {
+func argumentsOf(protocol string, call protocol.Raw) []byte {
 	switch protocol {
 	case "openai-chat":
 		return call.Get("function").Get("arguments").Append(nil)

@@ -4,7 +4,7 @@ import (
 	"hash/maphash"
 	"iter"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 )
 
 // A MatchKey is something that a turn and a history can have in common, as a hash: an id, a place, what
@@ -16,7 +16,7 @@ type MatchKey uint64
 // clues can wait with a sort until the first history asks for it.
 type KeyKind struct {
 	kind keyKindID
-	ids  dialect.IDRule // of sort fitted
+	ids  protocol.IDRule // of sort fitted
 }
 
 type keyKindID uint8

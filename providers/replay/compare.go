@@ -5,7 +5,7 @@ import (
 	"crypto/sha256"
 	"strings"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
@@ -20,11 +20,11 @@ type argsVerdict struct {
 type cachedVerdict struct {
 	argsVerdict
 	text [sha256.Size]byte
-	form dialect.ArgsForm
-	to   *dialect.Target
+	form protocol.ArgsForm
+	to   *protocol.Target
 }
 
-func (j *cachedVerdict) isAbout(text [sha256.Size]byte, form dialect.ArgsForm, to *dialect.Target) bool {
+func (j *cachedVerdict) isAbout(text [sha256.Size]byte, form protocol.ArgsForm, to *protocol.Target) bool {
 	return j.text == text && j.form == form && j.to == to
 }
 
@@ -48,7 +48,7 @@ func (by *Observer) cacheVerdict(call stream.Ref, j cachedVerdict) {
 }
 
 // judgeCall says what became of a call's arguments, from memory if it can.
-func (by *Observer) judgeCall(e *earlierCall, sent *dialect.Part, to *dialect.Target) argsVerdict {
+func (by *Observer) judgeCall(e *earlierCall, sent *protocol.Part, to *protocol.Target) argsVerdict {
 	if e.call != nil && bytes.Equal(e.call.Args(), sent.Args) {
 		return judgeArgs(e.call, sent, to)
 	}
@@ -77,7 +77,7 @@ func (by *Observer) judgeCall(e *earlierCall, sent *dialect.Part, to *dialect.Ta
 }
 
 // hasSameArgs reports whether the arguments sent hold all that the model wrote.
-func (by *Observer) hasSameArgs(e *earlierCall, sent *dialect.Part, to *dialect.Target) bool {
+func (by *Observer) hasSameArgs(e *earlierCall, sent *protocol.Part, to *protocol.Target) bool {
 	switch by.judgeCall(e, sent, to).treatment {
 	case Intact, WasReformatted, WasEncoded, WasWrapped:
 		return true
@@ -98,22 +98,22 @@ func (o *Observation) setVerdict(v argsVerdict) {
 }
 
 // judgeArgs says what became of a call's arguments.
-func judgeArgs(c *stream.Call, sent *dialect.Part, to *dialect.Target) argsVerdict {
+func judgeArgs(c *stream.Call, sent *protocol.Part, to *protocol.Target) argsVerdict {
 	return judgeText(c.Args(), c.Freeform(), sent, to)
 }
 
 // judgeText says what became of arguments that the model wrote so.
-func judgeText(raw []byte, freeform bool, sent *dialect.Part, to *dialect.Target) argsVerdict {
+func judgeText(raw []byte, freeform bool, sent *protocol.Part, to *protocol.Target) argsVerdict {
 	text := sent.Args
-	asText := sent.Form == dialect.TextForm && to.Form != dialect.TextForm && !freeform
+	asText := sent.Form == protocol.TextForm && to.Form != protocol.TextForm && !freeform
 	switch {
 	case !asText && bytes.Equal(raw, text), !asText && saysNothing(raw) && saysNothing(text):
 		return argsVerdict{treatment: Intact}
-	case asText && dialect.Same(raw, dialect.AppendString(nil, text)):
+	case asText && protocol.Same(raw, protocol.AppendString(nil, text)):
 		return argsVerdict{treatment: Intact} // the model's was a string too
 	case asText, isEncoded(text, raw):
 		return judgeString(raw, text)
-	case dialect.Same(raw, text), bytes.Equal(bytes.TrimSpace(raw), bytes.TrimSpace(text)):
+	case protocol.Same(raw, text), bytes.Equal(bytes.TrimSpace(raw), bytes.TrimSpace(text)):
 		return argsVerdict{treatment: WasReformatted}
 	case saysNothing(text):
 		return argsVerdict{treatment: WasEmptied, loss: ArgsEmptied.newLoss("%s the model wrote are gone: {} was sent", bytesWord(len(raw)))}
@@ -127,7 +127,7 @@ func judgeText(raw []byte, freeform bool, sent *dialect.Part, to *dialect.Target
 
 // judgeString judges a string where an object must be, or a string in a string.
 func judgeString(raw, text []byte) argsVerdict {
-	if bytes.Equal(raw, text) || dialect.Same(raw, text) || isEncoded(text, raw) {
+	if bytes.Equal(raw, text) || protocol.Same(raw, text) || isEncoded(text, raw) {
 		words := "the client encoded the arguments once more: they are a string that holds the text"
 		if factsOf(raw, false).syntax == stream.SyntaxDouble {
 			words = "the model encoded the arguments twice, and the client encoded that string once more"
@@ -145,7 +145,7 @@ func judgeOther(f *argsFacts, text []byte) argsVerdict {
 		return argsVerdict{treatment: WasReformatted, loss: IntPrecision.newLoss("numbers that no double holds were rounded")}
 	case isSanitised(f, text):
 		return argsVerdict{treatment: WasReformatted, loss: UnicodeSanitized.newLoss("what is no Unicode text became U+FFFD")}
-	case f.syntax == stream.SyntaxDouble && dialect.Same(stringContent(f), text):
+	case f.syntax == stream.SyntaxDouble && protocol.Same(stringContent(f), text):
 		return argsVerdict{treatment: WasRepaired, loss: ArgsRepaired.newLoss("the model wrote a string: the object in it was sent")}
 	case f.syntax == stream.SyntaxConcat && isFirst(f, text):
 		return argsVerdict{treatment: WasRepaired, loss: ConcatFirstOnly.newLoss("of %d objects written one after another the first was sent", f.docs)}
@@ -158,7 +158,7 @@ func judgeOther(f *argsFacts, text []byte) argsVerdict {
 // isFirst reports whether text is the first of several objects.
 func isFirst(f *argsFacts, text []byte) bool {
 	first, ok := repairJSON(f)
-	return ok && dialect.Same(first, text)
+	return ok && protocol.Same(first, text)
 }
 
 // isSanitised reports whether text is what f is without what is no Unicode text.
@@ -172,14 +172,14 @@ func isSanitised(f *argsFacts, text []byte) bool {
 	how := rewriteRules{sanitize: true}
 	t := factsOf(replaceInvalid(text), false)
 	return t.syntax == stream.SyntaxObject &&
-		dialect.Same(newTree(f.raw, f.tokens).write(nil, 0, how), newTree(t.raw, t.tokens).write(nil, 0, how))
+		protocol.Same(newTree(f.raw, f.tokens).write(nil, 0, how), newTree(t.raw, t.tokens).write(nil, 0, how))
 }
 
 // saysNothing reports whether arguments are empty: nothing, null or {}, which JSON libraries turn
 // into each other.
 func saysNothing(text []byte) bool {
 	text = bytes.TrimSpace(text)
-	return len(text) == 0 || string(text) == "null" || dialect.Raw(text).EmptyObject()
+	return len(text) == 0 || string(text) == "null" || protocol.Raw(text).EmptyObject()
 }
 
 // isRounded reports whether text is what f is after its numbers were doubles.
@@ -188,8 +188,8 @@ func isRounded(f *argsFacts, text []byte) bool {
 		return false
 	}
 	t := newTree(f.raw, f.tokens)
-	return dialect.Same(t.write(nil, 0, rewriteRules{doubles: true, spell: true}), text) ||
-		f.huge.is() && dialect.Same(t.write(nil, 0, rewriteRules{doubles: true, spell: true, javaScript: true}), text)
+	return protocol.Same(t.write(nil, 0, rewriteRules{doubles: true, spell: true}), text) ||
+		f.huge.is() && protocol.Same(t.write(nil, 0, rewriteRules{doubles: true, spell: true, javaScript: true}), text)
 }
 
 // isEncoded reports whether text is a JSON string, or a string in one, that holds raw.
@@ -199,7 +199,7 @@ func isEncoded(text, raw []byte) bool {
 		if !ok {
 			return false
 		}
-		if text = inner; bytes.Equal(text, raw) || dialect.Same(text, raw) {
+		if text = inner; bytes.Equal(text, raw) || protocol.Same(text, raw) {
 			return true
 		}
 	}
@@ -208,7 +208,7 @@ func isEncoded(text, raw []byte) bool {
 
 // inString is the text in the JSON string that text is; ok is false where it is none.
 func inString(text []byte) (inner []byte, ok bool) {
-	v := dialect.Raw(bytes.TrimSpace(text))
+	v := protocol.Raw(bytes.TrimSpace(text))
 	s := v.Scan()
 	if s.Value(); !v.IsString() || s.End() != nil {
 		return nil, false
@@ -221,11 +221,11 @@ func isWrapped(text, raw []byte) bool {
 	if !isObject(text) {
 		return false
 	}
-	s := dialect.Scan(text)
+	s := protocol.Scan(text)
 	n, held := 0, false
 	for ok := s.Object(); ok; ok = s.Member() {
 		v := s.Value()
-		held = v.IsString() && bytes.Equal(v.Append(nil), raw) || dialect.Same(v, raw)
+		held = v.IsString() && bytes.Equal(v.Append(nil), raw) || protocol.Same(v, raw)
 		n++
 	}
 	return n == 1 && held
@@ -277,16 +277,16 @@ func (o *Observation) samePolicies(src *Source, policies []Policy) (same []strin
 
 // isLike reports whether a policy sends what was sent.
 func (o *Observation) isLike(s *Sent, p *Policy) bool {
-	objects := o.to.Form != dialect.TextForm
+	objects := o.to.Form != protocol.TextForm
 	switch {
 	case o.sent == nil:
 		return s.Outcome == Dropped
 	case s.Args == nil:
 		return false
-	case objects && o.sent.Form == dialect.TextForm:
+	case objects && o.sent.Form == protocol.TextForm:
 		return p.again && o.Treatment == WasEncoded
 	case p.Client != nil:
 		return s.Outcome < Throws && s.Name == o.sent.Name && bytes.Equal(s.Args, o.sent.Args)
 	}
-	return bytes.Equal(s.Args, o.sent.Args) || objects && dialect.Same(s.Args, o.sent.Args)
+	return bytes.Equal(s.Args, o.sent.Args) || objects && protocol.Same(s.Args, o.sent.Args)
 }

@@ -3,7 +3,7 @@ package replay
 import (
 	"slices"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
@@ -113,7 +113,7 @@ func (c *earlierCall) isMissed() bool {
 
 // otherID reports whether the id of a call of the history speaks against its being c. An id that
 // the model gave to two calls of a turn says nothing: clients change it.
-func (c *earlierCall) otherID(p *dialect.Part) bool {
+func (c *earlierCall) otherID(p *protocol.Part) bool {
 	return c.id != "" && p.ID != "" && !c.number && !c.twice
 }
 
@@ -150,13 +150,13 @@ func (c *earlierCall) isOfID(id string) bool {
 
 // HasCall says whether the turn has a call with the id and the tool of one in a history, or one that
 // had the id in a history before, and whether one of them has its arguments.
-func (c *Candidate) HasCall(p *dialect.Part) (same, any bool) {
+func (c *Candidate) HasCall(p *protocol.Part) (same, any bool) {
 	for _, e := range c.earlierCalls() {
 		if e.name != p.Name || !e.isOfID(p.ID) {
 			continue
 		}
 		any = true
-		if same = e.summary != nil && e.summary.value == valueOf(p.Args) || e.summary == nil && dialect.Same(e.call.Args(), p.Args); same {
+		if same = e.summary != nil && e.summary.value == valueOf(p.Args) || e.summary == nil && protocol.Same(e.call.Args(), p.Args); same {
 			break
 		}
 	}

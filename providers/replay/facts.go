@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"unicode/utf8"
 
-	"toolscope/providers/dialect"
 	"toolscope/providers/js"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
@@ -62,7 +62,7 @@ func factsOf(raw []byte, freeform bool) *argsFacts {
 		f.wrong = err.Offset
 	}
 	if f.syntax == stream.SyntaxOther {
-		trimmed := dialect.Raw(bytes.TrimSpace(raw))
+		trimmed := protocol.Raw(bytes.TrimSpace(raw))
 		f.null = string(trimmed) == "null"
 		if inner := trimmed.Append(nil); trimmed.IsString() && isObject(inner) {
 			f.syntax = stream.SyntaxDouble
@@ -145,7 +145,7 @@ type members struct {
 }
 
 func (f *argsFacts) lookAtKey(m *members, lit []byte, start int) {
-	key := dialect.Raw(lit).Text()
+	key := protocol.Raw(lit).Text()
 	end := start + len(lit)
 	if m.all[key] {
 		f.twice.setFirst(start, end)
@@ -172,7 +172,7 @@ func (f *argsFacts) lookAtString(lit []byte, start int) {
 	if bytes.IndexByte(lit, '\\') < 0 {
 		return
 	}
-	text := dialect.Raw(lit).Append(nil)
+	text := protocol.Raw(lit).Append(nil)
 	end, where := start+len(lit), &f.escapes
 	for i := 0; i < len(text); i++ {
 		if isHalf(text[i:]) {
@@ -181,7 +181,7 @@ func (f *argsFacts) lookAtString(lit []byte, start int) {
 			break
 		}
 	}
-	if !bytes.Equal(dialect.AppendString(nil, text), lit) {
+	if !bytes.Equal(protocol.AppendString(nil, text), lit) {
 		where.setFirst(start, end)
 	}
 }
@@ -210,7 +210,7 @@ func (f *argsFacts) lookAtNumber(lit []byte, start int) {
 }
 
 // depthLevels is how many levels of a rule the text takes.
-func (f *argsFacts) depthLevels(rule dialect.DepthRule) (most int) {
+func (f *argsFacts) depthLevels(rule protocol.DepthRule) (most int) {
 	now, cost := rule.Base, []int(nil)
 	for _, t := range f.tokens.All() {
 		switch t.Kind {
@@ -231,7 +231,7 @@ func (f *argsFacts) depthLevels(rule dialect.DepthRule) (most int) {
 }
 
 // tooDeep reports whether the text nests deeper than a rule allows.
-func (f *argsFacts) tooDeep(rule dialect.DepthRule) bool {
+func (f *argsFacts) tooDeep(rule protocol.DepthRule) bool {
 	if rule.Limit == 0 || rule.Base+f.depth*max(rule.Object, rule.Array) <= rule.Limit {
 		return false
 	}

@@ -12,8 +12,8 @@ import (
 	"unicode/utf8"
 
 	"toolscope/providers"
-	"toolscope/providers/dialect"
-	"toolscope/providers/dialect/historytest"
+	"toolscope/providers/protocol"
+	"toolscope/providers/protocol/historytest"
 	"toolscope/providers/replay"
 )
 
@@ -73,9 +73,9 @@ func checkPreview(src *replay.Source, p replay.Preview) error {
 	for _, m := range read(p.To, slices.Concat(p.Body, p.Results)) {
 		for _, part := range m.Parts {
 			switch part.Kind {
-			case dialect.CallPart:
+			case protocol.CallPart:
 				calls++
-			case dialect.ResultPart:
+			case protocol.ResultPart:
 				results++
 			}
 		}
@@ -105,7 +105,7 @@ func checkCounts(src *replay.Source, p replay.Preview, calls, results int) error
 	same := src.From != nil && src.From.Protocol == p.To.Protocol
 	for _, m := range src.Messages {
 		for _, part := range m.Parts {
-			if part.Kind == dialect.ResultPart && m.Role != dialect.System && (same || !part.RunByProvider) {
+			if part.Kind == protocol.ResultPart && m.Role != protocol.System && (same || !part.RunByProvider) {
 				wantResults++
 			}
 		}
@@ -120,12 +120,12 @@ func checkCounts(src *replay.Source, p replay.Preview, calls, results int) error
 }
 
 // read is what a target reads in messages it wrote.
-func read(to *dialect.Target, written [][]byte) []dialect.Message {
+func read(to *protocol.Target, written [][]byte) []protocol.Message {
 	messages, _ := to.Decode(historytest.Request(to, written))
 	return messages
 }
 
-func deepCopy(messages []dialect.Message) (out []dialect.Message) {
+func deepCopy(messages []protocol.Message) (out []protocol.Message) {
 	for _, m := range messages {
 		m.Raw = slices.Clone(m.Raw)
 		m.Parts = slices.Clone(m.Parts)
@@ -138,7 +138,7 @@ func deepCopy(messages []dialect.Message) (out []dialect.Message) {
 	return out
 }
 
-func printed(messages []dialect.Message) string {
+func printed(messages []protocol.Message) string {
 	var b strings.Builder
 	for _, m := range messages {
 		fmt.Fprintf(&b, "%s %.300q\n", m.Role, m.Raw)
@@ -177,9 +177,9 @@ var (
 	someTools = []string{"function", "custom", "function", "server", "mcp", "program"}
 )
 
-func (g *generator) history(from *dialect.Target) (history []dialect.Message) {
+func (g *generator) history(from *protocol.Target) (history []protocol.Message) {
 	for len(g.data) > 0 && len(history) < 12 {
-		m := dialect.Message{Role: []dialect.Role{dialect.Assistant, dialect.User, dialect.Assistant, dialect.User, dialect.System}[g.below(5)]}
+		m := protocol.Message{Role: []protocol.Role{protocol.Assistant, protocol.User, protocol.Assistant, protocol.User, protocol.System}[g.below(5)]}
 		for range g.below(5) {
 			m.Parts = append(m.Parts, g.part(from))
 		}
@@ -188,28 +188,28 @@ func (g *generator) history(from *dialect.Target) (history []dialect.Message) {
 	return history
 }
 
-func (g *generator) part(from *dialect.Target) dialect.Part {
-	switch kind := dialect.PartKind(g.below(5)); kind {
-	case dialect.CallPart:
-		p := dialect.Part{Kind: kind, ID: g.of(someIDs...), Name: g.of(someNames...), Args: []byte(g.of(someArgs...)), ToolKind: g.of(someTools...)}
+func (g *generator) part(from *protocol.Target) protocol.Part {
+	switch kind := protocol.PartKind(g.below(5)); kind {
+	case protocol.CallPart:
+		p := protocol.Part{Kind: kind, ID: g.of(someIDs...), Name: g.of(someNames...), Args: []byte(g.of(someArgs...)), ToolKind: g.of(someTools...)}
 		if p.RunByProvider = p.ToolKind == "server" || p.ToolKind == "mcp"; from != nil {
 			p.Form = from.Form
 		}
 		if g.below(4) == 0 {
 			p.Signature, p.Item, p.Parent, p.Namespace, p.MCPServer = g.of(someIDs...), g.of(someIDs...), g.of(someIDs...), g.of(someNames...), g.of(someNames...)
 		}
-		if p.Form != dialect.TextForm && !json.Valid(p.Args) { // an object is always JSON
-			p.Form = dialect.TextForm
+		if p.Form != protocol.TextForm && !json.Valid(p.Args) { // an object is always JSON
+			p.Form = protocol.TextForm
 		}
 		return p
-	case dialect.ResultPart:
-		return dialect.Part{Kind: kind, ID: g.of(someIDs...), Name: g.of(someNames...), Text: []byte(g.of(someTexts...)), Failed: g.below(3) == 0, Media: g.below(2)}
-	case dialect.ReasoningPart:
-		p := dialect.Part{Kind: kind, Text: []byte(g.of(someTexts...)), Signature: g.of(someIDs...)}
+	case protocol.ResultPart:
+		return protocol.Part{Kind: kind, ID: g.of(someIDs...), Name: g.of(someNames...), Text: []byte(g.of(someTexts...)), Failed: g.below(3) == 0, Media: g.below(2)}
+	case protocol.ReasoningPart:
+		p := protocol.Part{Kind: kind, Text: []byte(g.of(someTexts...)), Signature: g.of(someIDs...)}
 		p.SignatureOnly = len(p.Text) == 0 && p.Signature != ""
 		return p
 	default:
-		return dialect.Part{Kind: kind, Text: []byte(g.of(someTexts...)), Signature: g.of("", "", "\xff", "sig")}
+		return protocol.Part{Kind: kind, Text: []byte(g.of(someTexts...)), Signature: g.of("", "", "\xff", "sig")}
 	}
 }
 

@@ -3,12 +3,12 @@ package replay
 import (
 	"slices"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
 // setResult takes the result of the call.
-func (o *Observation) setResult(by *dialect.Part) {
+func (o *Observation) setResult(by *protocol.Part) {
 	o.resultPart, o.Result = by, stream.ResultOK
 	if by.Failed {
 		o.Result = stream.ResultFailed
@@ -16,7 +16,7 @@ func (o *Observation) setResult(by *dialect.Part) {
 }
 
 // ResultPart is the result as the history has it, nil where there is none.
-func (o *Observation) ResultPart() *dialect.Part { return o.resultPart }
+func (o *Observation) ResultPart() *protocol.Part { return o.resultPart }
 
 // ToolResult is what the call's tool gave, as the history has it. Where that names tools, as a search for
 // tools does, their names are text, one a line.

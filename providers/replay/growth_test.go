@@ -7,31 +7,31 @@ import (
 	"testing"
 	"time"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/providers/replay"
 )
 
 // long are histories of n pieces, each in a way that makes one part of a preview look for something
 // among all the others.
-var long = map[string]func(from *dialect.Target, n int) []dialect.Message{
-	"results in one message": func(from *dialect.Target, n int) []dialect.Message {
+var long = map[string]func(from *protocol.Target, n int) []protocol.Message{
+	"results in one message": func(from *protocol.Target, n int) []protocol.Message {
 		return append(many(from, n, `{}`), user(resultsOf(n)...))
 	},
-	"results in messages of their own": func(from *dialect.Target, n int) []dialect.Message {
+	"results in messages of their own": func(from *protocol.Target, n int) []protocol.Message {
 		m := many(from, n, `{}`)
 		for _, r := range resultsOf(n) {
 			m = append(m, user(r))
 		}
 		return m
 	},
-	"results in another order": func(from *dialect.Target, n int) []dialect.Message {
+	"results in another order": func(from *protocol.Target, n int) []protocol.Message {
 		m, all := many(from, n, `{}`), resultsOf(n)
 		for i := range all {
 			m = append(m, user(all[n-1-i]))
 		}
 		return m
 	},
-	"no ids": func(from *dialect.Target, n int) []dialect.Message {
+	"no ids": func(from *protocol.Target, n int) []protocol.Message {
 		m, all := many(from, n, `{}`), resultsOf(n)
 		for i := range all {
 			m[0].Parts[i].ID, all[i].ID = "", ""
@@ -39,67 +39,67 @@ var long = map[string]func(from *dialect.Target, n int) []dialect.Message{
 		}
 		return append(m, user(all...))
 	},
-	"one id": func(from *dialect.Target, n int) []dialect.Message {
+	"one id": func(from *protocol.Target, n int) []protocol.Message {
 		m, all := many(from, n, `{}`), resultsOf(n)
 		for i := range all {
 			m[0].Parts[i].ID, all[i].ID = "a", "a"
 		}
 		return append(m, user(all...))
 	},
-	"malformed": func(from *dialect.Target, n int) []dialect.Message { return many(from, n, `{"a":1`) },
-	"no results": func(from *dialect.Target, n int) []dialect.Message {
+	"malformed": func(from *protocol.Target, n int) []protocol.Message { return many(from, n, `{"a":1`) },
+	"no results": func(from *protocol.Target, n int) []protocol.Message {
 		return append(many(from, n, `{}`), user(says("hm")))
 	},
-	"late results": func(from *dialect.Target, n int) []dialect.Message {
-		return append(many(from, n, `{}`), dialect.Message{Role: dialect.Assistant, Parts: []dialect.Part{says("hm")}}, user(resultsOf(n)...))
+	"late results": func(from *protocol.Target, n int) []protocol.Message {
+		return append(many(from, n, `{}`), protocol.Message{Role: protocol.Assistant, Parts: []protocol.Part{says("hm")}}, user(resultsOf(n)...))
 	},
-	"results without calls": func(_ *dialect.Target, n int) (m []dialect.Message) {
+	"results without calls": func(_ *protocol.Target, n int) (m []protocol.Message) {
 		for _, r := range resultsOf(n) {
 			m = append(m, user(r))
 		}
 		return m
 	},
-	"turns": func(from *dialect.Target, n int) (m []dialect.Message) {
+	"turns": func(from *protocol.Target, n int) (m []protocol.Message) {
 		call := many(from, 1, `{"a": 1.0}`)[0]
 		for range n {
 			m = append(m, call, user(result("call_1", "ok")))
 		}
 		return m
 	},
-	"texts": func(_ *dialect.Target, n int) (m []dialect.Message) {
+	"texts": func(_ *protocol.Target, n int) (m []protocol.Message) {
 		for range n {
 			m = append(m, user(says("hm")))
 		}
 		return m
 	},
-	"levels": func(from *dialect.Target, n int) []dialect.Message {
+	"levels": func(from *protocol.Target, n int) []protocol.Message {
 		return many(from, 1, strings.Repeat(`{"a":`, n)+" 1.0"+strings.Repeat("}", n))
 	},
-	"members": func(from *dialect.Target, n int) []dialect.Message {
+	"members": func(from *protocol.Target, n int) []protocol.Message {
 		var b strings.Builder
 		for i := range n {
 			fmt.Fprintf(&b, `,"%d":%d`, n-i, i)
 		}
 		return many(from, 1, "{"+b.String()[1:]+"}")
 	},
-	"brackets": func(from *dialect.Target, n int) []dialect.Message { return many(from, 1, strings.Repeat("[", 50*n)) },
-	"strings": func(from *dialect.Target, n int) []dialect.Message {
+	"brackets": func(from *protocol.Target, n int) []protocol.Message { return many(from, 1, strings.Repeat("[", 50*n)) },
+	"strings": func(from *protocol.Target, n int) []protocol.Message {
 		return many(from, 1, `"{`+strings.Repeat(`\"`, 20*n))
 	},
 }
 
 // many is a message with n calls of these arguments.
-func many(from *dialect.Target, n int, args string) []dialect.Message {
-	m := dialect.Message{Role: dialect.Assistant}
+func many(from *protocol.Target, n int, args string) []protocol.Message {
+	m := protocol.Message{Role: protocol.Assistant}
 	for i := range n {
-		m.Parts = append(m.Parts, dialect.Part{
-			Kind: dialect.CallPart, ID: fmt.Sprintf("call_%d", i+1), Name: "write_file", ToolKind: "function", Form: from.Form, Args: []byte(args),
+		m.Parts = append(m.Parts, protocol.Part{
+			Kind: protocol.CallPart, ID: fmt.Sprintf("call_%d", i+1), Name: "write_file", ToolKind: "function", Form: from.Form, Args: []byte(args),
 		})
 	}
-	return []dialect.Message{m}
+	return []protocol.Message{m}
 }
 
-func resultsOf(n int) (parts []dialect.Part) {
+func resultsOf(n int) (parts []protocol.Part) {
 	for i := range n {
 		parts = append(parts, result(fmt.Sprintf("call_%d", i+1), "ok"))
 	}

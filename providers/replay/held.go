@@ -1,7 +1,7 @@
 package replay
 
 import (
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 )
 
 // place is where a part stands in a history.
@@ -10,15 +10,15 @@ type place struct{ message, part int }
 // historyCall is a call that a history holds.
 type historyCall struct {
 	place
-	part   *dialect.Part
-	result *dialect.Part // nil when there is none
-	late   bool          // the result does not follow at once
-	values []valueHash   // of what it may hold, once needed
+	part   *protocol.Part
+	result *protocol.Part // nil when there is none
+	late   bool           // the result does not follow at once
+	values []valueHash    // of what it may hold, once needed
 }
 
 // orphan is a result of which the call is not in the history.
 type orphan struct {
-	part   *dialect.Part
+	part   *protocol.Part
 	number int
 	calls  int // before it
 }
@@ -28,8 +28,8 @@ type History struct {
 	Position         Position // where the request stands
 	KeptByProvider   bool     // the provider keeps what was said before this
 	PreviousResponse string   // id of the response that the request goes on from, "" where it names none
-	to               *dialect.Target
-	messages         []dialect.Message
+	to               *protocol.Target
+	messages         []protocol.Message
 	entries          []historyCall
 	withID           map[string][]int    // numbers of calls in held
 	at               map[Position]int    // by place: how many calls stand before it
@@ -41,7 +41,7 @@ type History struct {
 }
 
 // ReadPast finds the calls of a history and the result of each.
-func ReadPast(history []dialect.Message, to *dialect.Target) *History {
+func ReadPast(history []protocol.Message, to *protocol.Target) *History {
 	h := &History{to: to, messages: history, withID: map[string][]int{}, at: map[Position]int{}, orphans: map[string][]orphan{}, callsBefore: make([]int, len(history))}
 	for n, asked := range Along(history) {
 		h.at[asked], h.Position = n, asked
@@ -89,7 +89,7 @@ func (h *History) readItems() map[string]bool {
 	h.items = map[string]bool{}
 	for i := range h.messages {
 		for j := range h.messages[i].Parts {
-			if p := &h.messages[i].Parts[j]; p.Kind == dialect.OtherPart && p.Raw.Kind() == '{' {
+			if p := &h.messages[i].Parts[j]; p.Kind == protocol.OtherPart && p.Raw.Kind() == '{' {
 				h.items[p.Raw.Get("id").Text()] = true
 			}
 		}
@@ -104,7 +104,7 @@ func (h *History) readTexts() map[uint64][]int {
 	}
 	h.texts = map[uint64][]int{}
 	for i := range h.messages {
-		if h.messages[i].Role != dialect.Assistant {
+		if h.messages[i].Role != protocol.Assistant {
 			continue
 		}
 		if text, long := hashText(textOf(&h.messages[i])); long {
@@ -116,21 +116,21 @@ func (h *History) readTexts() map[uint64][]int {
 
 // resultEnds is, for each message, the last of the messages with results that follow it directly.
 // Where consecutive messages of one speaker are merged, those of the model share it.
-func resultEnds(history []dialect.Message, merges bool) []int {
+func resultEnds(history []protocol.Message, merges bool) []int {
 	end := make([]int, len(history))
 	last, answers := len(history)-1, false // the run of messages after the one that is looked at
 	for i := len(history) - 1; i >= 0; i-- {
 		m := &history[i]
 		end[i] = i
 		switch {
-		case m.Role == dialect.System, m.Role == dialect.User && hasResult(m):
+		case m.Role == protocol.System, m.Role == protocol.User && hasResult(m):
 			if !answers {
 				last, answers = i, true
 			}
 			continue
-		case m.Role == dialect.Assistant && answers:
+		case m.Role == protocol.Assistant && answers:
 			end[i] = last
-		case m.Role == dialect.Assistant && merges && i+1 < len(history) && history[i+1].Role == dialect.Assistant:
+		case m.Role == protocol.Assistant && merges && i+1 < len(history) && history[i+1].Role == protocol.Assistant:
 			end[i] = end[i+1]
 		}
 		answers = false
@@ -138,9 +138,9 @@ func resultEnds(history []dialect.Message, merges bool) []int {
 	return end
 }
 
-func hasResult(m *dialect.Message) bool {
+func hasResult(m *protocol.Message) bool {
 	for i := range m.Parts {
-		if m.Parts[i].Kind == dialect.ResultPart {
+		if m.Parts[i].Kind == protocol.ResultPart {
 			return true
 		}
 	}
@@ -150,7 +150,7 @@ func hasResult(m *dialect.Message) bool {
 // openCalls are the calls that have no result yet: by the ids that results name, by tools, and all.
 type openCalls map[callKey][]int
 
-func (w openCalls) add(p *dialect.Part, n int) {
+func (w openCalls) add(p *protocol.Part, n int) {
 	keys := []callKey{{name: p.Name}, {}}
 	if p.ID != "" {
 		keys = append(keys, callKey{id: p.ID})
@@ -163,7 +163,7 @@ func (w openCalls) add(p *dialect.Part, n int) {
 // callFor is the call that a result is for: the first one waiting in the latest message that has one
 // waiting. A result with an id is for the call with that id, or for a call of its tool that has no
 // id. One without an id is for a call of its tool, or if it names no tool, for any.
-func (w openCalls) callFor(r *dialect.Part, all []historyCall) (n int, ok bool) {
+func (w openCalls) callFor(r *protocol.Part, all []historyCall) (n int, ok bool) {
 	if r.ID == "" {
 		return w.next(callKey{name: r.Name}, all)
 	}

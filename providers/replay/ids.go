@@ -8,13 +8,13 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 )
 
 // idMapper fit the ids of calls to a target. They remember what each became, so that its result gets the
 // same.
 type idMapper struct {
-	rule       dialect.IDRule
+	rule       protocol.IDRule
 	first      bool
 	joins      bool // with the id of the item
 	none       bool // no id is sent
@@ -30,7 +30,7 @@ type idMapper struct {
 // sentCallRef is what a result needs of its call, as that is sent.
 type sentCallRef struct{ id, name, tool string }
 
-func newIDs(to *dialect.Target, p *Policy) idMapper {
+func newIDs(to *protocol.Target, p *Policy) idMapper {
 	joins := slices.Contains(p.joins, to.Protocol)
 	return idMapper{
 		rule: to.IDs, first: p.firstOfID, strict: p.refuses, joins: joins, keepJoined: joins, none: slices.Contains(p.idless, to.Protocol),
@@ -39,7 +39,7 @@ func newIDs(to *dialect.Target, p *Policy) idMapper {
 }
 
 // assignID is the id that call number n is sent with, and what that loses.
-func (x *idMapper) assignID(n int, p *dialect.Part) (made string, losses []Loss) {
+func (x *idMapper) assignID(n int, p *protocol.Part) (made string, losses []Loss) {
 	id := p.ID
 	made, losses = x.fitID(n, x.joinedID(p))
 	call := sentCallRef{made, p.Name, p.ToolKind}
@@ -85,7 +85,7 @@ func (n UnsentCall) collision(id, made string) (l Loss) {
 }
 
 // joinedID is the id that is fitted.
-func (x *idMapper) joinedID(p *dialect.Part) string {
+func (x *idMapper) joinedID(p *protocol.Part) string {
 	if x.joins && p.ID != "" && p.Item != "" {
 		return p.ID + "|" + p.Item
 	}
@@ -115,7 +115,7 @@ func (x *idMapper) fitID(n int, id string) (string, []Loss) {
 	}
 	var losses []Loss
 	made := strings.Map(func(r rune) rune {
-		if r < 0x80 && (x.rule.Class == "" || dialect.InClass(x.rule.Class, byte(r))) {
+		if r < 0x80 && (x.rule.Class == "" || protocol.InClass(x.rule.Class, byte(r))) {
 			return r
 		}
 		return '_'
@@ -177,7 +177,7 @@ func (x *idMapper) callOfResult(id, name string) sentCallRef {
 const alphanumerics = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 // digestID is an id of the rule's length, made from a hash of id.
-func digestID(id string, rule dialect.IDRule) string {
+func digestID(id string, rule protocol.IDRule) string {
 	sum := sha256.Sum256([]byte(id))
 	n := new(big.Int).SetBytes(sum[:])
 	base, digit := big.NewInt(int64(len(alphanumerics))), new(big.Int)
@@ -191,10 +191,10 @@ func digestID(id string, rule dialect.IDRule) string {
 
 // firstOf is what some clients make of an id: the first characters that the rule takes, as many as
 // it takes.
-func firstOf(id string, rule dialect.IDRule) string {
+func firstOf(id string, rule protocol.IDRule) string {
 	var b []byte
 	for i := 0; i < len(id) && len(b) < rule.Max; i++ {
-		if dialect.InClass(rule.Class, id[i]) {
+		if protocol.InClass(rule.Class, id[i]) {
 			b = append(b, id[i])
 		}
 	}

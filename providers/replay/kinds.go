@@ -1,7 +1,7 @@
 package replay
 
 import (
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
@@ -68,7 +68,7 @@ var (
 		Meaning: "Free text, which this kind of tool takes, is put into an object.",
 		Advice:  "Nothing, if the target knows no such tools; the model sees its text in another form.",
 	}, High, "free text is put into an object"}
-	IntPrecision = &Kind{dialect.IntPrecision, High, "an integer that no double holds is rounded"}
+	IntPrecision = &Kind{protocol.IntPrecision, High, "an integer that no double holds is rounded"}
 	NumPrecision = &Kind{&stream.Diagnosis{
 		Code: "NUM_PRECISION", Severity: stream.Info, By: stream.Client,
 		Meaning: "A fraction with more digits than a double has is rounded.",
@@ -221,7 +221,7 @@ var (
 		Meaning: "A call has no result in the history: most providers refuse the request.",
 		Advice:  "Answer every call, if need be with an error that says that it did not run.",
 	}, Critical, "a call has no result"}
-	OrphanResult = &Kind{dialect.OrphanResult, Critical, "a result has no call"}
+	OrphanResult = &Kind{protocol.OrphanResult, Critical, "a result has no call"}
 	AdjacencyFix = &Kind{&stream.Diagnosis{
 		Code: "ADJACENCY_FIX", Severity: stream.Warn, By: stream.Client,
 		Meaning: "Results are moved to where the target wants them, or made up.",

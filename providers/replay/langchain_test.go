@@ -3,7 +3,7 @@ package replay
 import (
 	"testing"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 )
 
 // TestLangChain: what its parser reads of a text, as its source has it, and how Python writes that.
@@ -51,4 +51,4 @@ func TestLangChain(t *testing.T) {
 	}
 }
 
-var longTail = string(dialect.AppendString(nil, make([]byte, maxShortened)))
+var longTail = string(protocol.AppendString(nil, make([]byte, maxShortened)))

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"toolscope/providers"
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/providers/replay"
 )
 
@@ -146,7 +146,7 @@ func TestLongIDsStayText(t *testing.T) {
 // the result of the first, nor by that of a later turn.
 func TestOneResultEach(t *testing.T) {
 	from := target(t, "openai-chat")
-	turn := func(results ...dialect.Part) []dialect.Message {
+	turn := func(results ...protocol.Part) []protocol.Message {
 		m := calls(from, `{}`)
 		if len(results) > 0 {
 			m = append(m, user(results...))
@@ -157,7 +157,7 @@ func TestOneResultEach(t *testing.T) {
 	two := calls(from, `{}`, `{}`)
 	two[0].Parts[1].ID = "call_1"
 	for name, test := range map[string]struct {
-		history  []dialect.Message
+		history  []protocol.Message
 		wrap     string // losses where nothing is mended
 		preserve string // and where it is
 		results  string // in order, mended
@@ -167,9 +167,9 @@ func TestOneResultEach(t *testing.T) {
 		"two results of one call": {turn(result("call_1", "a"), result("call_1", "b")), "ORPHAN_RESULT", "ORPHAN_RESULT", "a, b"},
 		"a later turn's result": {append(append(turn(), says1), turn(result("call_1", "b"))...),
 			"IDCOLLISION ORPHAN_CALL", "IDCOLLISION ADJACENCY_FIX", "No result provided, b"},
-		"a result that comes late": {append(turn(), says1, dialect.Message{Role: dialect.Assistant, Parts: []dialect.Part{says("so")}}, user(result("call_1", "a"))),
+		"a result that comes late": {append(turn(), says1, protocol.Message{Role: protocol.Assistant, Parts: []protocol.Part{says("so")}}, user(result("call_1", "a"))),
 			"ORPHAN_CALL ORPHAN_RESULT", "ADJACENCY_FIX", "a"},
-		"a result before its call": {append([]dialect.Message{user(result("call_1", "a"))}, append(turn(), says1)...),
+		"a result before its call": {append([]protocol.Message{user(result("call_1", "a"))}, append(turn(), says1)...),
 			"ORPHAN_CALL ORPHAN_RESULT", "ADJACENCY_FIX ORPHAN_RESULT", "a, No result provided"},
 	} {
 		for policyName, want := range map[string]string{"wrap": test.wrap, "preserve": test.preserve} {
@@ -193,7 +193,7 @@ func TestOneResultEach(t *testing.T) {
 func resultsIn(p replay.Preview) (texts []string) {
 	for _, m := range read(p.To, p.Body) {
 		for _, part := range m.Parts {
-			if part.Kind == dialect.ResultPart {
+			if part.Kind == protocol.ResultPart {
 				texts = append(texts, string(part.Text))
 			}
 		}
@@ -248,18 +248,18 @@ func TestSplitFindsResults(t *testing.T) {
 func TestOwnThings(t *testing.T) {
 	responses, chat := target(t, "openai-responses"), target(t, "openai-chat")
 	for name, test := range map[string]struct {
-		to   *dialect.Target
-		part dialect.Part
+		to   *protocol.Target
+		part protocol.Part
 		want string
 	}{
 		"the fingerprint of a program": {responses,
-			dialect.Part{Kind: dialect.CallPart, ToolKind: "server", Name: "program", ID: "p1", Item: "cm_1", Args: []byte("print()"), Signature: "fp", RunByProvider: true}, `"fingerprint":"fp"`},
+			protocol.Part{Kind: protocol.CallPart, ToolKind: "server", Name: "program", ID: "p1", Item: "cm_1", Args: []byte("print()"), Signature: "fp", RunByProvider: true}, `"fingerprint":"fp"`},
 		"a name with a dot of an MCP server": {responses,
-			dialect.Part{Kind: dialect.CallPart, ToolKind: "mcp", Name: "repo.search", ID: "mcp_1", MCPServer: "h", Args: []byte("{}"), RunByProvider: true}, `"name":"repo.search"`},
+			protocol.Part{Kind: protocol.CallPart, ToolKind: "mcp", Name: "repo.search", ID: "mcp_1", MCPServer: "h", Args: []byte("{}"), RunByProvider: true}, `"name":"repo.search"`},
 		"a signature beside a call": {chat,
-			dialect.Part{Kind: dialect.CallPart, ToolKind: "function", Name: "f", ID: "a", Args: []byte("{}"), Signature: "c2ln"}, `"thought_signature":"c2ln"`},
+			protocol.Part{Kind: protocol.CallPart, ToolKind: "function", Name: "f", ID: "a", Args: []byte("{}"), Signature: "c2ln"}, `"thought_signature":"c2ln"`},
 	} {
-		p := replay.SourceOfHistory([]dialect.Message{{Role: dialect.Assistant, Parts: []dialect.Part{test.part}}}, test.to).Preview(test.to, policy(t, "preserve"))
+		p := replay.SourceOfHistory([]protocol.Message{{Role: protocol.Assistant, Parts: []protocol.Part{test.part}}}, test.to).Preview(test.to, policy(t, "preserve"))
 		if len(p.Losses) > 0 || p.Refused != "" || !strings.Contains(body(p), test.want) {
 			t.Errorf("%s: %s, refused %q: %s", name, codes(p.Losses), p.Refused, body(p))
 		}
@@ -271,8 +271,8 @@ func TestOwnThings(t *testing.T) {
 func TestOwnThingsBroken(t *testing.T) {
 	for _, to := range providers.Targets() {
 		for _, args := range []string{`{"a":1`, `[[`, `x`} {
-			p := dialect.Part{Kind: dialect.CallPart, ToolKind: "server", Name: "web_search", ID: "srvtoolu_1", Args: []byte(args), RunByProvider: true}
-			src := replay.SourceOfHistory([]dialect.Message{{Role: dialect.Assistant, Parts: []dialect.Part{p}}}, to)
+			p := protocol.Part{Kind: protocol.CallPart, ToolKind: "server", Name: "web_search", ID: "srvtoolu_1", Args: []byte(args), RunByProvider: true}
+			src := replay.SourceOfHistory([]protocol.Message{{Role: protocol.Assistant, Parts: []protocol.Part{p}}}, to)
 			for i := range replay.Policies {
 				by := &replay.Policies[i]
 				if !by.Knows(src.From, to) {

@@ -3,13 +3,13 @@ package replay
 import (
 	"bytes"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
 // objectArgs is the arguments where they are one object.
-func (c *previewBuilder) objectArgs(from dialect.ArgsForm, f *argsFacts, sent *Sent) []byte {
-	if from == dialect.TextForm && c.To.Form != dialect.TextForm {
+func (c *previewBuilder) objectArgs(from protocol.ArgsForm, f *argsFacts, sent *Sent) []byte {
+	if from == protocol.TextForm && c.To.Form != protocol.TextForm {
 		sent.Outcome = max(sent.Outcome, Parsed)
 	}
 	return c.rewriteValue(f, sent)
@@ -21,7 +21,7 @@ func (c *previewBuilder) rewriteValue(f *argsFacts, sent *Sent) []byte {
 	how := c.valueRules()
 	again := c.Policy.reserialises
 	before := len(c.Losses)
-	if c.To.Form != dialect.TextForm || again {
+	if c.To.Form != protocol.TextForm || again {
 		c.addLossOf(f, DupKeys, f.twice, "of the values of %s only the last is sent")
 	}
 	if how.sanitize {
@@ -38,9 +38,9 @@ func (c *previewBuilder) rewriteValue(f *argsFacts, sent *Sent) []byte {
 	} else if how.javaScript {
 		c.addLossOf(f, KeyOrder, f.numeric, "JavaScript puts keys that are numbers first: %s moves")
 	}
-	changes := len(c.Losses) > before || c.To.Form == dialect.PositionalForm || again
+	changes := len(c.Losses) > before || c.To.Form == protocol.PositionalForm || again
 	value := f.raw
-	if c.To.Form != dialect.TextForm {
+	if c.To.Form != protocol.TextForm {
 		value = bytes.Trim(f.raw, whitespace) // what stands around a value is no part of it
 	}
 	if changes {
@@ -75,7 +75,7 @@ func (c *previewBuilder) valueRules() (how rewriteRules) {
 	if c.Policy.reserialises {
 		how = rewriteRules{doubles: true, spell: true, javaScript: true}
 	}
-	if c.To.Form == dialect.TextForm {
+	if c.To.Form == protocol.TextForm {
 		return how
 	}
 	from := c.src.From
@@ -134,4 +134,4 @@ func quoteShort(s string) string {
 }
 
 // stringContent is the text in a string.
-func stringContent(f *argsFacts) []byte { return dialect.Raw(bytes.TrimSpace(f.raw)).Append(nil) }
+func stringContent(f *argsFacts) []byte { return protocol.Raw(bytes.TrimSpace(f.raw)).Append(nil) }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 	"toolscope/stream/count"
 )
@@ -31,7 +31,7 @@ type Candidate struct {
 	Turn      *stream.Turn
 	Summary   *TurnSummary        // where the content of Turn was let go of
 	Reload    func() *stream.Turn // then reads the turn again; nil where that cannot be done
-	Target    *dialect.Target     // where its protocol sends history, nil when it has none
+	Target    *protocol.Target    // where its protocol sends history, nil when it has none
 	Position  Position            // where the request stands that it answers
 	Continues bool                // the history goes on from it: the request names its response
 }
@@ -56,17 +56,17 @@ type Observation struct {
 
 	of         *earlierCall
 	turn       *Candidate
-	to         *dialect.Target
-	sent       *dialect.Part // nil when the call is not in the history
-	resultPart *dialect.Part // the result, nil when there is none
-	vague      bool          // the fate is as much as hashes tell
+	to         *protocol.Target
+	sent       *protocol.Part // nil when the call is not in the history
+	resultPart *protocol.Part // the result, nil when there is none
+	vague      bool           // the fate is as much as hashes tell
 }
 
 // Ref is the call's name.
 func (o *Observation) Ref() stream.Ref { return o.of.ref }
 
 // Part is the call as the request carries it, nil where it does not.
-func (o *Observation) Part() *dialect.Part { return o.sent }
+func (o *Observation) Part() *protocol.Part { return o.sent }
 
 // argsLen is how many bytes the arguments had.
 func (o *Observation) argsLen() int {
@@ -220,7 +220,7 @@ func (o *Observation) lowerOutcome(f Treatment) {
 // goesOn reports whether anything is said after a message.
 func (m *matcher) goesOn(after int) bool {
 	for i := after + 1; i < len(m.messages); i++ {
-		if len(m.messages[i].Parts) > 0 && m.messages[i].Role != dialect.System {
+		if len(m.messages[i].Parts) > 0 && m.messages[i].Role != protocol.System {
 			return true
 		}
 	}
@@ -256,7 +256,7 @@ func (m *matcher) areSeparate(a, b int) bool {
 		return false
 	}
 	for i := a + 1; i < b; i++ {
-		if m.messages[i].Role != dialect.Assistant {
+		if m.messages[i].Role != protocol.Assistant {
 			return true
 		}
 	}

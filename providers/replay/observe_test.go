@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"toolscope/providers"
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/providers/replay"
 	"toolscope/stream"
 )
@@ -14,16 +14,16 @@ import (
 // anyOf picks one of a few, so that things meet by chance.
 func anyOf[T any](r *rand.Rand, list ...T) T { return list[r.IntN(len(list))] }
 
-func anyHistory(r *rand.Rand) (history []dialect.Message) {
+func anyHistory(r *rand.Rand) (history []protocol.Message) {
 	for range r.IntN(9) {
-		m := dialect.Message{Role: anyOf(r, dialect.System, dialect.User, dialect.Assistant)}
+		m := protocol.Message{Role: anyOf(r, protocol.System, protocol.User, protocol.Assistant)}
 		for range r.IntN(4) {
-			m.Parts = append(m.Parts, dialect.Part{
-				Kind: anyOf(r, dialect.TextPart, dialect.CallPart, dialect.CallPart, dialect.ResultPart, dialect.OtherPart),
+			m.Parts = append(m.Parts, protocol.Part{
+				Kind: anyOf(r, protocol.TextPart, protocol.CallPart, protocol.CallPart, protocol.ResultPart, protocol.OtherPart),
 				ID:   anyOf(r, "", "call_0", "toolu_01T1x1fJ34q", "toolu_01Hxq7kYp3W"), Name: anyOf(r, "", "f", "g"),
-				Args: []byte(anyOf(r, "", "{}", `{"a":1}`, `{"a": 1}`, `{"a":`, `"{}"`)), Form: anyOf(r, dialect.TextForm, dialect.ObjectForm),
+				Args: []byte(anyOf(r, "", "{}", `{"a":1}`, `{"a": 1}`, `{"a":`, `"{}"`)), Form: anyOf(r, protocol.TextForm, protocol.ObjectForm),
 				Text: []byte(anyOf(r, "", "go", "I look that up for you right away.")), RunByProvider: r.IntN(9) == 0,
-				Signature: anyOf(r, "", "s1"), Raw: dialect.Raw(anyOf(r, "", `{"id":"fc_1"}`)),
+				Signature: anyOf(r, "", "s1"), Raw: protocol.Raw(anyOf(r, "", `{"id":"fc_1"}`)),
 			})
 		}
 		history = append(history, m)
@@ -65,7 +65,7 @@ func TestObserveAnything(t *testing.T) {
 		calls, seen := 0, map[*stream.Call]bool{}
 		for _, m := range history {
 			for _, p := range m.Parts {
-				if p.Kind == dialect.CallPart && m.Role == dialect.Assistant {
+				if p.Kind == protocol.CallPart && m.Role == protocol.Assistant {
 					calls++
 				}
 			}

@@ -1,7 +1,7 @@
 package replay
 
 import (
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 )
 
 // noResult is what clients send for a call whose result they do not have.
@@ -10,19 +10,19 @@ const noResult = "No result provided"
 // resultPairer finds the result of every call, and the call of every result. Each answers one only.
 type resultPairer struct {
 	c          *previewBuilder
-	messages   []dialect.Message
-	waiting    map[callKey][]place     // results that answer no call yet, in order
-	taken      map[place]bool          // results that answer a call where they stand
-	made       map[int][]*dialect.Part // by the message of the calls: results to put behind it
-	moved      map[place]bool          // those that are put there from elsewhere
-	unanswered []unanswered            // calls without a result where it must be
-	numbers    map[*dialect.Part]int   // of calls, in the source
+	messages   []protocol.Message
+	waiting    map[callKey][]place      // results that answer no call yet, in order
+	taken      map[place]bool           // results that answer a call where they stand
+	made       map[int][]*protocol.Part // by the message of the calls: results to put behind it
+	moved      map[place]bool           // those that are put there from elsewhere
+	unanswered []unanswered             // calls without a result where it must be
+	numbers    map[*protocol.Part]int   // of calls, in the source
 }
 
 // callKey is what a result and its call share: the id, or without one the name of the tool.
 type callKey struct{ id, name string }
 
-func keyOf(p *dialect.Part) callKey {
+func keyOf(p *protocol.Part) callKey {
 	if p.ID != "" {
 		return callKey{id: p.ID}
 	}
@@ -30,29 +30,29 @@ func keyOf(p *dialect.Part) callKey {
 }
 
 type unanswered struct {
-	call    *dialect.Part
+	call    *protocol.Part
 	message int
 }
 
 // pairResults checks what providers insist on: every call is followed by its result, and every result
 // follows its call. A policy that fills in mends it.
-func (c *previewBuilder) pairResults(messages []dialect.Message) []dialect.Message {
+func (c *previewBuilder) pairResults(messages []protocol.Message) []protocol.Message {
 	if c.src.split {
 		c.addSplitLoss()
 	}
 	p := &resultPairer{
 		c: c, messages: messages, waiting: map[callKey][]place{}, taken: map[place]bool{},
-		made: map[int][]*dialect.Part{}, moved: map[place]bool{}, numbers: map[*dialect.Part]int{},
+		made: map[int][]*protocol.Part{}, moved: map[place]bool{}, numbers: map[*protocol.Part]int{},
 	}
 	p.collectResults()
 	p.match()
 	for _, l := range p.unanswered {
 		p.fillMissing(l)
 	}
-	return dialect.MergeResults(p.writeMessages())
+	return protocol.MergeResults(p.writeMessages())
 }
 
-func isResult(p *dialect.Part) bool { return p.Kind == dialect.ResultPart && !p.RunByProvider }
+func isResult(p *protocol.Part) bool { return p.Kind == protocol.ResultPart && !p.RunByProvider }
 
 // collectResults finds all results that the user brings, and the numbers of the calls.
 func (p *resultPairer) collectResults() {
@@ -60,10 +60,10 @@ func (p *resultPairer) collectResults() {
 	for i, m := range p.messages {
 		for k := range m.Parts {
 			switch part := &m.Parts[k]; {
-			case part.Kind == dialect.CallPart:
+			case part.Kind == protocol.CallPart:
 				p.numbers[part] = p.c.sent[calls]
 				calls++
-			case isResult(part) && m.Role == dialect.User:
+			case isResult(part) && m.Role == protocol.User:
 				key := keyOf(part)
 				p.waiting[key] = append(p.waiting[key], place{i, k})
 			}
@@ -76,7 +76,7 @@ func (p *resultPairer) collectResults() {
 func (p *resultPairer) match() {
 	late := map[callKey][]place{} // results that no call right before them asked for
 	for i, m := range p.messages {
-		if m.Role != dialect.Assistant || i+1 == len(p.messages) {
+		if m.Role != protocol.Assistant || i+1 == len(p.messages) {
 			continue
 		}
 		end := resultsEnd(p.messages, i)
@@ -123,21 +123,21 @@ func (p *resultPairer) fillMissing(l unanswered) {
 		}
 	}
 	c.addLoss(AdjacencyFix.newLoss("call %s has no result: one is made up that says so", what))
-	p.made[l.message] = append(p.made[l.message], &dialect.Part{
-		Kind: dialect.ResultPart, ID: call.ID, Name: call.Name, ToolKind: call.ToolKind, Text: []byte(noResult), Failed: c.To.ErrorFlag,
+	p.made[l.message] = append(p.made[l.message], &protocol.Part{
+		Kind: protocol.ResultPart, ID: call.ID, Name: call.Name, ToolKind: call.ToolKind, Text: []byte(noResult), Failed: c.To.ErrorFlag,
 	})
 }
 
 // writeMessages are the messages with the results that were made up or moved, each behind its call. Results
 // without a call stay, and are told.
-func (p *resultPairer) writeMessages() (out []dialect.Message) {
-	var made []dialect.Part // results that wait for the message they belong into
+func (p *resultPairer) writeMessages() (out []protocol.Message) {
+	var made []protocol.Part // results that wait for the message they belong into
 	for i, m := range p.messages {
-		if m.Role != dialect.User && len(made) > 0 {
-			out, made = append(out, dialect.Message{Role: dialect.User, Parts: made}), nil
+		if m.Role != protocol.User && len(made) > 0 {
+			out, made = append(out, protocol.Message{Role: protocol.User, Parts: made}), nil
 		}
 		kept := m
-		if m.Role == dialect.User {
+		if m.Role == protocol.User {
 			kept.Parts, made = made, nil
 			for k := range m.Parts {
 				if !p.moved[place{i, k}] {
@@ -169,7 +169,7 @@ func (p *resultPairer) addOrphanLosses(i int) {
 }
 
 // quoteTitle names a call, or the call that a result is for.
-func quoteTitle(p *dialect.Part) string {
+func quoteTitle(p *protocol.Part) string {
 	if p.ID != "" {
 		return quoteShort(p.ID)
 	}
@@ -177,7 +177,7 @@ func quoteTitle(p *dialect.Part) string {
 }
 
 // noteRefusal notes that the provider would not take the history.
-func (c *previewBuilder) noteRefusal(words string, p *dialect.Part, ours string) {
+func (c *previewBuilder) noteRefusal(words string, p *protocol.Part, ours string) {
 	if c.doubt = true; !c.To.TakesUnpaired && c.Refused == "" {
 		c.Refused = refusalText(words, p.ID, p.Name, ours)
 	}

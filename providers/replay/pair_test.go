@@ -5,19 +5,21 @@ import (
 	"strings"
 	"testing"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/providers/replay"
 )
 
-func result(id, text string) dialect.Part {
-	return dialect.Part{Kind: dialect.ResultPart, ID: id, Text: []byte(text)}
+func result(id, text string) protocol.Part {
+	return protocol.Part{Kind: protocol.ResultPart, ID: id, Text: []byte(text)}
 }
 
-func user(parts ...dialect.Part) dialect.Message {
-	return dialect.Message{Role: dialect.User, Parts: parts}
+func user(parts ...protocol.Part) protocol.Message {
+	return protocol.Message{Role: protocol.User, Parts: parts}
 }
 
-func says(text string) dialect.Part { return dialect.Part{Kind: dialect.TextPart, Text: []byte(text)} }
+func says(text string) protocol.Part {
+	return protocol.Part{Kind: protocol.TextPart, Text: []byte(text)}
+}
 
 // TestPairing: a history in which calls and results do not meet is told, and mended by policies
 // that do so.
@@ -26,7 +28,7 @@ func TestPairing(t *testing.T) {
 	two := calls(from, `{}`, `{}`)
 	for _, test := range []struct {
 		name, policy string
-		history      []dialect.Message
+		history      []protocol.Message
 		losses       string
 		refused      string // part of the words
 		body         string // part of the body
@@ -36,9 +38,9 @@ func TestPairing(t *testing.T) {
 		{"one result is missing", "wrap", append(two[:1:1], user(result("call_1", "a"))), "ORPHAN_CALL", "were found without `tool_result` blocks immediately after: call_2", ""},
 		{"one result is missing, and is made up", "preserve", append(two[:1:1], user(result("call_1", "a"))), "ADJACENCY_FIX", "", "No result provided"},
 		{"a result comes later", "preserve",
-			append(two[:1:1], user(result("call_1", "a")), dialect.Message{Role: dialect.Assistant, Parts: []dialect.Part{says("hm")}}, user(result("call_2", "late"))),
+			append(two[:1:1], user(result("call_1", "a")), protocol.Message{Role: protocol.Assistant, Parts: []protocol.Part{says("hm")}}, user(result("call_2", "late"))),
 			"ADJACENCY_FIX", "", "late"},
-		{"a result without a call", "wrap", []dialect.Message{user(says("hi"), result("call_9", "x"))}, "ORPHAN_RESULT", "unexpected `tool_use_id`", ""},
+		{"a result without a call", "wrap", []protocol.Message{user(says("hi"), result("call_9", "x"))}, "ORPHAN_RESULT", "unexpected `tool_use_id`", ""},
 	} {
 		p := replay.SourceOfHistory(test.history, from).Preview(from, policy(t, test.policy))
 		if got := codes(p.Losses); got != test.losses {
@@ -77,12 +79,12 @@ func TestSplit(t *testing.T) {
 // later turn are split too.
 func TestSplitGoesOn(t *testing.T) {
 	from := target(t, "anthropic")
-	turn := func(first, second string) []dialect.Message {
+	turn := func(first, second string) []protocol.Message {
 		m := calls(from, `{}`, `{}`)
 		m[0].Parts[0].ID, m[0].Parts[1].ID = first, second
 		return append(m, user(result(first, "ok "+first), result(second, "ok "+second)))
 	}
-	history := append(turn("a", "b"), dialect.Message{Role: dialect.Assistant, Parts: []dialect.Part{says("so")}}, user(says("go on")))
+	history := append(turn("a", "b"), protocol.Message{Role: protocol.Assistant, Parts: []protocol.Part{says("so")}}, user(says("go on")))
 	p := replay.SourceOfHistory(append(history, turn("c", "d")...), from).Split().Preview(from, policy(t, "wrap"))
 	var order []string
 	for _, m := range read(from, append(p.Body, p.Results...)) {
@@ -99,8 +101,8 @@ func TestSplitGoesOn(t *testing.T) {
 // else.
 func TestOtherParts(t *testing.T) {
 	chat := target(t, "openai-chat")
-	image := dialect.Part{Kind: dialect.OtherPart, Raw: dialect.Raw(`{"type":"image_url","image_url":{"url":"data:,"}}`)}
-	src := replay.SourceOfHistory([]dialect.Message{user(says("see"), image)}, chat)
+	image := protocol.Part{Kind: protocol.OtherPart, Raw: protocol.Raw(`{"type":"image_url","image_url":{"url":"data:,"}}`)}
+	src := replay.SourceOfHistory([]protocol.Message{user(says("see"), image)}, chat)
 	for to, losses := range map[string]string{"openai-chat": "", "anthropic": "PART_DROPPED"} {
 		p := src.Preview(target(t, to), policy(t, "preserve"))
 		if sent := body(p); codes(p.Losses) != losses || strings.Contains(sent, "image_url") != (losses == "") || !strings.Contains(sent, "see") {
@@ -112,12 +114,12 @@ func TestOtherParts(t *testing.T) {
 // TestReasoning: reasoning goes back to who signed it, and to others as text or not at all.
 func TestReasoning(t *testing.T) {
 	from := target(t, "anthropic")
-	thought := dialect.Part{Kind: dialect.ReasoningPart, Text: []byte("hm"), Signature: "sig"}
-	hidden := dialect.Part{Kind: dialect.ReasoningPart, Signature: "blob", SignatureOnly: true}
-	unsigned := dialect.Part{Kind: dialect.ReasoningPart, Text: []byte("hm")}
+	thought := protocol.Part{Kind: protocol.ReasoningPart, Text: []byte("hm"), Signature: "sig"}
+	hidden := protocol.Part{Kind: protocol.ReasoningPart, Signature: "blob", SignatureOnly: true}
+	unsigned := protocol.Part{Kind: protocol.ReasoningPart, Text: []byte("hm")}
 	for _, test := range []struct {
 		name, to, policy string
-		part             dialect.Part
+		part             protocol.Part
 		losses, body     string
 	}{
 		{"signed", "anthropic", "wrap", thought, "", `{"type":"thinking","thinking":"hm","signature":"sig"}`},
@@ -129,7 +131,7 @@ func TestReasoning(t *testing.T) {
 		{"hidden, to another", "openai-chat", "preserve", hidden, "REASONING_DROPPED", ""},
 		{"to one that takes any", "llama.cpp", "wrap", thought, "SIGNATURE_DROPPED", `"reasoning_content":"hm"`},
 	} {
-		history := []dialect.Message{{Role: dialect.Assistant, Parts: []dialect.Part{test.part, says("so")}}}
+		history := []protocol.Message{{Role: protocol.Assistant, Parts: []protocol.Part{test.part, says("so")}}}
 		p := replay.SourceOfHistory(history, from).Preview(target(t, test.to), policy(t, test.policy))
 		body := string(bytes.Join(p.Body, nil))
 		if codes(p.Losses) != test.losses || p.Refused != "" || !strings.Contains(body, strings.TrimSuffix(test.body, `"`)) || strings.Contains(body, "sig") != (test.name == "signed") {
@@ -143,7 +145,7 @@ func TestReasoning(t *testing.T) {
 func TestOwnReasoningMustComeBack(t *testing.T) {
 	from := target(t, "anthropic")
 	history := calls(from, `{}`)
-	history[0].Parts = append([]dialect.Part{{Kind: dialect.ReasoningPart, Text: []byte("hm")}}, history[0].Parts...)
+	history[0].Parts = append([]protocol.Part{{Kind: protocol.ReasoningPart, Text: []byte("hm")}}, history[0].Parts...)
 	for _, name := range []string{"preserve", "wrap"} {
 		p := replay.SourceOfHistory(history, from).Preview(from, policy(t, name))
 		if !strings.Contains(p.Refused, "must start with a thinking block") || p.Outcome != replay.Verbatim {

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"toolscope/providers/client"
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 )
 
 // A Policy is a way in which calls are sent back: a behaviour, which is named after what it does and
@@ -46,18 +46,18 @@ var (
 
 // FindPolicy is the policy of that name; the error lists the names there are.
 func FindPolicy(name string) (*Policy, error) {
-	return dialect.FindNamed("policy", name, Policies, func(p *Policy) string { return p.Name })
+	return protocol.FindNamed("policy", name, Policies, func(p *Policy) string { return p.Name })
 }
 
 // Speaks reports whether requests to a target are known of the policy: a behaviour has one for each,
 // a client for the protocols that it speaks.
-func (p *Policy) Speaks(to *dialect.Target) bool {
+func (p *Policy) Speaks(to *protocol.Target) bool {
 	return p.targets == nil || slices.Contains(p.targets, to.Protocol)
 }
 
 // Knows reports whether it is known what the policy makes of calls that came by a protocol on their
 // way to a target. from is nil where the protocol is not known.
-func (p *Policy) Knows(from, to *dialect.Target) bool {
+func (p *Policy) Knows(from, to *protocol.Target) bool {
 	return p.Speaks(to) && (!p.own || from != nil && from.Protocol == to.Protocol)
 }
 

@@ -8,12 +8,12 @@ import (
 	"testing"
 
 	"toolscope/providers"
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/providers/replay"
 )
 
 // target is the target of that name.
-func target(t *testing.T, name string) *dialect.Target {
+func target(t *testing.T, name string) *protocol.Target {
 	t.Helper()
 	to, err := providers.FindTarget(name)
 	if err != nil {
@@ -32,14 +32,14 @@ func policy(t *testing.T, name string) *replay.Policy {
 }
 
 // calls is a history of one message with calls of these arguments, sent by from.
-func calls(from *dialect.Target, args ...string) []dialect.Message {
-	m := dialect.Message{Role: dialect.Assistant}
+func calls(from *protocol.Target, args ...string) []protocol.Message {
+	m := protocol.Message{Role: protocol.Assistant}
 	for i, a := range args {
-		m.Parts = append(m.Parts, dialect.Part{
-			Kind: dialect.CallPart, ID: fmt.Sprintf("call_%d", i+1), Name: "write_file", ToolKind: "function", Form: from.Form, Args: []byte(a),
+		m.Parts = append(m.Parts, protocol.Part{
+			Kind: protocol.CallPart, ID: fmt.Sprintf("call_%d", i+1), Name: "write_file", ToolKind: "function", Form: from.Form, Args: []byte(a),
 		})
 	}
-	return []dialect.Message{m}
+	return []protocol.Message{m}
 }
 
 func codes(losses []replay.Loss) string {
@@ -207,10 +207,10 @@ func TestIDs(t *testing.T) {
 		{"mistral", "preserve", []string{"abcDEF123"}, []string{"abcDEF123"}, ""},
 	} {
 		m := calls(target(t, "openai-chat"), make([]string, len(test.ids))...)
-		results := dialect.Message{Role: dialect.User}
+		results := protocol.Message{Role: protocol.User}
 		for i, id := range test.ids {
 			m[0].Parts[i].ID, m[0].Parts[i].Args = id, []byte("{}")
-			results.Parts = append(results.Parts, dialect.Part{Kind: dialect.ResultPart, ID: id, Name: "write_file", Text: []byte("ok")})
+			results.Parts = append(results.Parts, protocol.Part{Kind: protocol.ResultPart, ID: id, Name: "write_file", Text: []byte("ok")})
 		}
 		p := replay.SourceOfHistory(append(m, results), target(t, "openai-chat")).Preview(target(t, test.to), policy(t, test.policy))
 		var got []string

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"toolscope/providers/dialect"
 	"toolscope/providers/js"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
@@ -79,7 +79,7 @@ func pydanticAIRule(r receivedCall, to string) clientCall {
 	case strings.TrimSpace(r.args) == "":
 		return callWith([]byte("{}"))
 	case !object:
-		var w dialect.Writer
+		var w protocol.Writer
 		return callWith(w.Open('{').Key("INVALID_JSON").Bytes([]byte(r.args)).Close('}').Text)
 	case isText(to):
 		return callWith([]byte(r.args))

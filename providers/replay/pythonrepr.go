@@ -9,7 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
@@ -65,7 +65,7 @@ func (p pythonWriter) writeValue(dst []byte, t *tokenTree, n int) (out []byte, o
 	case stream.ArrayOpen:
 		return p.writeList(dst, t, n)
 	case stream.String:
-		text := dialect.Raw(lit).Append(nil)
+		text := protocol.Raw(lit).Append(nil)
 		if p.inner {
 			return p.writeText(dst, text, true)
 		}

@@ -5,7 +5,7 @@ import (
 	"hash/maphash"
 	"slices"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
@@ -132,8 +132,8 @@ func (r *TurnSummary) CallName(call int32) (name, id string, ok bool) {
 }
 
 // isIntact reports whether the arguments sent are the same bytes, or both are empty.
-func (t *CallSummary) isIntact(sent *dialect.Part, to *dialect.Target) bool {
-	if sent.Form == dialect.TextForm && to.Form != dialect.TextForm {
+func (t *CallSummary) isIntact(sent *protocol.Part, to *protocol.Target) bool {
+	if sent.Form == protocol.TextForm && to.Form != protocol.TextForm {
 		return false // a string where an object must be: bytes that are the same mean something else
 	}
 	return t.isOf(sent.Args) || t.value == nothing && saysNothing(sent.Args)
@@ -147,7 +147,7 @@ func (t *CallSummary) isOf(args []byte) bool {
 // judgeArgs says what became of arguments that are not intact, as far as hashes tell: whether they are
 // the same value, or others. What was said while they were there stays said, unless it is wrong
 // now.
-func (t *CallSummary) judgeArgs(sent *dialect.Part, to *dialect.Target) argsVerdict {
+func (t *CallSummary) judgeArgs(sent *protocol.Part, to *protocol.Target) argsVerdict {
 	if slices.Contains(hashesIn(sent, to), t.value) {
 		return argsVerdict{treatment: t.reportedOr(WasReformatted, WasEncoded, WasWrapped), vague: true}
 	}

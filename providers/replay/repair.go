@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 	"toolscope/stream/jsonbytes"
 )
@@ -128,7 +128,7 @@ func closedString(lit []byte) []byte {
 			break
 		}
 	}
-	return dialect.AppendString(nil, text)
+	return protocol.AppendString(nil, text)
 }
 
 // literalOf completes a literal that was cut.

@@ -13,7 +13,7 @@
 package replay
 
 import (
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 )
 
 // Outcome is what becomes of a call's arguments, from best to worst.
@@ -45,7 +45,7 @@ func (o Outcome) String() string { return outcomeWords[o] }
 
 // A Preview is what a request would carry.
 type Preview struct {
-	To      *dialect.Target
+	To      *protocol.Target
 	Policy  *Policy
 	Outcome Outcome // the worst of the calls'
 	Calls   []Sent
@@ -62,7 +62,7 @@ type Preview struct {
 type Sent struct {
 	Call     int // in the Source, from 1
 	ID, Name string
-	Form     dialect.ArgsForm
+	Form     protocol.ArgsForm
 	Original []byte // the arguments as the model wrote them
 	Args     []byte // as they would be sent: the text, or the object; nil when the call is not sent
 	Outcome  Outcome
@@ -72,7 +72,7 @@ type Sent struct {
 
 // Preview is what a request to a provider would carry of a source, by a client with this policy. It
 // is a pure function.
-func (s *Source) Preview(to *dialect.Target, p *Policy) Preview {
+func (s *Source) Preview(to *protocol.Target, p *Policy) Preview {
 	c := &previewBuilder{Preview: Preview{To: to, Policy: p}, src: s, ids: newIDs(to, p)}
 	for _, other := range s.others {
 		c.ids.reserve(other)
@@ -107,7 +107,7 @@ func (s *Source) Preview(to *dialect.Target, p *Policy) Preview {
 		return c.Preview
 	}
 	n := len(messages)
-	if s.results && n > 0 && messages[n-1].Role == dialect.User {
+	if s.results && n > 0 && messages[n-1].Role == protocol.User {
 		n--
 		c.Results = to.Encode(messages[n:])
 	}
@@ -155,11 +155,11 @@ func (c *previewBuilder) addLoss(l Loss) {
 
 // fitMessages fits every message to the target by itself. That calls and results belong together is
 // checked afterwards.
-func (c *previewBuilder) fitMessages() (out []dialect.Message) {
+func (c *previewBuilder) fitMessages() (out []protocol.Message) {
 	number := 0
 	for _, m := range c.src.Messages {
-		made := dialect.Message{Role: m.Role}
-		if m.Role != dialect.Assistant {
+		made := protocol.Message{Role: m.Role}
+		if m.Role != protocol.Assistant {
 			c.textIDs = nil
 		}
 		if c.same {
@@ -172,23 +172,23 @@ func (c *previewBuilder) fitMessages() (out []dialect.Message) {
 			if !c.same {
 				p.Raw = nil
 			}
-			if p.Kind == dialect.CallPart {
+			if p.Kind == protocol.CallPart {
 				number++
 				c.call = number
 			}
 			c.sanitise(&p)
 			var keep bool
 			switch p.Kind {
-			case dialect.CallPart:
+			case protocol.CallPart:
 				keep = c.makeCall(&p, c.src.facts[number-1], m.Role, first)
 				first = first && !keep
-			case dialect.ResultPart:
+			case protocol.ResultPart:
 				keep = c.makeResult(&p, m.Role)
-			case dialect.ReasoningPart:
+			case protocol.ReasoningPart:
 				keep = c.makeReasoning(&p)
-			case dialect.TextPart:
+			case protocol.TextPart:
 				keep = c.makeText(&p)
-			case dialect.OtherPart:
+			case protocol.OtherPart:
 				if keep = c.same; !keep {
 					c.addLoss(PartDropped.newLoss("a part that is neither text nor a call has no translation"))
 				}
@@ -212,7 +212,7 @@ func (c *previewBuilder) fitMessages() (out []dialect.Message) {
 	return out
 }
 
-func (c *previewBuilder) makeText(p *dialect.Part) bool {
+func (c *previewBuilder) makeText(p *protocol.Part) bool {
 	if p.Signature != "" && !c.same {
 		c.addLoss(SignatureDropped.newLoss("the signature of a text is this provider's own"))
 		p.Signature = ""
@@ -222,13 +222,13 @@ func (c *previewBuilder) makeText(p *dialect.Part) bool {
 
 // makeReasoning keeps reasoning and its signature for the provider it came from. To others it goes
 // as text or not at all.
-func (c *previewBuilder) makeReasoning(p *dialect.Part) bool {
+func (c *previewBuilder) makeReasoning(p *protocol.Part) bool {
 	rule := c.To.Reasoning
 	switch {
 	case c.Policy.asText:
 		c.addLoss(ReasoningDropped.newLoss("reasoning is left out"))
 		return false
-	case c.same && (rule != dialect.SignedReasoning || p.Signature != ""):
+	case c.same && (rule != protocol.SignedReasoning || p.Signature != ""):
 		return true
 	case p.SignatureOnly, len(p.Text) == 0:
 		c.unthought = c.same
@@ -240,7 +240,7 @@ func (c *previewBuilder) makeReasoning(p *dialect.Part) bool {
 		c.addLoss(SignatureDropped.newLoss("the signature of reasoning is good with its own provider only"))
 		p.Signature, p.ID = "", ""
 	}
-	if rule == dialect.PlainReasoning {
+	if rule == protocol.PlainReasoning {
 		return true
 	}
 	if !c.Policy.reasoningAsText {
@@ -248,13 +248,13 @@ func (c *previewBuilder) makeReasoning(p *dialect.Part) bool {
 		return false
 	}
 	c.addLoss(ReasoningToText.newLoss("reasoning becomes text that the model takes for its answer"))
-	p.Kind = dialect.TextPart
+	p.Kind = protocol.TextPart
 	return true
 }
 
-func (c *previewBuilder) makeResult(p *dialect.Part, role dialect.Role) bool {
+func (c *previewBuilder) makeResult(p *protocol.Part, role protocol.Role) bool {
 	switch {
-	case role == dialect.System:
+	case role == protocol.System:
 		c.addLoss(OrphanResult.newLoss("a result among the instructions has no place: it is left out"))
 		return false
 	case p.RunByProvider:

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"toolscope/providers/dialect"
 	"toolscope/providers/js"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
@@ -70,7 +70,7 @@ func (t *tokenTree) membersOf(n int) (all []member) {
 			i++ // a comma
 			continue
 		}
-		m := member{key: dialect.Raw(t.literalAt(i)).Text(), token: i, value: i + 2}
+		m := member{key: protocol.Raw(t.literalAt(i)).Text(), token: i, value: i + 2}
 		if first, twice := at[m.key]; twice {
 			all[first].value = m.value
 		} else {
@@ -157,15 +157,15 @@ func indexesFirst(a, b member) int {
 }
 
 func (t *tokenTree) writeString(dst []byte, n int, how rewriteRules) []byte {
-	lit := dialect.Raw(t.literalAt(n))
+	lit := protocol.Raw(t.literalAt(n))
 	if how.sanitize {
 		text := lit.Append(nil)
 		if clean := replaceInvalid(text); !bytes.Equal(clean, text) {
-			return dialect.AppendString(dst, clean)
+			return protocol.AppendString(dst, clean)
 		}
 	}
 	if how.javaScript || how.python {
-		return dialect.AppendString(dst, lit.Append(nil))
+		return protocol.AppendString(dst, lit.Append(nil))
 	}
 	return append(dst, lit...)
 }

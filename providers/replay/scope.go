@@ -3,7 +3,7 @@ package replay
 import (
 	"slices"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
@@ -22,15 +22,15 @@ func (s Scope) String() string { return [...]string{"call", "turn", "conversatio
 
 // SourceOfHistoryAndTurn is the source of a history and the turn that followed it. The history is in the form of
 // before, the turn in that of from.
-func SourceOfHistoryAndTurn(history []dialect.Message, before *dialect.Target, t *stream.Turn, from *dialect.Target) *Source {
+func SourceOfHistoryAndTurn(history []protocol.Message, before *protocol.Target, t *stream.Turn, from *protocol.Target) *Source {
 	return SourceOfHistory(append(slices.Clip(history), Message(t, from)), before)
 }
 
 // NumCalls is how many calls messages hold.
-func NumCalls(messages []dialect.Message) (n int) {
+func NumCalls(messages []protocol.Message) (n int) {
 	for _, m := range messages {
 		for i := range m.Parts {
-			if m.Parts[i].Kind == dialect.CallPart {
+			if m.Parts[i].Kind == protocol.CallPart {
 				n++
 			}
 		}

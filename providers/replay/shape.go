@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 )
 
 // A shape is a call as a client writes it, where that is not what is usual: the members in its
@@ -21,7 +21,7 @@ func (s callTemplates) templateFor(from, to string) string {
 }
 
 // fillTemplate is the call as the policy's client writes it, nil where that is as usual.
-func (c *previewBuilder) fillTemplate(p *dialect.Part) dialect.Raw {
+func (c *previewBuilder) fillTemplate(p *protocol.Part) protocol.Raw {
 	from := ""
 	if c.src.From != nil {
 		from = c.src.From.Protocol
@@ -34,7 +34,7 @@ func (c *previewBuilder) fillTemplate(p *dialect.Part) dialect.Raw {
 		return nil
 	}
 	args := string(p.Args)
-	if c.To.Form == dialect.TextForm {
+	if c.To.Form == protocol.TextForm {
 		args = quoteJSON(args)
 	}
 	for _, member := range [...]struct{ name, word, value string }{
@@ -53,11 +53,11 @@ func (c *previewBuilder) fillTemplate(p *dialect.Part) dialect.Raw {
 			shape = strings.Replace(shape, `,"thoughtSignature":`+word, "", 1)
 		}
 	}
-	return dialect.Raw(strings.NewReplacer("SIGNATURE", quoteJSON(p.Signature), "PROOF", quoteJSON(proof), "INDEX", strconv.Itoa(c.call-1-c.before), "ID", quoteJSON(p.ID), "ITEM", quoteJSON(p.Item), "NAME", quoteJSON(p.Name), "ARGS", args).Replace(shape))
+	return protocol.Raw(strings.NewReplacer("SIGNATURE", quoteJSON(p.Signature), "PROOF", quoteJSON(proof), "INDEX", strconv.Itoa(c.call-1-c.before), "ID", quoteJSON(p.ID), "ITEM", quoteJSON(p.Item), "NAME", quoteJSON(p.Name), "ARGS", args).Replace(shape))
 }
 
 // quoteJSON is text as a JSON string.
-func quoteJSON(text string) string { return string(dialect.AppendString(nil, []byte(text))) }
+func quoteJSON(text string) string { return string(protocol.AppendString(nil, []byte(text))) }
 
 // Shapes that several clients share.
 const (

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"sort"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
@@ -41,10 +41,10 @@ func (t *candidateTurn) hasSignature(signature string) bool {
 }
 
 // textOf is the text of a message.
-func textOf(m *dialect.Message) []byte {
+func textOf(m *protocol.Message) []byte {
 	var text []byte
 	for i := range m.Parts {
-		if p := &m.Parts[i]; p.Kind == dialect.TextPart {
+		if p := &m.Parts[i]; p.Kind == protocol.TextPart {
 			text = append(text, p.Text...)
 		}
 	}

@@ -1,15 +1,15 @@
 package replay
 
 import (
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
 // A Source is what is to be replayed: a call, a turn, or a conversation. It never changes, so that
 // previews of it can be made anywhere.
 type Source struct {
-	Messages []dialect.Message
-	From     *dialect.Target // where the protocol it came by sends its own history; nil when that is not known
+	Messages []protocol.Message
+	From     *protocol.Target // where the protocol it came by sends its own history; nil when that is not known
 
 	facts    []*argsFacts // of each call, in order
 	results  bool         // the last message holds results that were made up: they are told apart from the rest
@@ -21,11 +21,11 @@ type Source struct {
 }
 
 // SourceOfHistory is the source of a whole history.
-func SourceOfHistory(messages []dialect.Message, from *dialect.Target) *Source {
+func SourceOfHistory(messages []protocol.Message, from *protocol.Target) *Source {
 	s := &Source{Messages: messages, From: from}
 	for _, m := range messages {
 		for i := range m.Parts {
-			if p := &m.Parts[i]; p.Kind == dialect.CallPart {
+			if p := &m.Parts[i]; p.Kind == protocol.CallPart {
 				s.facts = append(s.facts, factsOf(p.Args, isFreeform(p)))
 			}
 		}
@@ -34,18 +34,18 @@ func SourceOfHistory(messages []dialect.Message, from *dialect.Target) *Source {
 }
 
 // isFreeform reports whether the arguments of a part of a history are no JSON by design.
-func isFreeform(p *dialect.Part) bool { return p.ToolKind == "custom" && p.Form == dialect.TextForm }
+func isFreeform(p *protocol.Part) bool { return p.ToolKind == "custom" && p.Form == protocol.TextForm }
 
 // Pending is the text of results that have not come yet.
 const Pending = "(the tool's result)"
 
 // SourceOfCalls is the source of some calls of a turn, all if none is given, with results to come: the
 // arguments are those that are there now.
-func SourceOfCalls(t *stream.Turn, from *dialect.Target, calls ...*stream.Call) *Source {
+func SourceOfCalls(t *stream.Turn, from *protocol.Target, calls ...*stream.Call) *Source {
 	if len(calls) == 0 {
 		calls = t.Calls
 	}
-	model := dialect.Message{Role: dialect.Assistant}
+	model := protocol.Message{Role: protocol.Assistant}
 	for _, c := range calls {
 		if !c.Discarded {
 			model.Parts = append(model.Parts, callPart(c, from))
@@ -56,13 +56,13 @@ func SourceOfCalls(t *stream.Turn, from *dialect.Target, calls ...*stream.Call) 
 
 // SourceOfTurn is the source of a whole turn: its text, its reasoning and its calls, in their order, with
 // results to come.
-func SourceOfTurn(t *stream.Turn, from *dialect.Target) *Source {
+func SourceOfTurn(t *stream.Turn, from *protocol.Target) *Source {
 	return fromModel(Message(t, from), from, t.Calls)
 }
 
 // Message is a turn as a message of a history.
-func Message(t *stream.Turn, from *dialect.Target) dialect.Message {
-	model := dialect.Message{Role: dialect.Assistant}
+func Message(t *stream.Turn, from *protocol.Target) protocol.Message {
+	model := protocol.Message{Role: protocol.Assistant}
 	text, thinking := 0, 0
 	for _, p := range t.Parts {
 		switch p.Kind {
@@ -71,11 +71,11 @@ func Message(t *stream.Turn, from *dialect.Target) dialect.Message {
 				model.Parts = append(model.Parts, callPart(c, from))
 			}
 		case stream.PartText:
-			model.Parts = append(model.Parts, dialect.Part{Kind: dialect.TextPart, Text: t.Text[text:p.End:p.End], Signature: p.Signature})
+			model.Parts = append(model.Parts, protocol.Part{Kind: protocol.TextPart, Text: t.Text[text:p.End:p.End], Signature: p.Signature})
 			text = p.End
 		case stream.PartThinking:
-			model.Parts = append(model.Parts, dialect.Part{
-				Kind: dialect.ReasoningPart, Text: t.Thinking[thinking:p.End:p.End], Signature: p.Signature, ID: p.ID, SignatureOnly: p.SignatureOnly,
+			model.Parts = append(model.Parts, protocol.Part{
+				Kind: protocol.ReasoningPart, Text: t.Thinking[thinking:p.End:p.End], Signature: p.Signature, ID: p.ID, SignatureOnly: p.SignatureOnly,
 			})
 			thinking = p.End
 		}
@@ -83,12 +83,12 @@ func Message(t *stream.Turn, from *dialect.Target) dialect.Message {
 	return model
 }
 
-func callPart(c *stream.Call, from *dialect.Target) dialect.Part {
+func callPart(c *stream.Call, from *protocol.Target) protocol.Part {
 	n := len(c.Args())
-	p := dialect.Part{
-		Kind: dialect.CallPart, ID: c.ID, Item: c.Item, Name: c.Name, Namespace: c.Namespace, ToolKind: c.Kind, Parent: c.Parent, MCPServer: c.MCPServer,
+	p := protocol.Part{
+		Kind: protocol.CallPart, ID: c.ID, Item: c.Item, Name: c.Name, Namespace: c.Namespace, ToolKind: c.Kind, Parent: c.Parent, MCPServer: c.MCPServer,
 		Args: c.Args()[:n:n], RunByProvider: c.RunByProvider, Signature: c.Signature,
-		Author: dialect.ModelAuthor, Unseen: c.Phase() == stream.PhaseUnseen,
+		Author: protocol.ModelAuthor, Unseen: c.Phase() == stream.PhaseUnseen,
 	}
 	if p.ToolKind == "" {
 		p.ToolKind = "function"
@@ -97,23 +97,23 @@ func callPart(c *stream.Call, from *dialect.Target) dialect.Part {
 		p.Form = from.Form
 	}
 	if c.Freeform() {
-		p.Form = dialect.TextForm
+		p.Form = protocol.TextForm
 	}
 	return p
 }
 
 // fromModel is the source of one message of the model and the results it waits for.
-func fromModel(model dialect.Message, from *dialect.Target, calls []*stream.Call) *Source {
-	s := &Source{Messages: []dialect.Message{model}, From: from}
-	results := dialect.Message{Role: dialect.User}
+func fromModel(model protocol.Message, from *protocol.Target, calls []*stream.Call) *Source {
+	s := &Source{Messages: []protocol.Message{model}, From: from}
+	results := protocol.Message{Role: protocol.User}
 	for _, c := range calls {
 		if c.Discarded {
 			continue
 		}
 		s.facts = append(s.facts, factsOf(c.Args(), c.Freeform()))
 		if !c.RunByProvider {
-			results.Parts = append(results.Parts, dialect.Part{
-				Kind: dialect.ResultPart, ID: c.ID, Name: c.Name, ToolKind: c.Kind, Text: []byte(Pending), Failed: c.ResultCode == stream.ResultFailed,
+			results.Parts = append(results.Parts, protocol.Part{
+				Kind: protocol.ResultPart, ID: c.ID, Name: c.Name, ToolKind: c.Kind, Text: []byte(Pending), Failed: c.ResultCode == stream.ResultFailed,
 			})
 		}
 	}

@@ -4,12 +4,12 @@ import (
 	"iter"
 	"strings"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 )
 
 // idSpellings are the forms in which clients send a call's id to a target with a rule for ids: as it
 // is, joined with the id of its item, and each of these fitted to the rule.
-func idSpellings(id, item string, rule dialect.IDRule) iter.Seq[string] {
+func idSpellings(id, item string, rule protocol.IDRule) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for plain := range plainSpellings(id, item) {
 			if !yield(plain) {
@@ -34,7 +34,7 @@ func plainSpellings(id, item string) iter.Seq[string] {
 }
 
 // fittedSpellings are those made to obey a rule.
-func fittedSpellings(id, item string, rule dialect.IDRule) iter.Seq[string] {
+func fittedSpellings(id, item string, rule protocol.IDRule) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for plain := range plainSpellings(id, item) {
 			if rule.Takes(plain) {

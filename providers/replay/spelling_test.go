@@ -4,13 +4,13 @@ import (
 	"slices"
 	"testing"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 )
 
 // TestSpellings: an id comes back as it is, joined with that of its item, or either as a digest or
 // as its first characters; nobody has to look at all of these.
 func TestSpellings(t *testing.T) {
-	rule := dialect.IDRule{Min: 9, Max: 9, Class: "a-zA-Z0-9"}
+	rule := protocol.IDRule{Min: 9, Max: 9, Class: "a-zA-Z0-9"}
 	both := "toolu_ABC|fc_1"
 	want := []string{"toolu_ABC", both, digestID("toolu_ABC", rule), digestID("toolu_ABC", rule), digestID(both, rule), "tooluABCf"}
 	for n := range want {

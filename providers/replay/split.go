@@ -1,7 +1,7 @@
 package replay
 
 import (
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 )
 
 // Split is the source with each call in a message of its own, followed by its result: how clients
@@ -13,7 +13,7 @@ func (s *Source) Split() *Source {
 	}
 	for i := 0; i < len(s.Messages); i++ {
 		m := s.Messages[i]
-		if m.Role != dialect.Assistant || countCalls(m) < 2 {
+		if m.Role != protocol.Assistant || countCalls(m) < 2 {
 			out.Messages = append(out.Messages, m)
 			continue
 		}
@@ -30,14 +30,14 @@ func (s *Source) Split() *Source {
 
 // resultsEnd is where the messages end that may have the results of message i: the user's that
 // follow it.
-func resultsEnd(messages []dialect.Message, i int) (end int) {
-	for end = i + 1; end < len(messages) && messages[end].Role == dialect.User; end++ {
+func resultsEnd(messages []protocol.Message, i int) (end int) {
+	for end = i + 1; end < len(messages) && messages[end].Role == protocol.User; end++ {
 	}
 	return end
 }
 
 // countCalls is how many calls of a message wait for a result.
-func countCalls(m dialect.Message) (n int) {
+func countCalls(m protocol.Message) (n int) {
 	for i := range m.Parts {
 		if isClientCall(&m.Parts[i]) {
 			n++
@@ -46,13 +46,13 @@ func countCalls(m dialect.Message) (n int) {
 	return n
 }
 
-func isClientCall(p *dialect.Part) bool { return p.Kind == dialect.CallPart && !p.RunByProvider }
+func isClientCall(p *protocol.Part) bool { return p.Kind == protocol.CallPart && !p.RunByProvider }
 
 // behindSigned says of each call of a message whether it has its proof from a signed one before it.
-func behindSigned(m dialect.Message) (behind []bool) {
+func behindSigned(m protocol.Message) (behind []bool) {
 	signed := false
 	for _, p := range m.Parts {
-		if p.Kind == dialect.CallPart {
+		if p.Kind == protocol.CallPart {
 			behind = append(behind, signed && p.Signature == "")
 			signed = signed || p.Signature != ""
 		}
@@ -61,7 +61,7 @@ func behindSigned(m dialect.Message) (behind []bool) {
 }
 
 // splitCalls are the messages that m and the user's messages after it become.
-func splitCalls(m dialect.Message, after []dialect.Message) (out []dialect.Message) {
+func splitCalls(m protocol.Message, after []protocol.Message) (out []protocol.Message) {
 	results := map[callKey][]place{}
 	for i, a := range after {
 		for k := range a.Parts {
@@ -72,18 +72,18 @@ func splitCalls(m dialect.Message, after []dialect.Message) (out []dialect.Messa
 		}
 	}
 	taken := map[place]bool{}
-	now := dialect.Message{Role: dialect.Assistant}
+	now := protocol.Message{Role: protocol.Assistant}
 	for i := range m.Parts {
 		p := &m.Parts[i]
 		if now.Parts = append(now.Parts, *p); !isClientCall(p) {
 			continue
 		}
 		out = append(out, now)
-		now = dialect.Message{Role: dialect.Assistant}
+		now = protocol.Message{Role: protocol.Assistant}
 		if list := results[keyOf(p)]; len(list) > 0 {
 			at := list[0]
 			results[keyOf(p)], taken[at] = list[1:], true
-			out = append(out, dialect.Message{Role: dialect.User, Parts: after[at.message].Parts[at.part : at.part+1 : at.part+1]})
+			out = append(out, protocol.Message{Role: protocol.User, Parts: after[at.message].Parts[at.part : at.part+1 : at.part+1]})
 		}
 	}
 	if len(now.Parts) > 0 {
@@ -93,7 +93,7 @@ func splitCalls(m dialect.Message, after []dialect.Message) (out []dialect.Messa
 }
 
 // withoutParts are messages without the parts that were taken from them.
-func withoutParts(messages []dialect.Message, taken map[place]bool) (out []dialect.Message) {
+func withoutParts(messages []protocol.Message, taken map[place]bool) (out []protocol.Message) {
 	for i, m := range messages {
 		rest := m
 		rest.Parts = nil

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 )
 
 // A valueHash is a hash of what arguments say, however they are written. Texts that judge takes for the
@@ -32,7 +32,7 @@ func valueOf(text []byte) valueHash {
 		return nothing
 	}
 	var r valueReader
-	s := dialect.Scan(text)
+	s := protocol.Scan(text)
 	v := r.read(&s)
 	if s.End() != nil {
 		return hashOf('?', replaceInvalid(text))
@@ -48,7 +48,7 @@ type valueReader struct {
 
 type memberValue struct{ key, value valueHash }
 
-func (r *valueReader) read(s *dialect.Scanner) (v valueHash) {
+func (r *valueReader) read(s *protocol.Scanner) (v valueHash) {
 	switch s.Kind() {
 	case '{':
 		return r.readObject(s)
@@ -73,7 +73,7 @@ func (r *valueReader) read(s *dialect.Scanner) (v valueHash) {
 }
 
 // readObject reads an object, whose members have no order; of those with one key the last counts.
-func (r *valueReader) readObject(s *dialect.Scanner) valueHash {
+func (r *valueReader) readObject(s *protocol.Scanner) valueHash {
 	first := len(r.members)
 	for ok := s.Object(); ok; ok = s.Member() {
 		key := hashOf('k', cleanedText(s.Key()))
@@ -124,10 +124,10 @@ func (v valueHash) combine(other valueHash) valueHash {
 
 // hashesIn are the values of all that the arguments sent may hold: they themselves, what is in the
 // string that they are, and what is in the object around it. The first is that of the text itself.
-func hashesIn(p *dialect.Part, to *dialect.Target) []valueHash {
+func hashesIn(p *protocol.Part, to *protocol.Target) []valueHash {
 	all := []valueHash{valueOf(p.Args)}
-	if p.Form == dialect.TextForm && to.Form != dialect.TextForm {
-		all = append(all, valueOf(dialect.AppendString(nil, p.Args)))
+	if p.Form == protocol.TextForm && to.Form != protocol.TextForm {
+		all = append(all, valueOf(protocol.AppendString(nil, p.Args)))
 	}
 	text := p.Args
 	for range 3 {
@@ -146,8 +146,8 @@ func hashesIn(p *dialect.Part, to *dialect.Target) []valueHash {
 }
 
 // onlyMember is the value of the one member that an object has, nil where text is something else.
-func onlyMember(text []byte) dialect.Raw {
-	s := dialect.Scan(text)
+func onlyMember(text []byte) protocol.Raw {
+	s := protocol.Scan(text)
 	if !s.Object() {
 		return nil
 	}

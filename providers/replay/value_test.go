@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
@@ -20,8 +20,8 @@ func spelledTexts() (all []string) {
 		`{"a":1`, `{"a":1}{"b":2}`, ` {"a":1`, `[1,2]`, `[2,1]`, `[[1],2]`, `[1,[2]]`, `"x"`, `x`, `true`, `12`, `1.2e1`, "\u00a0{\"a\":1}", `*** patch`, `{"a":{"a":1}}`,
 	}
 	for _, text := range slices.Clone(all) {
-		once := dialect.AppendString(nil, []byte(text))
-		all = append(all, string(once), string(dialect.AppendString(nil, once)), `{"input":`+string(once)+`}`)
+		once := protocol.AppendString(nil, []byte(text))
+		all = append(all, string(once), string(protocol.AppendString(nil, once)), `{"input":`+string(once)+`}`)
 		if isObject([]byte(text)) {
 			all = append(all, `{"input": `+text+`}`)
 		}
@@ -45,10 +45,10 @@ func TestValueTells(t *testing.T) {
 	}
 	var by Observer
 	same, others, shared := 0, 0, 0
-	for _, to := range []*dialect.Target{{Form: dialect.ObjectForm}, {Form: dialect.TextForm}} {
-		for _, form := range []dialect.ArgsForm{dialect.ObjectForm, dialect.TextForm} {
+	for _, to := range []*protocol.Target{{Form: protocol.ObjectForm}, {Form: protocol.TextForm}} {
+		for _, form := range []protocol.ArgsForm{protocol.ObjectForm, protocol.TextForm} {
 			for _, sent := range all {
-				p := &dialect.Part{Kind: dialect.CallPart, Args: []byte(sent), Form: form}
+				p := &protocol.Part{Kind: protocol.CallPart, Args: []byte(sent), Form: form}
 				values := hashesIn(p, to)
 				for _, c := range s.Turn(0).Calls {
 					shares := slices.Contains(values, valueOf(c.Args()))
@@ -104,7 +104,7 @@ func TestJudgementsAreBounded(t *testing.T) {
 	s.Apply(stream.Event{Kind: stream.CallOpen, What: &stream.CallInfo{Name: "f"}})
 	s.Apply(stream.Event{Kind: stream.Args, Text: `{"a":1}`})
 	c := &earlierCall{callIdentity: calledOf(s.Turn(0).Calls[0]), call: s.Turn(0).Calls[0]}
-	p, to := &dialect.Part{Args: []byte(`{"a": 1}`)}, &dialect.Target{}
+	p, to := &protocol.Part{Args: []byte(`{"a": 1}`)}, &protocol.Target{}
 	for n := range int32(5 * maxJudged) {
 		if c.ref = (stream.Ref{Turn: n, Call: 1}); by.judgeCall(c, p, to).treatment != WasReformatted {
 			t.Fatal("it is not judged")
@@ -123,17 +123,17 @@ func TestJudgementsAreBounded(t *testing.T) {
 
 // TestAlong: a request stands where the history of one that goes on from it passes through.
 func TestAlong(t *testing.T) {
-	say := func(text string) dialect.Message {
-		return dialect.Message{Role: dialect.User, Parts: []dialect.Part{{Kind: dialect.TextPart, Text: []byte(text)}}}
+	say := func(text string) protocol.Message {
+		return protocol.Message{Role: protocol.User, Parts: []protocol.Part{{Kind: protocol.TextPart, Text: []byte(text)}}}
 	}
-	call := func(names ...string) (m dialect.Message) {
-		m.Role = dialect.Assistant
+	call := func(names ...string) (m protocol.Message) {
+		m.Role = protocol.Assistant
 		for _, name := range names {
-			m.Parts = append(m.Parts, dialect.Part{Kind: dialect.CallPart, Name: name})
+			m.Parts = append(m.Parts, protocol.Part{Kind: protocol.CallPart, Name: name})
 		}
 		return m
 	}
-	history := []dialect.Message{say("go"), call("a", "b"), say("on"), call("c"), say("and on")}
+	history := []protocol.Message{say("go"), call("a", "b"), say("on"), call("c"), say("and on")}
 	passes := map[Position]int{}
 	for n, a := range Along(history) {
 		passes[a] = n
@@ -146,7 +146,7 @@ func TestAlong(t *testing.T) {
 			t.Errorf("with %d messages it stands behind %d calls (%t), want %d", end, n, ok, calls)
 		}
 	}
-	for _, other := range [][]dialect.Message{{say("stop")}, {say("go"), call("b")}, {say("go"), call("a", "b", "c", "d")}} {
+	for _, other := range [][]protocol.Message{{say("stop")}, {say("go"), call("b")}, {say("go"), call("a", "b", "c", "d")}} {
 		if n, ok := passes[PositionOf(other)]; ok {
 			t.Errorf("another conversation stands behind %d calls of it", n)
 		}

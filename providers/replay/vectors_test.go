@@ -7,14 +7,14 @@ import (
 	"testing"
 
 	"toolscope/providers"
-	"toolscope/providers/dialect"
-	"toolscope/providers/dialect/historytest"
+	"toolscope/providers/protocol"
+	"toolscope/providers/protocol/historytest"
 	"toolscope/providers/replay"
 	"toolscope/stream"
 )
 
 // answered is a history of calls with results that name them.
-func answered(from *dialect.Target, ids ...string) []dialect.Message {
+func answered(from *protocol.Target, ids ...string) []protocol.Message {
 	m := calls(from, make([]string, len(ids))...)
 	results := user()
 	for i, id := range ids {
@@ -91,7 +91,7 @@ func turnOf(t *testing.T, wire string) *stream.Turn {
 
 // sentArguments is the value of the arguments that a preview's own protocol reads back from its
 // body.
-func sentArguments(t *testing.T, p replay.Preview) (args []byte, form dialect.ArgsForm) {
+func sentArguments(t *testing.T, p replay.Preview) (args []byte, form protocol.ArgsForm) {
 	t.Helper()
 	request := historytest.Request(p.To, p.Body)
 	messages, err := p.To.Decode(request)
@@ -100,7 +100,7 @@ func sentArguments(t *testing.T, p replay.Preview) (args []byte, form dialect.Ar
 	}
 	for _, m := range messages {
 		for _, part := range m.Parts {
-			if part.Kind == dialect.CallPart {
+			if part.Kind == protocol.CallPart {
 				return part.Args, part.Form
 			}
 		}
@@ -119,11 +119,11 @@ func TestArraysTravel(t *testing.T) {
 	for _, to := range providers.Targets() {
 		p := replay.SourceOfCalls(turn, from).Preview(to, policy(t, "preserve"))
 		args, _ := sentArguments(t, p)
-		if !dialect.Same(args, []byte(want)) || p.Refused != "" {
+		if !protocol.Same(args, []byte(want)) || p.Refused != "" {
 			t.Errorf("%s: %s, %s, refused %q", to.Name, args, codes(p.Losses), p.Refused)
 		}
 		back := replay.SourceOfHistory(calls(to, string(args)), to).Preview(from, policy(t, "preserve"))
-		if args, _ := sentArguments(t, back); string(args) != want && !dialect.Same(args, []byte(want)) {
+		if args, _ := sentArguments(t, back); string(args) != want && !protocol.Same(args, []byte(want)) {
 			t.Errorf("from %s and back: %s", to.Name, args)
 		}
 	}
@@ -139,7 +139,7 @@ func TestNestedFunction(t *testing.T) {
 	for _, to := range providers.Targets() {
 		p := replay.SourceOfCalls(turn, target(t, "openai-chat")).Preview(to, policy(t, "drop"))
 		args, form := sentArguments(t, p)
-		if !dialect.Same(args, []byte(`{"location":"NYC","units":"metric"}`)) || form == dialect.TextForm != (to.Form == dialect.TextForm) {
+		if !protocol.Same(args, []byte(`{"location":"NYC","units":"metric"}`)) || form == protocol.TextForm != (to.Form == protocol.TextForm) {
 			t.Errorf("%s: %s", to.Name, body(p))
 		}
 	}
@@ -159,7 +159,7 @@ func TestMalformedEverywhere(t *testing.T) {
 	from := target(t, "openai-chat")
 	src := replay.SourceOfHistory(calls(from, raw), from)
 	for _, to := range providers.Targets() {
-		takesText := to.Form == dialect.TextForm
+		takesText := to.Form == protocol.TextForm
 		for name, want := range map[string]struct{ text, object string }{
 			"empty":    {`{}`, `{}`},                     // as it was
 			"preserve": {raw, `{}`},                      // as it is mended: text survives where text is taken

@@ -5,7 +5,7 @@ import (
 	"iter"
 	"unicode/utf8"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
@@ -40,7 +40,7 @@ var leftOut = clientCall{leftOut: true}
 
 // byClient is what the policy's client sends as the call's arguments. What became of them is told by
 // what they were.
-func (c *previewBuilder) byClient(p *dialect.Part, f *argsFacts, sent *Sent) []byte {
+func (c *previewBuilder) byClient(p *protocol.Part, f *argsFacts, sent *Sent) []byte {
 	from := ""
 	if c.src.From != nil {
 		from = c.src.From.Protocol
@@ -67,11 +67,11 @@ func (c *previewBuilder) byClient(p *dialect.Part, f *argsFacts, sent *Sent) []b
 }
 
 // setOutcome tells what became of arguments that a client sends as args.
-func (c *previewBuilder) setOutcome(p *dialect.Part, f *argsFacts, sent *Sent, args []byte) {
-	toText, fromText := c.To.Form == dialect.TextForm, p.Form == dialect.TextForm
-	v := judgeText(f.raw, false, &dialect.Part{Args: args, Form: c.To.Form}, c.To)
+func (c *previewBuilder) setOutcome(p *protocol.Part, f *argsFacts, sent *Sent, args []byte) {
+	toText, fromText := c.To.Form == protocol.TextForm, p.Form == protocol.TextForm
+	v := judgeText(f.raw, false, &protocol.Part{Args: args, Form: c.To.Form}, c.To)
 	inside, isString := inString(f.raw)
-	unwrapped := isString && v.treatment != Intact && (bytes.Equal(inside, args) || dialect.Same(inside, args))
+	unwrapped := isString && v.treatment != Intact && (bytes.Equal(inside, args) || protocol.Same(inside, args))
 	if unwrapped {
 		v = argsVerdict{WasRepaired, ArgsRepaired.newLoss("the model wrote a string: what is in it is sent"), false}
 	}

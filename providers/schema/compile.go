@@ -8,7 +8,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 )
 
 // compiledSchema is a schema that calls can be checked against, or why it cannot be used.
@@ -30,7 +30,7 @@ func (noLoader) Load(url string) (any, error) {
 }
 
 // compileSchema makes the checker of a schema. The library may panic over a schema it cannot take.
-func compileSchema(text dialect.Raw) (c *compiledSchema) {
+func compileSchema(text protocol.Raw) (c *compiledSchema) {
 	c = &compiledSchema{}
 	if c.note = refusalReason(text); c.note != "" {
 		return c

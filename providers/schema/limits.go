@@ -9,7 +9,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
@@ -91,7 +91,7 @@ func isLong[text ~string | ~[]byte](number text) bool {
 }
 
 // refusalReason says why a schema is not even compiled, or "".
-func refusalReason(text dialect.Raw) string {
+func refusalReason(text protocol.Raw) string {
 	if len(text) > maxBytes {
 		return "it is larger than 256 KiB"
 	}

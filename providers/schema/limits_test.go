@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
@@ -101,9 +101,9 @@ func longest(t *testing.T, schema, args string) (took time.Duration, what string
 		}
 		start = time.Now()
 	}
-	c := compileSchema(dialect.Raw(schema))
+	c := compileSchema(protocol.Raw(schema))
 	lap("compiled")
-	set := Compile([]dialect.Tool{{Name: "f", Kind: "function", Schema: dialect.Raw(schema)}}, false)
+	set := Compile([]protocol.Tool{{Name: "f", Kind: "function", Schema: protocol.Raw(schema)}}, false)
 	set.find("", "f").check = c
 	tr := begin(set, stream.CallInfo{Name: "f"})
 	start = time.Now()

@@ -21,13 +21,13 @@ import (
 	"strings"
 	"unicode"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
 // A Set is the tools of one request. It belongs to one goroutine.
 type Set struct {
-	declared []dialect.Tool
+	declared []protocol.Tool
 	tools    map[toolKey]*tool
 	more     bool // there are others, which the provider was told of before
 	open     bool // there may be tools whose names the request does not tell
@@ -38,14 +38,14 @@ type toolKey struct{ space, name string }
 
 // tool is a declared tool; check is made when it is first called.
 type tool struct {
-	schema  dialect.Raw
+	schema  protocol.Raw
 	check   *compiledSchema
 	outline string
 }
 
 // Compile makes a Set; nil when there are no tools. A schema that cannot be used is no error: a
 // call of its tool says so in a finding. more says that there may be tools beside these.
-func Compile(tools []dialect.Tool, more bool) *Set {
+func Compile(tools []protocol.Tool, more bool) *Set {
 	if len(tools) == 0 {
 		return nil
 	}
@@ -61,7 +61,7 @@ func Compile(tools []dialect.Tool, more bool) *Set {
 }
 
 // add declares a tool. Of two of one name nobody knows which is meant.
-func (s *Set) add(key toolKey, schema dialect.Raw) {
+func (s *Set) add(key toolKey, schema protocol.Raw) {
 	if old := s.tools[key]; old != nil && !bytes.Equal(old.schema, schema) {
 		schema = nil
 	}
@@ -77,14 +77,14 @@ func (s *Set) find(space, name string) *tool {
 }
 
 // Is reports whether the Set was made from the same.
-func (s *Set) Is(tools []dialect.Tool, more bool) bool {
-	return s.more == more && slices.EqualFunc(s.declared, tools, func(a, b dialect.Tool) bool {
+func (s *Set) Is(tools []protocol.Tool, more bool) bool {
+	return s.more == more && slices.EqualFunc(s.declared, tools, func(a, b protocol.Tool) bool {
 		return a.Name == b.Name && a.Namespace == b.Namespace && a.Kind == b.Kind && bytes.Equal(a.Schema, b.Schema)
 	})
 }
 
 // Tools are the tools it was made from, and whether there may be more.
-func (s *Set) Tools() (tools []dialect.Tool, more bool) { return s.declared, s.more }
+func (s *Set) Tools() (tools []protocol.Tool, more bool) { return s.declared, s.more }
 
 // NewChecker begins to watch a call, whose name may not have come yet. It is nil for calls that no
 // declared tool is for: those that the provider runs, those of kinds without a schema, and attempts

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
@@ -79,7 +79,7 @@ func (tr *trial) lines() string {
 }
 
 func one(schema string) *Set {
-	return Compile([]dialect.Tool{{Name: "f", Kind: "function", Schema: dialect.Raw(schema)}}, false)
+	return Compile([]protocol.Tool{{Name: "f", Kind: "function", Schema: protocol.Raw(schema)}}, false)
 }
 
 func check(schema, args string) string {
@@ -190,7 +190,7 @@ func TestUnusable(t *testing.T) {
 
 // TestNames: an unknown tool is reported when its name comes, if it can be known.
 func TestNames(t *testing.T) {
-	tools := []dialect.Tool{{Name: "get_weather", Kind: "function"}, {Name: "read", Kind: "custom"}, {Name: "web_search", Kind: "server"}}
+	tools := []protocol.Tool{{Name: "get_weather", Kind: "function"}, {Name: "read", Kind: "custom"}, {Name: "web_search", Kind: "server"}}
 	for _, test := range []struct{ name, want string }{
 		{"get_weather", ""},
 		{"web_search", ""},
@@ -217,7 +217,7 @@ func TestNames(t *testing.T) {
 			t.Errorf("a call %s is followed", what)
 		}
 	}
-	open := append(slices.Clone(tools), dialect.Tool{Kind: "mcp"})
+	open := append(slices.Clone(tools), protocol.Tool{Kind: "mcp"})
 	if got := begin(Compile(open, false), stream.CallInfo{Name: "x"}).lines(); got != "" {
 		t.Errorf("beside tools nobody can name: %s", got)
 	}

@@ -11,9 +11,9 @@ import (
 
 	"toolscope/capture"
 	"toolscope/providers"
-	"toolscope/providers/executed"
 	"toolscope/providers/mcp"
 	"toolscope/providers/price"
+	"toolscope/providers/toolrun"
 	"toolscope/stream"
 	"toolscope/stream/count"
 	"toolscope/ui/panes"
@@ -285,7 +285,7 @@ func (c *checker) sentBack(calls []sentBackCall) {
 }
 
 // addRequest takes what was found of a tool that was run.
-func (c *checker) addRequest(_ string, r *mcp.Request, a *executed.ToolRequest) {
+func (c *checker) addRequest(_ string, r *mcp.Request, a *toolrun.ToolRequest) {
 	if a == nil {
 		return
 	}
@@ -294,7 +294,7 @@ func (c *checker) addRequest(_ string, r *mcp.Request, a *executed.ToolRequest) 
 	}
 }
 
-func (c *checker) notRun(_ string, n *executed.CallWithoutRun) {
+func (c *checker) notRun(_ string, n *toolrun.CallWithoutRun) {
 	c.addFinding(report.Finding{Finding: n.Finding, File: c.currentFile(), Turn: int(n.Ref.Turn) + 1, Call: int(n.Ref.Call), Tool: n.Name, ID: n.ID})
 }
 

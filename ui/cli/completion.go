@@ -11,13 +11,13 @@ import (
 	"github.com/spf13/pflag"
 
 	"toolscope/capture"
-	"toolscope/capture/bend"
+	"toolscope/capture/fault"
 	"toolscope/capture/formats"
 	"toolscope/providers"
 	"toolscope/providers/client"
-	"toolscope/providers/dialect"
 	"toolscope/providers/host"
 	"toolscope/providers/price"
+	"toolscope/providers/protocol"
 	"toolscope/providers/replay"
 	"toolscope/stream"
 	"toolscope/themes"
@@ -193,7 +193,7 @@ func wordCompletions(words []string) []completion {
 }
 
 func protocolCompletions() []completion {
-	return mapSlice(providers.All, func(d dialect.Protocol) completion { return completion{d.Name, d.Title} })
+	return mapSlice(providers.All, func(d protocol.Protocol) completion { return completion{d.Name, d.Title} })
 }
 
 func formatCompletions() []completion {
@@ -209,7 +209,7 @@ func providerNameCompletions() (all []completion) {
 }
 
 func targetCompletions() []completion {
-	return append(mapSlice(providers.Targets(), func(t *dialect.Target) completion { return completion{t.Name, t.Title} }), completion{"all", "every target"})
+	return append(mapSlice(providers.Targets(), func(t *protocol.Target) completion { return completion{t.Name, t.Title} }), completion{"all", "every target"})
 }
 
 func policyCompletions() []completion {
@@ -225,7 +225,7 @@ func codeCompletions() []completion {
 }
 
 func faultCompletions() []completion {
-	return mapSlice(bend.Faults(), func(f [2]string) completion { return completion{f[0], f[1]} })
+	return mapSlice(fault.Faults(), func(f [2]string) completion { return completion{f[0], f[1]} })
 }
 
 func demoCompletions() []completion {

@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"toolscope/capture"
-	"toolscope/capture/bend"
+	"toolscope/capture/fault"
 	"toolscope/providers"
 	"toolscope/providers/coding"
 	"toolscope/stream"
@@ -75,7 +75,7 @@ open is ended there. Codings of bodies, as gzip, are undone.
 func cutTable(l lineWriter) {
 	l.writeWrapped("", "Faults, in the order in which those that are combined take effect:")
 	l.writeWrapped("", "")
-	for _, f := range bend.Faults() {
+	for _, f := range fault.Faults() {
 		if f[0] != statusFault {
 			l.writeWrapped(fmt.Sprintf("  %-16s ", f[0]), f[1])
 		}
@@ -111,7 +111,7 @@ func (a *app) runCut(ctx context.Context, paths []string, f cutFlags) error {
 	if err != nil {
 		return err
 	}
-	if slices.ContainsFunc(faults, func(f bend.Fault) bool { return f.Is("status") }) {
+	if slices.ContainsFunc(faults, func(f fault.Fault) bool { return f.Is("status") }) {
 		return usageErrorf("--fault status: a capture has its answers already; serve and proxy have that fault")
 	}
 	if _, there := os.Lstat(f.out); f.out != "-" && there == nil {

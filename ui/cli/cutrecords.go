@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"toolscope/capture"
-	"toolscope/capture/bend"
+	"toolscope/capture/fault"
 	"toolscope/providers"
 	"toolscope/stream"
 )
@@ -83,8 +83,8 @@ func (s *stopper) upTo(r capture.Record) (capture.Record, bool) {
 
 // faultyResponse is what is done to one response.
 type faultyResponse struct {
-	*bend.Injector
-	faults []bend.Fault
+	*fault.Injector
+	faults []fault.Fault
 	noted  int // which record says so, -1 for none yet
 	late   time.Duration
 	last   capture.Record // that came
@@ -93,7 +93,7 @@ type faultyResponse struct {
 
 // injectFaults is records whose responses have faults in them: those of one turn, or all. Which of them a
 // fault changed only its end tells.
-func (a *app) injectFaults(records []capture.Record, faults []bend.Fault, turn int, in *providers.Inspector) (out []capture.Record, err error) {
+func (a *app) injectFaults(records []capture.Record, faults []fault.Fault, turn int, in *providers.Inspector) (out []capture.Record, err error) {
 	only := 0
 	if turn > 0 {
 		t, err := (&cutFlags{turn: turn}).turnOf(in, "it")
@@ -102,7 +102,7 @@ func (a *app) injectFaults(records []capture.Record, faults []bend.Fault, turn i
 		}
 		only = t.Exchange
 	}
-	set, all := bend.NewSet(faults), map[int]*faultyResponse{}
+	set, all := fault.NewSet(faults), map[int]*faultyResponse{}
 	for _, r := range records {
 		if r.Side != capture.Response || only > 0 && r.Exchange != only || r.OfSource() {
 			out = append(out, r)
@@ -121,19 +121,19 @@ func (a *app) injectFaults(records []capture.Record, faults []bend.Fault, turn i
 	return out, nil
 }
 
-func newFaultyResponse(faults []bend.Fault, x *providers.Exchange) *faultyResponse {
+func newFaultyResponse(faults []fault.Fault, x *providers.Exchange) *faultyResponse {
 	if x != nil && x.Framing == "WebSocket messages" {
-		return &faultyResponse{Injector: bend.NewMessages(faults), faults: faults, noted: -1}
+		return &faultyResponse{Injector: fault.NewMessages(faults), faults: faults, noted: -1}
 	}
 	header := map[string][]string{}
 	if x != nil {
 		header = x.Head.Header
 	}
-	return &faultyResponse{Injector: bend.New(faults, header, false), faults: faults, noted: -1}
+	return &faultyResponse{Injector: fault.New(faults, header, false), faults: faults, noted: -1}
 }
 
 // appendFaulty adds what becomes of a record.
-func (a *app) appendFaulty(out []capture.Record, b *faultyResponse, set *bend.Set, r capture.Record) []capture.Record {
+func (a *app) appendFaulty(out []capture.Record, b *faultyResponse, set *fault.Set, r capture.Record) []capture.Record {
 	if b.over {
 		return out
 	}
@@ -157,7 +157,7 @@ func (a *app) appendFaulty(out []capture.Record, b *faultyResponse, set *bend.Se
 }
 
 // appendChunks adds pieces of a response. The first says that it is bent.
-func (b *faultyResponse) appendChunks(out []capture.Record, pieces []bend.OutChunk) []capture.Record {
+func (b *faultyResponse) appendChunks(out []capture.Record, pieces []fault.OutChunk) []capture.Record {
 	for _, p := range pieces {
 		b.late += p.Pause
 		one := capture.Record{Exchange: b.last.Exchange, At: b.last.At, Data: bytes.Clone(p.Data)}
@@ -174,7 +174,7 @@ func (b *faultyResponse) appendChunks(out []capture.Record, pieces []bend.OutChu
 }
 
 // endFaultyResponse adds the last of a response, and says of which faults nothing came.
-func (a *app) endFaultyResponse(out []capture.Record, b *faultyResponse, set *bend.Set) []capture.Record {
+func (a *app) endFaultyResponse(out []capture.Record, b *faultyResponse, set *fault.Set) []capture.Record {
 	last, unfit := b.Close()
 	b.over = true
 	for _, u := range unfit {
@@ -188,10 +188,10 @@ func (a *app) endFaultyResponse(out []capture.Record, b *faultyResponse, set *be
 }
 
 // faultNote says which faults the response has, "" for none.
-func (b *faultyResponse) faultNote(unfit []bend.Unused) string {
+func (b *faultyResponse) faultNote(unfit []fault.Unused) string {
 	words := ""
 	for _, f := range b.faults {
-		if !slices.ContainsFunc(unfit, func(u bend.Unused) bool { return u.Fault.String() == f.String() }) {
+		if !slices.ContainsFunc(unfit, func(u fault.Unused) bool { return u.Fault.String() == f.String() }) {
 			words += " --fault " + f.String()
 		}
 	}

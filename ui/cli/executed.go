@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"toolscope/providers"
-	"toolscope/providers/executed"
 	"toolscope/providers/mcp"
+	"toolscope/providers/toolrun"
 	"toolscope/stream"
 	"toolscope/stream/count"
 	"toolscope/ui/display"
@@ -16,8 +16,8 @@ import (
 
 // An toolRunPrinter prints what was asked of MCP servers, beside what models wrote.
 type toolRunPrinter interface {
-	addRequest(file string, r *mcp.Request, a *executed.ToolRequest)
-	notRun(file string, n *executed.CallWithoutRun)
+	addRequest(file string, r *mcp.Request, a *toolrun.ToolRequest)
+	notRun(file string, n *toolrun.CallWithoutRun)
 	addServer(file string, s *mcp.Server)
 }
 
@@ -71,7 +71,7 @@ func hasServers(in *providers.Inspector) bool { return len(in.Executed().Servers
 // maxResultText is how much of what a tool gave is printed for scripts.
 const maxResultText = stream.MaxResultBytes
 
-func (p *jsonPrinter) addRequest(file string, r *mcp.Request, a *executed.ToolRequest) {
+func (p *jsonPrinter) addRequest(file string, r *mcp.Request, a *toolrun.ToolRequest) {
 	o := new(jsonObject)
 	o.text("type", ifElse(r.IsCall(), "executed", "mcp_request"))
 	o.text("file", file)
@@ -118,10 +118,10 @@ func (o *jsonObject) addCallRef(r stream.Ref) {
 }
 
 // addMatch writes how it is known which call a request is of, and what the tool got of it, and when.
-func (o *jsonObject) addMatch(a *executed.ToolRequest) {
+func (o *jsonObject) addMatch(a *toolrun.ToolRequest) {
 	if a.Call == nil {
 		if len(a.Candidates) > 0 {
-			listOf(o, "may_be", a.Candidates, func(o *jsonObject, of *executed.Call) { o.addCallRef(of.Ref) })
+			listOf(o, "may_be", a.Candidates, func(o *jsonObject, of *toolrun.Call) { o.addCallRef(of.Ref) })
 		}
 		o.flagIf("unasked", a.Unasked)
 		return
@@ -147,7 +147,7 @@ func (o *jsonObject) signedTime(name string, d time.Duration) {
 	o.b = strconv.AppendFloat(o.b, float64(d.Microseconds())/1000, 'f', -1, 64)
 }
 
-func (p *jsonPrinter) notRun(file string, n *executed.CallWithoutRun) {
+func (p *jsonPrinter) notRun(file string, n *toolrun.CallWithoutRun) {
 	o := new(jsonObject)
 	o.text("type", "executed")
 	o.text("file", file)
@@ -208,7 +208,7 @@ func (p *jsonPrinter) addServer(file string, s *mcp.Server) {
 	p.writeObject(o)
 }
 
-func (p *textPrinter) addRequest(file string, r *mcp.Request, a *executed.ToolRequest) {
+func (p *textPrinter) addRequest(file string, r *mcp.Request, a *toolrun.ToolRequest) {
 	words := []string{file, "  ", r.Server.Name, "  ", textIf(r.FromServer, "asks "), r.Method}
 	if r.Tool != "" {
 		words = append(words, " ", r.Tool)
@@ -244,11 +244,11 @@ func (p *textPrinter) addRequest(file string, r *mcp.Request, a *executed.ToolRe
 }
 
 // writeMatch says which call a request is of, how that is known, and when it was made.
-func (p *textPrinter) writeMatch(a *executed.ToolRequest) {
+func (p *textPrinter) writeMatch(a *toolrun.ToolRequest) {
 	if a.Call == nil {
 		switch {
 		case len(a.Candidates) > 0:
-			calls := mapSlice(a.Candidates, func(of *executed.Call) string { return fmt.Sprintf("turn %d, call %d", of.Ref.Turn+1, of.Ref.Call) })
+			calls := mapSlice(a.Candidates, func(of *toolrun.Call) string { return fmt.Sprintf("turn %d, call %d", of.Ref.Turn+1, of.Ref.Call) })
 			p.printLine("    of      perhaps %s; nothing tells which of several is meant", strings.Join(calls, ", or "))
 		case a.Unasked:
 			p.printLine("    of      no call of a model")
@@ -277,7 +277,7 @@ func beforeAfter(d time.Duration) string {
 	return fmt.Sprintf("%.1f ms %s", float64(d.Abs().Microseconds())/1000, ifElse(d < 0, "before", "after"))
 }
 
-func (p *textPrinter) notRun(file string, n *executed.CallWithoutRun) {
+func (p *textPrinter) notRun(file string, n *toolrun.CallWithoutRun) {
 	p.printLine("%s  %s  %s  not executed, of turn %d, call %d", file, n.Server, n.Tool, n.Ref.Turn+1, n.Ref.Call)
 	p.writeFindings([]stream.Finding{n.Finding})
 }

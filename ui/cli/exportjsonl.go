@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"toolscope/providers"
-	"toolscope/providers/executed"
 	"toolscope/providers/mcp"
+	"toolscope/providers/toolrun"
 	"toolscope/stream"
 )
 
@@ -49,13 +49,13 @@ func (p *onlyPrinter) sentBack(calls []sentBackCall) {
 }
 
 // What was asked of servers is of no turn, where it is not known of which.
-func (p *onlyPrinter) addRequest(file string, r *mcp.Request, a *executed.ToolRequest) {
+func (p *onlyPrinter) addRequest(file string, r *mcp.Request, a *toolrun.ToolRequest) {
 	if p.of.turn == 0 || a != nil && a.Call != nil && p.wantsCall(a.Call.Ref) {
 		p.jsonPrinter.addRequest(file, r, a)
 	}
 }
 
-func (p *onlyPrinter) notRun(file string, n *executed.CallWithoutRun) {
+func (p *onlyPrinter) notRun(file string, n *toolrun.CallWithoutRun) {
 	if p.wantsCall(n.Ref) {
 		p.jsonPrinter.notRun(file, n)
 	}

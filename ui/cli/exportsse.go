@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"toolscope/providers"
-	"toolscope/providers/dialect"
 	"toolscope/providers/price"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 	"toolscope/ui/report"
 )
@@ -134,7 +134,7 @@ type foundCodes struct {
 
 // findsOf reads a response once more, with nothing known but its bytes, and as dialect d if it is not
 // nil.
-func findsOf(body []byte, d *dialect.Protocol) foundCodes {
+func findsOf(body []byte, d *protocol.Protocol) foundCodes {
 	in := new(providers.Inspector)
 	in.ForceProtocol(d)
 	in.Write(stream.Record{Exchange: 1, At: stream.NoTime, Data: bytes.Clone(body), Head: &stream.Head{File: "repro"}})

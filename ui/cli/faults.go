@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"toolscope/capture/bend"
+	"toolscope/capture/fault"
 )
 
 // faultFlags are the faults that clients are given in place of what providers send.
@@ -16,8 +16,8 @@ func (f *faultFlags) add(to *pflag.FlagSet) {
 	to.StringArrayVar(&f.faults, "fault", nil, "make `FAULT` happen to clients, as in cut@3; may be given several times")
 }
 
-func (f *faultFlags) parse() ([]bend.Fault, error) {
-	faults, err := bend.ParseFaults(f.faults...)
+func (f *faultFlags) parse() ([]fault.Fault, error) {
+	faults, err := fault.ParseFaults(f.faults...)
 	if err != nil {
 		return nil, usageErrorf("--fault: %w", err)
 	}
@@ -36,9 +36,9 @@ func (f *faultFlags) announceFaults(l *liveInput, a *app) {
 func faultTable(l lineWriter) {
 	l.writeWrapped("", "Faults, in the order in which those that are combined take effect:")
 	l.writeWrapped("", "")
-	for _, f := range bend.Faults() {
+	for _, f := range fault.Faults() {
 		l.writeWrapped(fmt.Sprintf("  %-16s ", f[0]), f[1])
 	}
 	l.writeWrapped("", "")
-	l.writeWrapped("", bend.Which+". An event is a server-sent event with data, a line of JSON, or a message.")
+	l.writeWrapped("", fault.Which+". An event is a server-sent event with data, a line of JSON, or a message.")
 }

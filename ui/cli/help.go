@@ -11,8 +11,8 @@ import (
 	"toolscope/capture/formats"
 	"toolscope/providers"
 	"toolscope/providers/client"
-	"toolscope/providers/dialect"
 	"toolscope/providers/host"
+	"toolscope/providers/protocol"
 	"toolscope/providers/replay"
 	"toolscope/ui"
 )
@@ -222,8 +222,8 @@ func targetsHelp(l lineWriter) {
 }
 
 // targetRules are what a target wants, each with what it is about.
-func targetRules(t *dialect.Target) [][2]string {
-	form := map[dialect.ArgsForm]string{dialect.TextForm: "a string", dialect.ObjectForm: "an object", dialect.PositionalForm: "arrays"}
+func targetRules(t *protocol.Target) [][2]string {
+	form := map[protocol.ArgsForm]string{protocol.TextForm: "a string", protocol.ObjectForm: "an object", protocol.PositionalForm: "arrays"}
 	depth := ""
 	if t.Depth.Limit > 0 {
 		depth = fmt.Sprintf("at most %d objects in one another", t.Depth.Objects())
@@ -232,8 +232,8 @@ func targetRules(t *dialect.Target) [][2]string {
 	if t.Names.First != "" {
 		first = "the first of [" + t.Names.First + "]"
 	}
-	reasoning := map[dialect.ReasoningRule]string{
-		dialect.NoReasoning: "no place for it", dialect.PlainReasoning: "its text", dialect.SignedReasoning: "with its signature",
+	reasoning := map[protocol.ReasoningRule]string{
+		protocol.NoReasoning: "no place for it", protocol.PlainReasoning: "its text", protocol.SignedReasoning: "with its signature",
 	}
 	return [][2]string{
 		{"arguments", joinCommas(form[t.Form], textIf(t.JSONOnly, "which must hold JSON"), textIf(t.Freeform, "or free text of custom tools"),

@@ -2,7 +2,7 @@ package cli
 
 import (
 	"toolscope/capture"
-	"toolscope/capture/mailbox"
+	"toolscope/capture/queue"
 	"toolscope/capture/record"
 	"toolscope/stream"
 )
@@ -14,13 +14,13 @@ const (
 
 // An screenInbox is a box of records as the screen takes them out.
 type screenInbox struct {
-	*mailbox.Queue[capture.Record]
+	*queue.Queue[capture.Record]
 	batch []stream.Record
 }
 
 // fileInbox is one in which whoever reads a file waits for the screen.
 func fileInbox() *screenInbox {
-	return newScreenInbox(mailbox.Rules[capture.Record]{Limit: maxFileQueue, Cost: record.RecordCost})
+	return newScreenInbox(queue.Rules[capture.Record]{Limit: maxFileQueue, Cost: record.RecordCost})
 }
 
 // liveInbox is one that traffic never waits for.
@@ -29,8 +29,8 @@ func liveInbox() *screenInbox { return newScreenInbox(record.QueueRules(maxLiveQ
 // notShown is what is said of bytes that were left out of a full inbox.
 const notShown = "are not shown: what shows them was too slow"
 
-func newScreenInbox(rules mailbox.Rules[capture.Record]) *screenInbox {
-	return &screenInbox{Queue: mailbox.New(rules)}
+func newScreenInbox(rules queue.Rules[capture.Record]) *screenInbox {
+	return &screenInbox{Queue: queue.New(rules)}
 }
 
 // Take is the box's, in the words of the core.

@@ -14,7 +14,7 @@ import (
 
 	"github.com/creack/pty"
 
-	"toolscope/ui/quiet"
+	"toolscope/ui/noprobe"
 )
 
 // asHelper names the environment variable that makes the test binary one of the helpers.
@@ -23,7 +23,7 @@ const asHelper = "TOOLSCOPE_TEST_HELPER"
 var binaryFolder string
 
 func TestMain(m *testing.M) {
-	quiet.Restore()
+	noprobe.Restore()
 	if name := os.Getenv(asHelper); name != "" {
 		os.Exit(help(name))
 	}

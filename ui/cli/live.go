@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"toolscope/capture"
-	"toolscope/capture/mailbox"
 	"toolscope/capture/proxy"
+	"toolscope/capture/queue"
 	"toolscope/capture/record"
 	"toolscope/capture/redact"
 	"toolscope/providers"
@@ -31,7 +31,7 @@ import (
 // Each arrow out of a box is a goroutine of its own. Nobody who puts something in waits for who
 // takes it out: what a box has no room for is missing, and the records say so where it is.
 type liveInput struct {
-	arrived  *mailbox.Queue[capture.Record]
+	arrived  *queue.Queue[capture.Record]
 	redactor *redact.Redactor
 	rec      *captureWriter            // nil when nothing is recorded
 	sent     *hubPublisher             // nil when nothing is sent to a hub
@@ -57,7 +57,7 @@ type sourceEnd struct{ err error }
 
 func newLiveInput(r *redact.Redactor, began time.Time) *liveInput {
 	return &liveInput{
-		arrived: mailbox.New(record.QueueRules(maxLiveQueue, "were not recorded: the queue is full")), redactor: r,
+		arrived: queue.New(record.QueueRules(maxLiveQueue, "were not recorded: the queue is full")), redactor: r,
 		shown: liveInbox(), answers: liveInbox(), done: make(chan struct{}), began: began,
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"toolscope/capture"
-	"toolscope/capture/mailbox"
+	"toolscope/capture/queue"
 	"toolscope/capture/record"
 )
 
@@ -30,7 +30,7 @@ func TestLiveTooSlow(t *testing.T) {
 		const exchanges, pieces, size = 20, 40, 3000
 		disk := new(gatedDisk)
 		l := recorded(t, disk)
-		l.arrived = mailbox.New(record.QueueRules(600_000, "are missing"))
+		l.arrived = queue.New(record.QueueRules(600_000, "are missing"))
 		l.shown = newScreenInbox(record.QueueRules(400_000, "are missing"))
 		disk.gate = make(chan struct{})
 		flood := func(from int) {

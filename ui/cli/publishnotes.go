@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"toolscope/capture/pace"
+	"toolscope/capture/backoff"
 )
 
 // publishNotes are what is to be said of sending while it goes on. Where there is a screen it is said at
@@ -85,7 +85,7 @@ func (p *hubPublisher) noteChanges(now time.Time) {
 type troubleNotice struct {
 	reported string    // the trouble that was told last, "" for none
 	since    time.Time // when it became another one; zero while it is that one
-	pace     pace.Backoff
+	pace     backoff.Backoff
 }
 
 const (

@@ -10,8 +10,8 @@ import (
 	"slices"
 	"strings"
 
-	"toolscope/providers/dialect"
 	"toolscope/providers/host"
+	"toolscope/providers/protocol"
 )
 
 // A preparedRequest is a request that is ready to be sent.
@@ -38,7 +38,7 @@ func (a *app) buildRequests(args []string, f *connectFlags) ([]preparedRequest, 
 	if err != nil {
 		return nil, err
 	}
-	r := dialect.Request{MaxTokens: f.maxTokens, Session: f.session, LongCache: f.keep}
+	r := protocol.Request{MaxTokens: f.maxTokens, Session: f.session, LongCache: f.keep}
 	if r.System, err = textOrFile(f.system); err != nil {
 		return nil, fmt.Errorf("--system: %w", err)
 	}
@@ -56,7 +56,7 @@ func (a *app) buildRequests(args []string, f *connectFlags) ([]preparedRequest, 
 	if err != nil {
 		return nil, err
 	}
-	r.Messages = []dialect.Message{{Role: dialect.User, Parts: []dialect.Part{{Kind: dialect.TextPart, Text: prompt}}}}
+	r.Messages = []protocol.Message{{Role: protocol.User, Parts: []protocol.Part{{Kind: protocol.TextPart, Text: prompt}}}}
 	return f.buildEach(list, func(q *preparedRequest, address string) error {
 		if q.model == "" {
 			return usageErrorf("%s: which model?\n--model MODEL, or %s/MODEL", q.label, q.host.Name)

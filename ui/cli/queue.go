@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"toolscope/providers"
-	"toolscope/providers/executed"
+	"toolscope/providers/toolrun"
 	"toolscope/stream"
 )
 
@@ -244,7 +244,7 @@ func ownFindings(c *stream.Call) []stream.Finding {
 		return c.Findings
 	}
 	return slices.DeleteFunc(slices.Clone(c.Findings), func(f stream.Finding) bool {
-		return slices.Contains(executed.Findings, f.Diagnosis) ||
+		return slices.Contains(toolrun.Findings, f.Diagnosis) ||
 			slices.ContainsFunc(c.SentBack, func(r stream.SentBackCall) bool { return r.Event == f.Event })
 	})
 }

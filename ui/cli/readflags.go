@@ -12,7 +12,7 @@ import (
 	"toolscope/capture"
 	"toolscope/capture/formats"
 	"toolscope/providers"
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 )
 
 // openOptions say how an input is opened.
@@ -49,7 +49,7 @@ func (r *readFlags) addAs(f *pflag.FlagSet, as string) {
 
 // inspectorSetup returns what sets an inspector up to read so.
 func (r *readFlags) inspectorSetup() (func(*providers.Inspector), error) {
-	var forced *dialect.Protocol
+	var forced *protocol.Protocol
 	if r.protocol != "" && r.protocol != "auto" {
 		d, err := providers.FindProtocol(r.protocol)
 		if err != nil {
@@ -79,7 +79,7 @@ func (r *readFlags) requestBody() ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--request: %w", err)
 	}
-	s := dialect.Scan(body)
+	s := protocol.Scan(body)
 	isObject := s.Kind() == '{'
 	s.Value()
 	switch err := s.End(); {

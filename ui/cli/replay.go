@@ -10,7 +10,7 @@ import (
 
 	"toolscope/capture"
 	"toolscope/providers"
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/providers/replay"
 	"toolscope/stream"
 	"toolscope/stream/count"
@@ -86,7 +86,7 @@ func lossSeverities() string {
 // A replayer previews what the flags choose.
 type replayer struct {
 	replayFlags
-	targets  []*dialect.Target
+	targets  []*protocol.Target
 	policies []*replay.Policy
 	limit    replay.Severity // of failOn
 	out      previewWriter
@@ -116,7 +116,7 @@ func (a *app) newReplayer() (*replayer, error) {
 		if err != nil {
 			return nil, usageErrorf("--to: %w, and all%s", err, suggestCompletion(r.to, targetCompletions()))
 		}
-		r.targets = []*dialect.Target{t}
+		r.targets = []*protocol.Target{t}
 	}
 	var err error
 	if r.policies, err = policiesOf(r.policy); err != nil {

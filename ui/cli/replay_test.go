@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"toolscope/providers"
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/providers/replay"
 )
 
@@ -51,16 +51,16 @@ func TestReplayMalformed(t *testing.T) {
 		}
 		want := wants[p.Policy].object
 		switch {
-		case to.Form == dialect.TextForm && to.JSONOnly:
+		case to.Form == protocol.TextForm && to.JSONOnly:
 			want = wants[p.Policy].json
-		case to.Form == dialect.TextForm:
+		case to.Form == protocol.TextForm:
 			want = wants[p.Policy].text
 		}
 		what := p.Policy + " to " + p.To + ": "
 		same(t, 0, what+"outcome", p.Outcome, want.outcome)
 		taken := "accepted"
 		switch {
-		case want.outcome == "dropped" && !to.TakesUnpaired, want.outcome == "verbatim" && to.JSONOnly, want == encoded && to.Form != dialect.TextForm:
+		case want.outcome == "dropped" && !to.TakesUnpaired, want.outcome == "verbatim" && to.JSONOnly, want == encoded && to.Form != protocol.TextForm:
 			taken = "refused"
 		case want == throws, want == dropped, want == kept, want == encoded:
 			taken = "unknown"

@@ -1,7 +1,7 @@
 package cli
 
 import (
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/providers/replay"
 )
 
@@ -80,7 +80,7 @@ func (o *jsonObject) sentArgs(v *replay.Preview, c *replay.Sent) {
 	if !isSent(v, c) {
 		return
 	}
-	if c.Form == dialect.TextForm {
+	if c.Form == protocol.TextForm {
 		o.text("arguments_sent", string(c.Args))
 	} else {
 		o.raw("arguments_sent", c.Args)

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/providers/replay"
 	"toolscope/stream"
 )
@@ -102,9 +102,9 @@ func (p *previewLine) codes() (codes []string) {
 }
 
 // sentText is what arguments_sent stands for: the text, or the object as it is.
-func sentText(t *testing.T, to *dialect.Target, sent json.RawMessage) (text string) {
+func sentText(t *testing.T, to *protocol.Target, sent json.RawMessage) (text string) {
 	t.Helper()
-	if to.Form != dialect.TextForm {
+	if to.Form != protocol.TextForm {
 		return string(sent)
 	}
 	if err := json.Unmarshal(sent, &text); err != nil {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/aymanbagabas/go-udiff"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/providers/replay"
 	"toolscope/stream"
 	"toolscope/stream/count"
@@ -35,7 +35,7 @@ type previewRow struct {
 	losses              []string
 }
 
-func newPreviewText(l lineWriter, targets []*dialect.Target, policies []*replay.Policy) *previewText {
+func newPreviewText(l lineWriter, targets []*protocol.Target, policies []*replay.Policy) *previewText {
 	p := &previewText{lineWriter: l}
 	if len(targets) == 1 {
 		p.to = "  to " + targets[0].Name

@@ -11,13 +11,13 @@ import (
 	"strings"
 	"testing"
 
-	"toolscope/capture/serve"
+	"toolscope/capture/mock"
 )
 
-// mock answers from demos, all at once.
-func mock(t *testing.T, names ...string) http.HandlerFunc {
+// mockDemos answers from demos, all at once.
+func mockDemos(t *testing.T, names ...string) http.HandlerFunc {
 	t.Helper()
-	var o serve.Options
+	var o mock.Options
 	for _, name := range names {
 		a := app{stdin: os.Stdin, stderr: lineWriter{os.Stderr}}
 		list, err := a.exchangesOf(context.Background(), filepath.Join("demo", name+".tsc"))
@@ -26,13 +26,13 @@ func mock(t *testing.T, names ...string) http.HandlerFunc {
 		}
 		o.Exchanges = append(o.Exchanges, list...)
 	}
-	return serve.New(o).ServeHTTP
+	return mock.New(o).ServeHTTP
 }
 
 // TestSendAgain: a captured request goes out again as it was, with the key of the environment, and
 // its answer is one more turn.
 func TestSendAgain(t *testing.T) {
-	url, requests := provider(t, mock(t, "history"))
+	url, requests := provider(t, mockDemos(t, "history"))
 	p := start(t, launch{
 		args: []string{filepath.Join("demo", "history.tsc")}, w: 120, h: 30,
 		env:    []string{"OPENAI_BASE_URL=" + url + "/v1", "OPENAI_API_KEY=" + canary, "ANTHROPIC_BASE_URL=" + url},

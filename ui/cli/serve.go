@@ -14,9 +14,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"toolscope/capture/admit"
-	"toolscope/capture/bend"
-	"toolscope/capture/serve"
+	"toolscope/capture/fault"
+	"toolscope/capture/hostguard"
+	"toolscope/capture/mock"
 	"toolscope/providers/coding"
 )
 
@@ -83,15 +83,15 @@ func (a *app) runServe(ctx context.Context, paths []string, f serveFlags) error 
 		return fmt.Errorf("serve: there is no response in %s", strings.Join(paths, ", "))
 	}
 	o.Decode = decodeBody
-	o.OnResponse = func(answer serve.Response) { a.stderr.printLine("%s", answerLine(answer)) }
-	o.OnUnusedFault = func(fault bend.Fault, x *serve.Exchange, why string) {
+	o.OnResponse = func(answer mock.Response) { a.stderr.printLine("%s", answerLine(answer)) }
+	o.OnUnusedFault = func(fault fault.Fault, x *mock.Exchange, why string) {
 		a.printNote("--fault %s does nothing to %s: %s", fault, exchangeName(x), why)
 	}
 	if f.public {
 		a.printNote("whoever reaches this machine can read what is served")
 	}
-	rules := admit.Rules{Public: f.public, Purpose: "this server answers for itself alone"}
-	return a.untilSignal(listener, rules.Handler(serve.New(o), "toolscope serve", func(no *admit.Refusal) {
+	rules := hostguard.Rules{Public: f.public, Purpose: "this server answers for itself alone"}
+	return a.untilSignal(listener, rules.Handler(mock.New(o), "toolscope serve", func(no *hostguard.Refusal) {
 		a.printRefused(no.Status, no.Why)
 	}))
 }
@@ -102,7 +102,7 @@ func (a *app) untilSignal(listener net.Listener, h http.Handler) error {
 	ended, stop := a.catchEnd()
 	defer stop()
 	server := &http.Server{
-		Handler: h, ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 1 << 20, Protocols: admit.Protocols(),
+		Handler: h, ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 1 << 20, Protocols: hostguard.Protocols(),
 		ErrorLog: log.New(firstLine{a}, "", 0),
 	}
 	failed := make(chan error, 1)
@@ -116,12 +116,12 @@ func (a *app) untilSignal(listener net.Listener, h http.Handler) error {
 }
 
 // exchangesOf is the exchanges of one source.
-func (a *app) exchangesOf(ctx context.Context, path string) ([]serve.Exchange, error) {
+func (a *app) exchangesOf(ctx context.Context, path string) ([]mock.Exchange, error) {
 	src, err := a.openSource(ctx, path)
 	if err != nil {
 		return nil, err
 	}
-	list, notes, err := serve.Read(src)
+	list, notes, err := mock.Read(src)
 	a.reportViews()
 	for _, note := range notes {
 		a.printNote("%s: %s", path, note)
@@ -129,7 +129,7 @@ func (a *app) exchangesOf(ctx context.Context, path string) ([]serve.Exchange, e
 	return list, err
 }
 
-func answerLine(answer serve.Response) string {
+func answerLine(answer mock.Response) string {
 	what := "nothing that was recorded fits: " + strconv.Itoa(answer.Status)
 	switch {
 	case answer.Exchange == nil && answer.Status == http.StatusOK:
@@ -147,10 +147,10 @@ func answerLine(answer serve.Response) string {
 	return fmt.Sprintf("%s %s: %s", answer.Method, answer.Path, what)
 }
 
-func exchangeName(x *serve.Exchange) string { return fmt.Sprintf("%s, exchange %d", x.File, x.Number) }
+func exchangeName(x *mock.Exchange) string { return fmt.Sprintf("%s, exchange %d", x.File, x.Number) }
 
-func (f *serveFlags) mockOptions() (o serve.Options, err error) {
-	if o.Faults, err = bend.ParseFaults(f.faults...); err != nil {
+func (f *serveFlags) mockOptions() (o mock.Options, err error) {
+	if o.Faults, err = fault.ParseFaults(f.faults...); err != nil {
 		return o, usageErrorf("--fault: %w", err)
 	}
 	if f.speed == "max" {

@@ -12,11 +12,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"toolscope/capture"
-	"toolscope/capture/mailbox"
-	"toolscope/capture/pace"
+	"toolscope/capture/backoff"
+	"toolscope/capture/queue"
 	"toolscope/capture/redact"
 	"toolscope/providers"
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 	"toolscope/stream/count"
 	"toolscope/ui/otlp"
@@ -45,9 +45,9 @@ type traceSender struct {
 	*otlp.Sender
 	machine  stream.Machine // that turns are of, where their exchanges do not say
 	to       string
-	redactor *redact.Redactor                 // of contents
-	in       *screenInbox                     // of what comes from the network; nil where somebody else reads
-	boxes    []*mailbox.Queue[capture.Record] // what they had no room for is in no span
+	redactor *redact.Redactor               // of contents
+	in       *screenInbox                   // of what comes from the network; nil where somebody else reads
+	boxes    []*queue.Queue[capture.Record] // what they had no room for is in no span
 	done     chan struct{}
 	patient  bool            // what is read can wait for the collector
 	until    <-chan struct{} // that is closed; nil for as long as it takes
@@ -105,7 +105,7 @@ func (a *app) traceKey(text string) (key []byte, err error) {
 // traceNotices says that the collector does not take what it is told, less and less often where that goes to
 // and fro. The screen has that among its own words, and is not written over.
 func (a *app) traceNotices(to string) func(string) {
-	often := pace.Backoff{First: firstPause, Max: maxPause}
+	often := backoff.Backoff{First: firstPause, Max: maxPause}
 	return func(why string) {
 		if !often.Allow(time.Now()) {
 			return
@@ -157,7 +157,7 @@ func tracedTurn(v *providers.View, t *stream.Turn, file string) *report.TracedTu
 		of.Status = x.Head.Status
 	}
 	method := strings.ToLower(x.Path()[strings.LastIndexByte(x.Path(), '/')+1:]) // as in converse-stream
-	of.Streaming = dialect.Raw(x.RequestOf(t)).Get("stream").IsTrue() || strings.Contains(method, "stream")
+	of.Streaming = protocol.Raw(x.RequestOf(t)).Get("stream").IsTrue() || strings.Contains(method, "stream")
 	if x.Head.Origin != nil {
 		of.Machine = *x.Head.Origin
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"toolscope/capture/mailbox"
+	"toolscope/capture/queue"
 	"toolscope/stream/count"
 	"toolscope/ui"
 )
@@ -83,7 +83,7 @@ func (t *traceSender) printMissing(a *app) {
 
 // missedText is what came and is in no span, "" where that is nothing.
 func (t *traceSender) missedText() string {
-	var s mailbox.State
+	var s queue.State
 	for _, box := range t.boxes {
 		of := box.State()
 		s.Lost += of.Lost

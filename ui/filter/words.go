@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"toolscope/stream"
-	"toolscope/ui/needle"
+	"toolscope/ui/textsearch"
 )
 
 // shortQuery is what is looked for in short texts. ASCII letters of both cases are the same.
@@ -55,7 +55,7 @@ func (n *shortQuery) isPrefixOf(text string) bool {
 // plainTerm is a word that the row of a turn or call says, or that the arguments of a call or the text of
 // a turn hold: the term of that number.
 func plainTerm(value string, number int) term {
-	n, texts := newShortQuery(value), needle.Fold(value)
+	n, texts := newShortQuery(value), textsearch.Fold(value)
 	return term{calls: true, texts: true, fits: func(s *matchTarget) bool {
 		if n.isIn(s.status().String()) {
 			return true
@@ -88,7 +88,7 @@ const alreadyFound = -1
 
 // hasText reports whether the arguments of the call hold what the term of that number looks for, or the
 // text of its turn.
-func (s *matchTarget) hasText(term int, n *needle.Query) bool {
+func (s *matchTarget) hasText(term int, n *textsearch.Query) bool {
 	c, t := s.call, s.turn
 	if c != nil && s.searchText(searchedText{term, c.Ref(), 0, c.Rewrites}, n, c.Args(), c.MayGrow()) {
 		return true
@@ -118,7 +118,7 @@ const (
 )
 
 // searchText looks through what is new of a text.
-func (s *matchTarget) searchText(in searchedText, n *needle.Query, text []byte, grows bool) bool {
+func (s *matchTarget) searchText(in searchedText, n *textsearch.Query, text []byte, grows bool) bool {
 	if !grows || s.Progress == nil {
 		return n.In(text)
 	}

@@ -2,7 +2,7 @@ package modes
 
 import (
 	"toolscope/providers"
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/ui/display"
 	"toolscope/ui/screen"
 )
@@ -13,11 +13,11 @@ type protocolPicker struct {
 	screen.Window
 	host     Host
 	exchange *providers.Exchange
-	reread   func(exchange int, as *dialect.Protocol)
+	reread   func(exchange int, as *protocol.Protocol)
 }
 
 // Protocols is the entry; reread has an exchange read as a dialect, or as its bytes tell with nil.
-func Protocols(reread func(exchange int, as *dialect.Protocol)) Entry {
+func Protocols(reread func(exchange int, as *protocol.Protocol)) Entry {
 	key := screen.Binding{Keys: []string{"D"}, Does: display.Lit("read as another dialect")}
 	return Entry{key, func(h Host) (Mode, display.Text) {
 		t, _ := h.View().Find(h.Chosen())
@@ -44,7 +44,7 @@ func (d *protocolPicker) Keys() []screen.Binding {
 
 // rereadSelected has the exchange read as the selected row says.
 func (d *protocolPicker) rereadSelected() {
-	var as *dialect.Protocol
+	var as *protocol.Protocol
 	if d.At > 0 {
 		as = &providers.All[d.At-1]
 	}

@@ -4,7 +4,7 @@ import (
 	"path"
 
 	"toolscope/providers"
-	"toolscope/providers/lane"
+	"toolscope/providers/conversation"
 	"toolscope/stream"
 	"toolscope/ui/display"
 	"toolscope/ui/screen"
@@ -49,7 +49,7 @@ func agentName(a *stream.RequestInfo) string {
 	case a.Title != "":
 		return a.Title
 	case a.Agent == "/root":
-		return lane.Main
+		return conversation.Main
 	}
 	return path.Base(a.Agent)
 }

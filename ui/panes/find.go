@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"toolscope/stream"
-	"toolscope/ui/needle"
+	"toolscope/ui/textsearch"
 )
 
 // Find are the rows that say query, or whose arguments or texts hold it.
@@ -103,7 +103,7 @@ func (d *Document) Find(query string) []int {
 // FindAll returns where query is in text. A query without capitals matches them too, as far as
 // ASCII goes.
 func FindAll(text []byte, query string) (at []int) {
-	n := needle.New(query)
+	n := textsearch.New(query)
 	for off := range n.All(text) {
 		at = append(at, off)
 	}
@@ -112,11 +112,11 @@ func FindAll(text []byte, query string) (at []int) {
 
 // textQuery is what is looked for.
 type textQuery struct {
-	needle.Query
+	textsearch.Query
 	room []byte // for texts that are strings
 }
 
-func newTextQuery(query string) *textQuery { return &textQuery{Query: needle.New(query)} }
+func newTextQuery(query string) *textQuery { return &textQuery{Query: textsearch.New(query)} }
 
 // containsQuery reports whether what is looked for is in a text.
 func containsQuery[T string | []byte](n *textQuery, text T) bool {

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"toolscope/providers"
-	"toolscope/providers/lane"
+	"toolscope/providers/conversation"
 	"toolscope/stream"
 	"toolscope/ui/display"
 	"toolscope/ui/screen"
@@ -168,7 +168,7 @@ func (l *List) purposeParts(p *screen.Pen, t *stream.Turn) (before, words, after
 	case t.Model == "":
 		words = p.Name(TurnTitle(x, t))
 	}
-	if a.Purpose != lane.Turn {
+	if a.Purpose != conversation.Turn {
 		before = display.Join(p.Name(a.Purpose), space, before)
 	}
 	return before, words, after

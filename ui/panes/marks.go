@@ -5,7 +5,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/providers/replay"
 	"toolscope/stream/jsonbytes"
 )
@@ -32,7 +32,7 @@ func RemovedSpans(c *replay.Sent) (gone []Span) {
 
 // DiffSpans are the bytes of what the model wrote that have no place in what was sent instead, and
 // of that those that the model did not write.
-func DiffSpans(wrote, sent []byte, form dialect.ArgsForm) (gone, added []Span) {
+func DiffSpans(wrote, sent []byte, form protocol.ArgsForm) (gone, added []Span) {
 	c := &replay.Sent{Original: wrote, Args: sent, Form: form}
 	return RemovedSpans(c), addedSpans(c)
 }
@@ -62,7 +62,7 @@ func addedSpans(c *replay.Sent) (added []Span) {
 // isReplacedByEmpty reports whether {} stands in place of what the model wrote. That both begin with a brace
 // is then no likeness.
 func isReplacedByEmpty(c *replay.Sent) bool {
-	return dialect.Raw(c.Args).EmptyObject() && !dialect.Raw(bytes.TrimSpace(c.Original)).EmptyObject()
+	return protocol.Raw(c.Args).EmptyObject() && !protocol.Raw(bytes.TrimSpace(c.Original)).EmptyObject()
 }
 
 // editsOf is what differs between what the model wrote and what is sent, without what tokens that
@@ -107,7 +107,7 @@ func stringSpan(c *replay.Sent) (inner Span, held bool) {
 	if len(c.Original) == 0 || len(c.Args) <= len(c.Original) {
 		return Span{}, false
 	}
-	text := dialect.AppendString(nil, c.Original)
+	text := protocol.AppendString(nil, c.Original)
 	at := bytes.Index(c.Args, text)
 	return Span{at + 1, at + len(text) - 1}, at >= 0
 }
@@ -154,10 +154,10 @@ func FindArgs(body [][]byte, calls []replay.Sent) (found []ArgsPlace, added int)
 // they are called there; some clients write them before it toward Gemini.
 func (a ArgsPlace) findNext(body [][]byte, c *replay.Sent) (ArgsPlace, bool) {
 	args := c.Args
-	if c.Form == dialect.TextForm {
-		args = dialect.AppendString(nil, args)
+	if c.Form == protocol.TextForm {
+		args = protocol.AppendString(nil, args)
 	}
-	name := dialect.AppendString(nil, []byte(c.Name))
+	name := protocol.AppendString(nil, []byte(c.Name))
 	for i := a.Message; i < len(body); i++ {
 		start := 0
 		if i == a.Message {
@@ -180,13 +180,13 @@ func (a ArgsPlace) findNext(body [][]byte, c *replay.Sent) (ArgsPlace, bool) {
 
 // writtenSpans is where spans of a call's arguments are in the form they are written in.
 func writtenSpans(c *replay.Sent, spans []Span) (out []Span) {
-	if c.Form != dialect.TextForm {
+	if c.Form != protocol.TextForm {
 		return spans
 	}
 	from, at := 0, 1 // after the quote
 	var buf []byte
 	until := func(n int) int {
-		buf = dialect.AppendString(buf[:0], c.Args[from:n])
+		buf = protocol.AppendString(buf[:0], c.Args[from:n])
 		from, at = n, at+len(buf)-2
 		return at
 	}

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"toolscope/providers"
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/providers/replay"
 )
 
@@ -38,8 +38,8 @@ func TestMarks(t *testing.T) {
 	for _, args := range argumentTexts {
 		for _, to := range providers.Targets() {
 			for i := range replay.Policies {
-				part := dialect.Part{Kind: dialect.CallPart, ID: "call_1", Name: "tool", ToolKind: "function", Args: []byte(args)}
-				src := replay.SourceOfHistory([]dialect.Message{{Role: dialect.Assistant, Parts: []dialect.Part{part}}}, nil)
+				part := protocol.Part{Kind: protocol.CallPart, ID: "call_1", Name: "tool", ToolKind: "function", Args: []byte(args)}
+				src := replay.SourceOfHistory([]protocol.Message{{Role: protocol.Assistant, Parts: []protocol.Part{part}}}, nil)
 				if !replay.Policies[i].Knows(src.From, to) {
 					continue
 				}
@@ -65,7 +65,7 @@ func checkMarks(t *testing.T, what string, p *replay.Preview) {
 			t.Errorf("%s: %q and %q are not marked", what, kept, sent)
 		}
 	case held:
-		text := string(dialect.AppendString(nil, c.Original))
+		text := string(protocol.AppendString(nil, c.Original))
 		if kept != string(c.Original) || sent != text[1:len(text)-1] {
 			t.Errorf("%s: %q is kept, and sent as %q", what, kept, sent)
 		}
@@ -77,15 +77,15 @@ func checkMarks(t *testing.T, what string, p *replay.Preview) {
 	}
 	at, ok := ArgsPlace{}.findNext(p.Body, c)
 	if !ok {
-		if c.Form != dialect.PositionalForm {
+		if c.Form != protocol.PositionalForm {
 			t.Errorf("%s: not found in %s", what, bytes.Join(p.Body, nil))
 		}
 		return
 	}
 	body := p.Body[at.Message][at.Offset : at.Offset+at.length]
 	inBody, want := without(t, body, writtenSpans(c, added)), sent
-	if c.Form == dialect.TextForm {
-		want = string(dialect.AppendString(nil, []byte(sent)))
+	if c.Form == protocol.TextForm {
+		want = string(protocol.AppendString(nil, []byte(sent)))
 	}
 	if inBody != want {
 		t.Errorf("%s: in the body %q is not marked, want %q", what, inBody, want)
@@ -102,13 +102,13 @@ func TestNextArgs(t *testing.T) {
 	for i, c := range []struct{ name, args, rest string }{
 		{"a", "{}", `{}},{"name":"b"`}, {"b", "{}", `{}}]}`}, {"a", `{"x":1}`, `{"x":1}},`}, {"a", "{}", `{}}]}`},
 	} {
-		next, ok := at.findNext(body, &replay.Sent{Name: c.name, Args: []byte(c.args), Form: dialect.ObjectForm})
+		next, ok := at.findNext(body, &replay.Sent{Name: c.name, Args: []byte(c.args), Form: protocol.ObjectForm})
 		if !ok || !strings.HasPrefix(string(body[next.Message][next.Offset:]), c.rest) {
 			t.Fatalf("%d: %+v, %t", i, next, ok)
 		}
 		at = next
 	}
-	if _, ok := at.findNext(body, &replay.Sent{Name: "a", Args: []byte("{}"), Form: dialect.ObjectForm}); ok {
+	if _, ok := at.findNext(body, &replay.Sent{Name: "a", Args: []byte("{}"), Form: protocol.ObjectForm}); ok {
 		t.Error("one more")
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"toolscope/providers"
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/providers/replay"
 	"toolscope/stream"
 )
@@ -87,8 +87,8 @@ type sourceData struct {
 	call   *stream.Call
 	names  []replay.UnsentCall // of the calls that the request of the turn carries
 	seen   []replay.Evidence   // what providers answered to requests that carried it
-	before []dialect.Message   // all that it carries
-	from   *dialect.Target     // in which form
+	before []protocol.Message  // all that it carries
+	from   *protocol.Target    // in which form
 }
 
 // materialOf copies what may change. The bytes themselves are only appended to.

@@ -1,7 +1,7 @@
 package replay
 
 import (
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/providers/replay"
 	"toolscope/stream"
 	"toolscope/ui/modes"
@@ -43,7 +43,7 @@ type table struct {
 }
 
 // makeTable previews a source for all targets, or under all policies.
-func makeTable(k tableKey, src *replay.Source, targets []*dialect.Target) *table {
+func makeTable(k tableKey, src *replay.Source, targets []*protocol.Target) *table {
 	t := &table{key: k}
 	add := func(to, policy int) {
 		if !replay.Policies[policy].Speaks(targets[to]) {

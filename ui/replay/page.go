@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"slices"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/providers/replay"
 	"toolscope/ui/display"
 	"toolscope/ui/panes"
@@ -40,7 +40,7 @@ func (p *page) noBodyText() display.Text {
 }
 
 // makePage previews a source for one target under one policy.
-func makePage(k pageKey, src source, to *dialect.Target, draw display.Drawer) *page {
+func makePage(k pageKey, src source, to *protocol.Target, draw display.Drawer) *page {
 	policy := &replay.Policies[k.policy]
 	if !policy.Speaks(to) {
 		p := &page{key: k, mute: true, notes: []panes.LossNote{{Role: screen.Muted, Text: draw.Format("   it is not known to ask %s", to.Name)}}}
@@ -48,7 +48,7 @@ func makePage(k pageKey, src source, to *dialect.Target, draw display.Drawer) *p
 		return p
 	}
 	preview := src.Preview(to, policy)
-	raw := k.raw != (to.Form == dialect.PositionalForm) // arrays in arrays say more in a line
+	raw := k.raw != (to.Form == protocol.PositionalForm) // arrays in arrays say more in a line
 	p := &page{key: k, body: joinMessages(preview.Body), messages: len(preview.Body), unknown: preview.Outcome == replay.Unknown}
 	p.notes = panes.LossNotes(&preview, k.version.scope, k.notes, draw)
 	p.showSent(&preview, src.own, raw, draw)
@@ -62,7 +62,7 @@ func makePage(k pageKey, src source, to *dialect.Target, draw display.Drawer) *p
 
 // showOnlyWrote lays out the arguments where it is not known what becomes of them, or nothing does:
 // what the model wrote is the same for every client.
-func (p *page) showOnlyWrote(src source, to *dialect.Target, draw display.Drawer) {
+func (p *page) showOnlyWrote(src source, to *protocol.Target, draw display.Drawer) {
 	preview := src.Preview(to, &replay.Policies[0])
 	p.apart = true
 	p.showWrote(&preview, src.own, draw)

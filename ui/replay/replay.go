@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"toolscope/providers"
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/providers/replay"
 	"toolscope/stream"
 	"toolscope/ui/display"
@@ -28,7 +28,7 @@ type replayMode struct {
 
 	of       stream.Ref
 	exchange *providers.Exchange // of the turn
-	targets  []*dialect.Target
+	targets  []*protocol.Target
 	name     display.Text // of the call
 	growing  bool         // more may come of what is sent back
 

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"toolscope/providers"
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/providers/replay"
 	"toolscope/stream"
 	"toolscope/ui/display"
@@ -177,7 +177,7 @@ func (m *sentBackMode) layOut() {
 }
 
 func isObject(text []byte) bool {
-	s := dialect.Scan(text)
+	s := protocol.Scan(text)
 	object := s.Kind() == '{'
 	s.Value()
 	return object && s.End() == nil

@@ -7,7 +7,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/providers/replay"
 	"toolscope/stream"
 	"toolscope/ui/display"
@@ -43,7 +43,7 @@ func TestPlan(t *testing.T) {
 func TestRows(t *testing.T) {
 	s := brokenCall(t).press("pg")
 	r := s.replayMode
-	r.targets = slices.DeleteFunc(slices.Clone(r.targets), func(t *dialect.Target) bool { return len(t.Name) > len("openai-chat") })
+	r.targets = slices.DeleteFunc(slices.Clone(r.targets), func(t *protocol.Target) bool { return len(t.Name) > len("openai-chat") })
 	if r.Rows = len(r.targets); r.targets[0].Name != "anthropic" {
 		t.Fatal(r.targets[0].Name)
 	}

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"toolscope/providers"
-	"toolscope/providers/dialect"
+	"toolscope/providers/protocol"
 	"toolscope/providers/replay"
 	"toolscope/stream"
 	"toolscope/ui/screen"
@@ -36,7 +36,7 @@ func (h *writer) writePreviews(p *Page, t *Turn, c *stream.Call) {
 }
 
 // writeMatrix is a table of targets and behaviours. What is lost stands below it, by its name.
-func (h *writer) writeMatrix(src *replay.Source, targets []*dialect.Target) {
+func (h *writer) writeMatrix(src *replay.Source, targets []*protocol.Target) {
 	h.raw(`<div class="wide" tabindex="0" role="group" aria-label="Targets and behaviours"><table><caption>As behaviours have it, to each target</caption><thead><tr><th scope="col">target</th>`)
 	for i := range replay.Behaviours {
 		h.raw(`<th scope="col">`).text(replay.Behaviours[i].Name).raw("</th>")
@@ -59,7 +59,7 @@ func (h *writer) writeMatrix(src *replay.Source, targets []*dialect.Target) {
 }
 
 // writeClients is a table of the clients that are known to speak the protocol the call came by.
-func (h *writer) writeClients(src *replay.Source, from *dialect.Target) {
+func (h *writer) writeClients(src *replay.Source, from *protocol.Target) {
 	h.raw(`<div class="wide" tabindex="0" role="group" aria-label="Clients"><table><caption>As clients have it, back to `).text(from.Name)
 	h.raw(`</caption><thead><tr><th scope="col">client</th><th scope="col">known</th><th scope="col">goes</th><th scope="col">provider</th></tr></thead><tbody>` + "\n")
 	for i := range replay.Clients {

@@ -1,0 +1,291 @@
+package fault
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+func faults(t testing.TB, words ...string) []Fault {
+	t.Helper()
+	list, err := ParseFaults(words...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// sent is what a bender sends of a body that comes in those chunks, and whether it breaks off then.
+func sent(b *Injector, chunks ...string) (out string, pieces []string, unfit []Unused) {
+	add := func(list []OutChunk) {
+		for _, p := range list {
+			out += string(p.Data)
+			pieces = append(pieces, string(p.Data))
+		}
+	}
+	for _, c := range chunks {
+		add(b.Write([]byte(c), 0))
+	}
+	last, unfit := b.Close()
+	add(last)
+	return out, pieces, unfit
+}
+
+// TestAtOnce: what is ready is sent when it comes: an event with its end, a body without events
+// with each chunk; only what a fault has to see more of waits.
+func TestAtOnce(t *testing.T) {
+	for _, c := range []struct {
+		fault, kind string
+		chunks      []string
+		want        []string // after each chunk, and at the end
+	}{
+		{"bad-args", "text/event-stream", []string{"data: 1\n", "\nda", "ta: 2\n\n"}, []string{"", "data: 1\n\n", "data: 2\n\n", ""}},
+		{"bad-args", "text/event-stream", []string{"data: 1\r\n\r", "\ndata: 2\r\n\r\n"}, []string{"data: 1\r\n\r", "\ndata: 2\r\n\r\n", ""}},
+		{"bad-args", "application/x-ndjson", []string{"{}\n", "{\"a\":", "1}\n"}, []string{"{}\n", "", "{\"a\":1}\n", ""}},
+		{"bad-args", "", []string{"{}\n", "{}\n"}, []string{"", "{}\n{}\n", ""}},
+		{"bad-args", "application/json", []string{"{\"a\":", "1}"}, []string{"", "", "{\"a\":1}"}},
+		{"cut@9", "application/json", []string{"{\"a\":", "1}"}, []string{"{\"a\":", "1}", ""}},
+		{"cut@9", "", []string{"da", "ta: 1\n\n"}, []string{"", "data: 1\n\n", ""}},
+		{"no-terminator", "", []string{"data: 1\n\n", ": c\n\n", "data: [DONE]\n\n"}, []string{"", "", "", "data: 1\n\n: c\n\n"}},
+		{"repeat", "", []string{"\x00\x00\x00", awsMessage[3:], awsMessage}, []string{"", awsMessage + awsMessage, awsMessage + awsMessage, ""}},
+		{"cut@9", "", []string{"\x00\x01", "\xff plain enough"}, []string{"", "\x00\x01\xff plain enough", ""}},
+		{"cut@9", "", []string{"plain", " text"}, []string{"plain", " text", ""}},
+	} {
+		b := New(faults(t, c.fault), http.Header{"Content-Type": {c.kind}}, false)
+		var got []string
+		joined := func(list []OutChunk) {
+			text := ""
+			for _, p := range list {
+				text += string(p.Data)
+			}
+			got = append(got, text)
+		}
+		for _, chunk := range c.chunks {
+			joined(b.Write([]byte(chunk), 0))
+		}
+		last, _ := b.Close()
+		if joined(last); !slices.Equal(got, c.want) {
+			t.Errorf("%s of %q: %q, want %q", c.fault, c.chunks, got, c.want)
+		}
+	}
+}
+
+// awsMessage is a message of the AWS event stream encoding without headers or payload.
+const awsMessage = "\x00\x00\x00\x10\x00\x00\x00\x00\x05\xc2\x48\xeb\x7d\x98\xc8\xff"
+
+// TestMessages: a message of a WebSocket is an event, and is never cut into pieces or joined to
+// another.
+func TestMessages(t *testing.T) {
+	created, delta, done := `{"type":"response.created"}`, `{"type":"response.function_call_arguments.delta","delta":"{\"a\""}`, `{"type":"response.completed"}`
+	for words, want := range map[string][]string{
+		"cut@2":         {created, delta},
+		"no-terminator": {created, delta},
+		"bad-args":      {created, strings.Replace(delta, `"{\"`, `"\"`, 1), done},
+		"empty-args":    {created, strings.Replace(delta, `"{\"a\""`, `""`, 1), done},
+		"repeat":        {created, created, delta, delta, done, done},
+	} {
+		b := NewMessages(faults(t, words))
+		_, pieces, unfit := sent(b, created, delta, done)
+		if !slices.Equal(pieces, want) || unfit != nil || b.BreaksHere() != strings.HasPrefix(words, "cut") {
+			t.Errorf("%s: %q, %v", words, pieces, unfit)
+		}
+	}
+}
+
+// TestBadArgs: what is sent as text is no JSON any more, wherever it is said; objects cannot be
+// bent so.
+func TestBadArgs(t *testing.T) {
+	for body, want := range map[string]string{
+		`{"type":"content_block_delta","delta":{"type":"input_json_delta","partial_json":"{\"a"}}`:   `{"type":"content_block_delta","delta":{"type":"input_json_delta","partial_json":"\"a"}}`,
+		`{"type":"x","item":{"type":"function_call","arguments":"{}"},"tools":[{"arguments":"{}"}]}`: `{"type":"x","item":{"type":"function_call","arguments":"}"},"tools":[{"arguments":"{}"}]}`,
+		`{"choices":[{"delta":{"tool_calls":[{"function":{"arguments":"{"}}]}}]}`:                    `{"choices":[{"delta":{"tool_calls":[{"function":{"arguments":""}}]}}]}`,
+		`{"candidates":[{"content":{"parts":[{"functionCall":{"name":"f","args":{"a":1}}}]}}]}`:      "",
+		`{"choices":[{"message":{"content":"{}"}}]}`:                                                 "",
+	} {
+		got, _, unfit := sent(New(faults(t, "bad-args"), nil, false), body)
+		if want == "" {
+			want = body
+		}
+		if got != want || (len(unfit) == 0) == (got == body) {
+			t.Errorf("%s\nbecame %s, %v", body, got, unfit)
+		}
+	}
+}
+
+// TestSet: a fault for the first N answers is for those that it fits; one for each N-th counts all.
+func TestSet(t *testing.T) {
+	s := NewSet(faults(t, "cut@1x2", "repeat/2", "status=429/3"))
+	var got []string
+	for n := range 6 {
+		line := ""
+		if f := s.Refusal(); f != nil {
+			line = f.String()
+		} else {
+			for _, f := range s.ForNext() {
+				if line += f.String() + " "; n == 0 {
+					s.GiveBack(f)
+				}
+			}
+		}
+		got = append(got, strings.TrimSpace(line))
+	}
+	if want := []string{"cut@1x2", "repeat/2 cut@1x2", "status=429/3", "cut@1x2", "repeat/2", "status=429/3"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestIsAside: what asks for no answer of a model.
+func TestIsAside(t *testing.T) {
+	for line, want := range map[string]bool{
+		"POST /v1/messages": false, "POST /v1/messages/count_tokens": true, "GET /v1/models": true, "HEAD /": true, "OPTIONS /v1/responses": true,
+		"POST /v1beta/models/g:streamGenerateContent": false, "POST /v1beta/models/g:countTokens": true, "POST /model/m/converse-stream": false,
+	} {
+		method, path, _ := strings.Cut(line, " ")
+		if got := IsAside(httptest.NewRequest(method, path, nil)); got != want {
+			t.Errorf("%s: %t", line, got)
+		}
+	}
+	r := httptest.NewRequest("GET", "/v1/responses", nil)
+	r.Header.Set("Upgrade", "WebSocket")
+	if IsAside(r) {
+		t.Error("a WebSocket is one")
+	}
+}
+
+// TestParseFaults: every fault in the table can be written as its example, and what cannot be read
+// names what there is.
+func TestParseFaults(t *testing.T) {
+	for i, k := range kinds {
+		word := k.example
+		if word == "" {
+			word = k.name
+		}
+		f, err := ParseFaults(word)
+		if err != nil || f[0].String() != word || !f[0].Is(k.name) || f[0].orderIndex() != i {
+			t.Errorf("%s: %v, %v", word, f, err)
+		}
+		if listed := Faults()[i]; listed[0] != k.name+k.arg || listed[1] == "" {
+			t.Errorf("listed as %q", listed)
+		}
+	}
+	for words, want := range map[string]string{
+		"":                  "no fault \"\"\nthere are status=CODE, empty-args, bad-args, merge-index, bad-utf8, no-terminator, repeat, cut@N, cut-inside@N, delay=TIME, split",
+		"cat@3":             "no fault \"cat@3\"\nthere are status=",
+		"cut":               "\"cut\": N is a number from 0\nwanted is cut@N, as in cut@3",
+		"cut@x":             "\"cut@x\": N is",
+		"cut=3":             "\"cut=3\": N is",
+		"cut@-1":            "\"cut@-1\": N is",
+		"cut-inside@0":      "\"cut-inside@0\": N is a number from 1\nwanted is cut-inside@N, as in cut-inside@3",
+		"cut-inside":        "\"cut-inside\": N is",
+		"delay=3":           "\"delay=3\": TIME is a number and its unit: ms, s, m\nwanted is delay=TIME, as in delay=250ms",
+		"delay=-1s":         "\"delay=-1s\": TIME",
+		"delay":             "\"delay\": TIME",
+		"status":            "\"status\": CODE is a status from 400 to 599\nwanted is status=CODE, as in status=429",
+		"status=200":        "\"status=200\": CODE",
+		"status=429x0":      "\"status=429x0\": the N of xN is a number from 1\nwanted is status=CODE, as in status=429",
+		"status=429x":       "\"status=429x\": CODE is",
+		"split@3":           "\"split@3\": split stands alone",
+		"split/0":           "\"split/0\": the N of /N is a number from 1\nwanted is split, as in split",
+		"cut@1 split cut@2": "\"cut@2\": there is a cut already",
+	} {
+		list := strings.Fields(words)
+		if words == "" {
+			list = []string{""}
+		}
+		if _, err := ParseFaults(list...); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%q: %v\nwant %s", words, err, want)
+		}
+	}
+}
+
+// FuzzBender: however a body is cut into chunks, all of its bytes pass, in order; and whatever the
+// faults are, nothing panics and the body does not change.
+func FuzzBender(f *testing.F) {
+	bodies := []string{
+		"data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":1,\"function\":{\"arguments\":\"{\"}}]}}]}\n\n: c\n\ndata: [DONE]\n\n",
+		"event: message_stop\r\ndata: {}\r\n\r\n", "{\"a\":1}\n{\"done\":true}\n", awsMessage + awsMessage, `[{"text":"a"}]`, "", "\r", "data", "{}\n{\n",
+	}
+	for _, body := range bodies {
+		f.Add([]byte(body), uint8(3), "merge-index")
+		f.Add([]byte(body), uint8(200), "cut-inside@2 repeat")
+		f.Add([]byte(body), uint8(7), "empty-args bad-args no-terminator bad-utf8 split delay=1ms")
+	}
+	f.Fuzz(func(t *testing.T, body []byte, size uint8, words string) {
+		pass := func(faults []Fault) string {
+			b := New(faults, nil, false)
+			var out []byte
+			for chunk := range slices.Chunk(body, int(size)+1) {
+				for _, p := range b.Write(chunk, 0) {
+					out = append(out, p.Data...)
+				}
+			}
+			last, _ := b.Close()
+			for _, p := range last {
+				out = append(out, p.Data...)
+			}
+			return string(out)
+		}
+		was := string(body)
+		if got := pass(nil); got != was {
+			t.Fatalf("%q became %q", was, got)
+		}
+		if got := pass(faults(t, "cut@65000", "merge-index/1")[:1]); got != was {
+			t.Fatalf("%q became %q", was, got)
+		}
+		if bending, err := ParseFaults(strings.Fields(words)...); err == nil {
+			pass(bending)
+		}
+		if string(body) != was {
+			t.Fatal("the recording changed")
+		}
+	})
+}
+
+// FuzzRewrite: values are found where encoding/json finds them, and what is not replaced keeps its
+// bytes.
+func FuzzRewrite(f *testing.F) {
+	for _, text := range []string{`{"a":[1,{"b":"\"]}"}],"c":null}`, ` [ -1.5e3 , [] , {} ] `, `{"\u0061\\":{"":true}}`, `"x"`, `{"a":1,"a":2}`} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		if same, changed := rewriteText(text, func(_ []string, value, _ []byte) []byte { return nil }); changed || !bytes.Equal(same, text) {
+			t.Fatalf("%q became %q", text, same)
+		}
+		same, _ := rewriteText(text, func(_ []string, value, _ []byte) []byte {
+			if !json.Valid(value) || len(bytes.TrimSpace(value)) != len(value) {
+				t.Fatalf("%q has no value %q", text, value)
+			}
+			return nil
+		})
+		if nulls, changed := rewriteText(text, func(_ []string, _, _ []byte) []byte { return []byte("null") }); changed {
+			var was, is any
+			if json.Unmarshal(text, &was) == nil && (json.Unmarshal(nulls, &is) != nil || !hollow(was, is)) {
+				t.Fatalf("%q became %q", text, nulls)
+			}
+		}
+		if utf8.Valid(text) != utf8.Valid(same) {
+			t.Fatal("bytes changed")
+		}
+	})
+}
+
+// hollow reports whether is has the members of was, all null.
+func hollow(was, is any) bool {
+	switch was := was.(type) {
+	case map[string]any:
+		is, ok := is.(map[string]any)
+		for key := range was {
+			ok = ok && is[key] == nil
+		}
+		return ok && len(is) == len(was)
+	case []any:
+		is, ok := is.([]any)
+		return ok && len(is) == len(was) && !slices.ContainsFunc(is, func(v any) bool { return v != nil })
+	}
+	return false
+}

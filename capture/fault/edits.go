@@ -1,0 +1,253 @@
+package fault
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+const noStream = "its body is no stream of events"
+
+// unusedReason is why a fault that looks into events changes nothing.
+func (b *Injector) unusedReason(why string) string {
+	if b.packed {
+		return "its body is compressed"
+	}
+	return why
+}
+
+// cutAfter breaks the connection behind event n.
+func cutAfter(b *Injector, f Fault) {
+	seen := 0
+	done := f.n == 0
+	b.broken = b.broken || done
+	b.addStage(f, func(e bodyEvent, emit func(bodyEvent)) {
+		if emit(e); e.full {
+			seen++
+		}
+		if seen == f.n {
+			done, b.broken = true, true
+		}
+	}, func(func(bodyEvent)) string { return tooShort(done, seen) })
+}
+
+// cutInside breaks the connection when half of event n has been sent.
+func cutInside(b *Injector, f Fault) {
+	seen := 0
+	b.addStage(f, func(e bodyEvent, emit func(bodyEvent)) {
+		if e.full {
+			seen++
+		}
+		if seen < f.n {
+			emit(e)
+			return
+		}
+		emit(e.firstHalf())
+		b.broken = true
+	}, func(func(bodyEvent)) string { return tooShort(seen >= f.n, seen) })
+}
+
+// firstHalf is the first half of the event's bytes.
+func (e bodyEvent) firstHalf() bodyEvent {
+	left := (len(e.allData()) + 1) / 2
+	var parts []eventPart
+	for _, p := range e.parts {
+		n := min(left, len(p.data))
+		p.data, left = p.data[:n], left-n
+		if n > 0 {
+			parts = append(parts, p)
+		}
+	}
+	return bodyEvent{parts, e.full}
+}
+
+func tooShort(done bool, events int) string {
+	if done {
+		return ""
+	}
+	return fmt.Sprintf("it ends after %d", events)
+}
+
+func repeatEvents(b *Injector, f Fault) {
+	done := false
+	b.addStage(f, func(e bodyEvent, emit func(bodyEvent)) {
+		if emit(e); e.full && b.hasEvents() {
+			emit(e)
+			done = true
+		}
+	}, func(func(bodyEvent)) string {
+		if done {
+			return ""
+		}
+		return b.unusedReason(noStream)
+	})
+}
+
+// noTerminator leaves out every event that says the stream is over. Where none is known to, the
+// last one goes: a Gemini chunk with the finish reason, an Ollama line with done. So each event
+// waits for the next one, until a terminator has shown that there are some.
+func noTerminator(b *Injector, f Fault) {
+	var held []bodyEvent
+	done := false
+	b.addStage(f, func(e bodyEvent, emit func(bodyEvent)) {
+		switch {
+		case !b.hasEvents():
+			emit(e)
+			return
+		case isTerminator(b.framing, e.allData()):
+			done = true
+			return
+		case e.full || done:
+			emitAll(held, emit)
+			held = nil
+		}
+		if held = append(held, e); done {
+			emitAll(held, emit)
+			held = nil
+		}
+	}, func(emit func(bodyEvent)) string {
+		for i := 0; i < len(held) && !done; i++ {
+			if held[i].full {
+				held, done = slices.Delete(held, i, i+1), true
+			}
+		}
+		emitAll(held, emit)
+		switch {
+		case done:
+			return ""
+		case b.hasEvents():
+			return b.unusedReason("it has no event")
+		}
+		return b.unusedReason(noStream)
+	})
+}
+
+func emitAll(held []bodyEvent, emit func(bodyEvent)) {
+	for _, e := range held {
+		emit(e)
+	}
+}
+
+// terminators are the types of events that are the last ones of an answer.
+var terminators = []string{"message_stop", "response.completed", "response.incomplete", "response.failed"}
+
+func isTerminator(f framing, p []byte) bool {
+	switch f {
+	case messages:
+		return slices.Contains(terminators, typeOf(p))
+	case eventStream:
+		for line := range eachLine(p) {
+			name, value, _ := strings.Cut(string(line), ":")
+			value = strings.TrimSpace(value)
+			if name == "data" && value == "[DONE]" || name == "event" && slices.Contains(terminators, value) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// typeOf is the type of a JSON object.
+func typeOf(p []byte) string {
+	var of struct{ Type string }
+	_ = json.Unmarshal(p, &of) // what is no object has no type
+	return of.Type
+}
+
+// mergeIndex does what some hosts that are called compatible do: every parallel call has index 0.
+func mergeIndex(b *Injector, f Fault) {
+	b.addRewrite(f, "no tool call of an OpenAI chat stream in it has an index above 0", func(where []string, value, _ []byte) []byte {
+		if matchesPath(where, "choices", "#", "delta", "tool_calls", "#", "index") && string(value) != "0" {
+			return []byte("0")
+		}
+		return nil
+	})
+}
+
+const noArguments = "no arguments of calls were found in it"
+
+// emptyArgs leaves calls without arguments, as when a provider sends none for a tool that needs
+// some.
+func emptyArgs(b *Injector, f Fault) {
+	b.addRewrite(f, noArguments, func(where []string, value, text []byte) []byte {
+		switch {
+		case !ofCall(where, text) || len(value) <= 2:
+			return nil
+		case value[0] == '"':
+			return []byte(`""`)
+		case value[0] == '{':
+			return []byte(`{}`)
+		}
+		return nil
+	})
+}
+
+// badArgs makes arguments that are sent as text no JSON: they lose the brace that they begin with.
+// So does all that brings them once more, as the last events of a Responses stream.
+func badArgs(b *Injector, f Fault) {
+	b.addRewrite(f, "no arguments of calls that are sent as text were found in it", func(where []string, value, text []byte) []byte {
+		if rest, ok := bytes.CutPrefix(value, []byte(`"{`)); ok && ofCall(where, text) {
+			return append([]byte(`"`), rest...)
+		}
+		return nil
+	})
+}
+
+// ofCall reports whether a value is arguments of a call, or a part of them.
+func ofCall(where []string, text []byte) bool {
+	if slices.Contains(where, "tools") {
+		return false
+	}
+	switch where[len(where)-1] {
+	case "partial_json", "arguments":
+		return true
+	case "args":
+		return len(where) > 1 && where[len(where)-2] == "functionCall"
+	case "input": // of a message of Anthropic's, or of a custom tool
+		return matchesPath(where, "content", "#", "input") || bytes.Contains(text, []byte(`custom_tool_call`))
+	case "delta":
+		return len(where) == 1 && (bytes.Contains(text, []byte("response.function_call_arguments.delta")) ||
+			bytes.Contains(text, []byte("response.custom_tool_call_input.delta")))
+	}
+	return false
+}
+
+// contentKeys are where the protocols have what a model wrote.
+var contentKeys = []string{"partial_json", "arguments", "text", "content", "thinking", "reasoning", "reasoning_content", "delta"}
+
+// badUTF8 puts a byte that begins nothing in place of a letter, once.
+func badUTF8(b *Injector, f Fault) {
+	done := false
+	b.addRewrite(f, "no string of a model was found in it", func(where []string, value, _ []byte) []byte {
+		if done || value[0] != '"' || !slices.Contains(contentKeys, where[len(where)-1]) {
+			return nil
+		}
+		i := firstLetter(value)
+		if i < 0 {
+			return nil
+		}
+		done = true
+		bad := bytes.Clone(value)
+		bad[i] = 0xff
+		return bad
+	})
+}
+
+// firstLetter is where in a JSON string the first letter is that is not part of an escape, or -1.
+func firstLetter(p []byte) int {
+	for i := 0; i < len(p); i++ {
+		switch c := p[i]; {
+		case c == '\\' && i+1 < len(p) && p[i+1] == 'u':
+			i += 5
+		case c == '\\':
+			i++
+		case c|0x20 >= 'a' && c|0x20 <= 'z':
+			return i
+		}
+	}
+	return -1
+}
+
+func matchesPath(where []string, pattern ...string) bool { return slices.Equal(where, pattern) }

@@ -1,0 +1,188 @@
+package mock
+
+import (
+	"bufio"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"toolscope/capture/websocket"
+)
+
+// client is the client's end of a WebSocket.
+type client struct {
+	t    *testing.T
+	conn net.Conn
+	got  chan string // messages; closed at the end of the connection
+}
+
+// dial opens a WebSocket.
+func dial(t *testing.T, server *httptest.Server, path string) *client {
+	t.Helper()
+	conn, err := net.Dial("tcp", server.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	_ = conn.SetDeadline(time.Now().Add(time.Minute))
+	fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: a2V5\r\n\r\n", path)
+	r := bufio.NewReader(conn)
+	res, err := http.ReadResponse(r, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res.StatusCode != 101 || res.Header.Get("Sec-Websocket-Accept") != websocket.AcceptKey("a2V5") || res.Header.Get("X-Own") != "7" || len(res.Header.Values("Upgrade")) != 1 {
+		t.Fatalf("%s %v", res.Status, res.Header)
+	}
+	c := &client{t, conn, make(chan string, 100)}
+	go func() {
+		defer close(c.got)
+		note := func(opcode byte, p []byte) { c.got <- fmt.Sprintf("%#x %s", opcode, p) }
+		reader := websocket.Reader{Control: note}
+		for buffer := make([]byte, 100); ; {
+			n, err := r.Read(buffer)
+			reader.Write(buffer[:n], func(message []byte, _ uint64) { c.got <- string(message) })
+			if err != nil {
+				return
+			}
+		}
+	}()
+	return c
+}
+
+// send sends a frame, masked with zeros, which leave it as it is.
+func (c *client) send(opcode byte, payload string) {
+	f := websocket.AppendFrame(nil, opcode, []byte(payload))
+	head := len(f) - len(payload)
+	f[1] |= 0x80
+	f = append(append(append([]byte{}, f[:head]...), 0, 0, 0, 0), payload...)
+	if _, err := c.conn.Write(f); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+func (c *client) expect(want ...string) {
+	c.t.Helper()
+	for _, w := range want {
+		if got, ok := <-c.got; got != w || !ok {
+			c.t.Fatalf("got %q, %t; want %q", got, ok, w)
+		}
+	}
+}
+
+func (c *client) expectEnd() {
+	c.t.Helper()
+	if got, ok := <-c.got; ok {
+		c.t.Fatalf("got %q", got)
+	}
+}
+
+const (
+	warmUp  = `{"type":"response.create","model":"m","generate":false,"input":[{"role":"user"}],"tools":[{"type":"function","name":"f"}]}`
+	first   = `{"type":"response.create","model":"m","input":[{"role":"user"}],"tools":[{"type":"function","name":"f"}]}`
+	second  = `{"type":"response.create","model":"m","input":[{"type":"function_call_output","call_id":"call_1"}],"tools":[{"type":"function","name":"f"}]}`
+	third   = `{"type":"response.create","model":"m","input":[{"type":"function_call_output","call_id":"call_2"}],"tools":[{"type":"function","name":"f"}]}`
+	last    = `{"type":"response.completed","a":4}`
+	another = `{"type":"response.create","model":"other","input":[{"role":"user"}],"tools":[{"type":"function","name":"f"}]}`
+)
+
+// talked is the exchanges of a session on two WebSockets.
+func talked(t *testing.T) []Exchange {
+	var b strings.Builder
+	b.WriteString(`{"toolscope":1}` + "\n")
+	open := func(x int) {
+		fmt.Fprintf(&b, `{"x":%d,"side":"request","head":{"method":"GET","url":"wss://h/v1/responses"}}`+"\n", x)
+		fmt.Fprintf(&b, `{"x":%d,"head":{"status":101,"header":{"Upgrade":["websocket"],"X-Own":["7"]}}}`+"\n", x)
+	}
+	say := func(x int, side, text string) { fmt.Fprintf(&b, `{"x":%d,"side":"%s","d":%q}`+"\n", x, side, text) }
+	open(1)
+	say(1, "", `{"hello":1}`)
+	say(1, "request", warmUp)
+	say(1, "", `{"warm":1}`)
+	say(1, "request", first)
+	open(2)
+	say(2, "request", another)
+	say(1, "", `{"a":1}`)
+	say(1, "", `{"a":2}`)
+	say(2, "", `{"other":1}`)
+	say(1, "request", second)
+	say(1, "", `{"a":3}`)
+	say(1, "request", third)
+	say(1, "", last)
+	b.WriteString(`{"x":1,"end":"cut","why":"the client went away","by":"client"}` + "\n" + `{"x":2,"end":"cut","why":"reset","by":"network"}` + "\n")
+	return opened(t, b.String())
+}
+
+// TestSocket: each message gets what was recorded of the one that is most like it, on whichever
+// connection; a Ping gets a Pong, a Close a Close.
+func TestSocket(t *testing.T) {
+	server := httptest.NewServer(New(Options{Exchanges: talked(t)}))
+	defer server.Close()
+	c := dial(t, server, "/openai/responses")
+	c.expect(`{"hello":1}`)
+	for _, round := range []struct{ ask, want string }{
+		{warmUp, `{"warm":1}`},
+		{strings.Replace(first, `"role"`, `"text":"the clock shows 12:31","role"`, 1), `{"a":1}`},
+		{"", `{"a":2}`}, {second, `{"a":3}`}, {third, last},
+		{third, last}, {second, `{"a":3}`}, {warmUp, `{"warm":1}`}, // another time
+	} {
+		if round.ask != "" {
+			c.send(websocket.OpText, round.ask)
+		}
+		c.expect(round.want)
+	}
+	c.send(websocket.OpPing, "there?")
+	c.expect("0xa there?")
+	c.send(websocket.OpClose, "\x03\xe8")
+	c.expect("0x8 \x03\xe8")
+	c.expectEnd()
+	other := dial(t, server, "/v1/responses")
+	other.send(websocket.OpText, another)
+	other.expect(`{"hello":1}`, `{"other":1}`)
+	other.expectEnd() // it broke there
+}
+
+// TestSocketFaults: what warms up is not bent; a connection breaks where a fault says so.
+func TestSocketFaults(t *testing.T) {
+	server := httptest.NewServer(New(Options{Exchanges: talked(t), Faults: faults(t, "cut@1x1", "repeat")}))
+	defer server.Close()
+	c := dial(t, server, "/v1/responses")
+	c.send(websocket.OpText, warmUp)
+	c.expect(`{"hello":1}`, `{"warm":1}`)
+	c.send(websocket.OpText, first)
+	c.expect(`{"a":1}`)
+	c.expectEnd()
+	c = dial(t, server, "/v1/responses")
+	c.send(websocket.OpText, second)
+	c.expect(`{"hello":1}`, `{"a":3}`, `{"a":3}`)
+}
+
+// TestSocketRefused: a status fault answers the request that would open a WebSocket; where none was
+// recorded, what the provider said instead is said again.
+func TestSocketRefused(t *testing.T) {
+	server := httptest.NewServer(New(Options{Exchanges: talked(t), Faults: faults(t, "status=503x1")}))
+	defer server.Close()
+	upgrade := func(server *httptest.Server) int {
+		r, _ := http.NewRequest("GET", server.URL+"/v1/responses", nil)
+		r.Header.Set("Upgrade", "websocket")
+		r.Header.Set("Connection", "Upgrade")
+		resp, err := server.Client().Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		return resp.StatusCode
+	}
+	if one, two := upgrade(server), upgrade(server); one != 503 || two != 101 {
+		t.Error(one, two)
+	}
+	without := httptest.NewServer(New(Options{Exchanges: []Exchange{{Method: "GET", URL: "/v1/responses", Status: 426}}}))
+	defer without.Close()
+	if status := upgrade(without); status != 426 {
+		t.Error(status)
+	}
+}

@@ -1,0 +1,241 @@
+package queue
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// endless is a limit with which there is always a reserve for exchanges to begin.
+const endless = 4 * 100 * endRoom
+
+// TestGap: what does not fit is missing at its place in its stream, in one hole a stream, and the
+// other streams do not know of it.
+func TestGap(t *testing.T) {
+	b := New(gaps(endless))
+	one, two := Stream{Exchange: 1}, Stream{Exchange: 2}
+	asked := Stream{Exchange: 2, Request: true}
+	b.Put(letter{stream: one, head: true, data: "abc"})
+	b.Put(data(3, endless-200))
+	b.Put(letter{stream: asked, head: true, data: strings.Repeat("x", 300)}) // the hole is behind its head
+	b.Put(data(1, 400))
+	b.Put(data(2, 500))
+	b.Put(letter{stream: asked, data: "de"}) // there would be room, but the box is full until a quarter is free
+	b.Put(data(1, 600))
+	b.Put(letter{stream: one, end: true})
+	b.Put(letter{stream: two, head: true})                                // completes the hole before it
+	b.Put(letter{stream: two, data: strings.Repeat("x", 700), end: true}) // and this is one of its own
+	if s := b.State(); s.Lost != 300+400+500+2+600+700 || s.Gaps != 4 || s.Dropped != 0 {
+		t.Errorf("%+v", s)
+	}
+	expect(t, all(b), fmt.Sprintf(`1 head abc
+3 +%d
+2< head -302
+1 -1000
+2 -500
+1 end
+2 head
+2 -700 end`, endless-200))
+	b.Put(data(3, 4))
+	expect(t, all(b), "3 +4")
+}
+
+// TestGapGrows: a hole takes what is lost of its stream as long as it waits; what is lost later is
+// another one.
+func TestGapGrows(t *testing.T) {
+	b := New(gaps(endless))
+	b.Put(data(1, endless-100))
+	b.Put(data(2, 100))
+	b.Put(data(2, 100))
+	batch, _ := b.Take(1)
+	expect(t, batch, fmt.Sprintf("1 +%d", endless-100))
+	b.Put(data(2, endless)) // too big for an empty box
+	expect(t, all(b), fmt.Sprintf("2 -%d", endless+200))
+	b.Put(data(2, endless))
+	b.Put(data(2, 1))
+	expect(t, all(b), fmt.Sprintf("2 -%d\n2 x", endless))
+}
+
+// TestGapAfterGap: what is told grows no more, and what is not told does.
+func TestGapAfterGap(t *testing.T) {
+	b := New(gaps(endless))
+	one := Stream{Exchange: 1}
+	b.Put(data(2, endless-100))
+	b.Put(data(1, 200))
+	b.Put(letter{stream: one, head: true})
+	b.Put(data(1, 300))
+	b.Take(1)
+	batch, _ := b.Take(1)
+	expect(t, batch, "1 -200")
+	b.Put(data(1, endless))
+	expect(t, all(b), fmt.Sprintf("1 head\n1 -%d", 300+endless))
+	if s := b.State(); s.Gaps != 2 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// TestRoomAgain: what was full has room for bytes when a quarter of it is free, and not before;
+// what goes into the reserve does not make it full.
+func TestRoomAgain(t *testing.T) {
+	const unit = endless / 8
+	b := New(gaps(endless))
+	for range 7 {
+		b.Put(data(1, unit-letterCost))
+	}
+	b.Put(letter{stream: Stream{Exchange: 1}, head: true})
+	for range unit / letterCost {
+		b.Put(letter{stream: Stream{Exchange: 2}, head: true})
+	}
+	b.Take(1)
+	b.Put(data(3, unit-2*letterCost))
+	if s := b.State(); s.Lost > 0 || s.Full {
+		t.Errorf("%+v", s)
+	}
+	b.Put(data(3, unit))
+	b.Take(1)
+	b.Put(data(3, 1))
+	if s := b.State(); s.Lost != unit+1 || !s.Full {
+		t.Errorf("%+v", s)
+	}
+	b.Take(1)
+	if s := b.State(); !s.Full || s.Cost != 6*unit+letterCost {
+		t.Errorf("%+v", s)
+	}
+	b.Take(1)
+	if s := b.State(); s.Full {
+		t.Errorf("%+v", s)
+	}
+	b.Put(data(3, 2))
+	if s := b.State(); s.Lost != unit+1 || s.Full {
+		t.Errorf("%+v", s)
+	}
+}
+
+// TestBeginsWithTooMuch: an exchange is let in when there is room for its head, however much comes
+// with that.
+func TestBeginsWithTooMuch(t *testing.T) {
+	b := New(gaps(endless))
+	b.Put(letter{stream: Stream{1, true}, head: true, data: strings.Repeat("x", 2*endless)})
+	expect(t, all(b), fmt.Sprintf("1< head -%d", 2*endless))
+}
+
+// TestKeptOut: an exchange that begins when there is no reserve leaves no trace, also not of what
+// comes of it later; one that was let in before comes to its end.
+func TestKeptOut(t *testing.T) {
+	b := New(gaps(4 * 2 * endRoom)) // a reserve for two
+	for x := range 3 {
+		b.Put(letter{stream: Stream{x, true}, head: true})
+	}
+	b.Put(data(2, 5))
+	for x := range 3 {
+		b.Put(letter{stream: Stream{x, false}, end: true})
+	}
+	if s := b.State(); s.Lost != 5 || s.Dropped != 3 || s.Gaps != 0 || len(b.begun) != 0 || b.reserved != 0 {
+		t.Errorf("%+v, %d begun", s, len(b.begun))
+	}
+	expect(t, all(b), "0< head\n1< head\n0 end\n1 end")
+	b.Put(letter{stream: Stream{3, true}, head: true})
+	expect(t, all(b), "3< head")
+}
+
+// TestReserve: heads and ends have a quarter more than the limit. Beyond it heads are counted, ends
+// are there.
+func TestReserve(t *testing.T) {
+	const limit = 4 * 10 * endRoom
+	b := New(gaps(limit))
+	one := Stream{Exchange: 1}
+	b.Put(letter{stream: Stream{Exchange: 3}, head: true})
+	for range 2*limit/letterCost - 1 {
+		b.Put(letter{stream: one, head: true})
+	}
+	b.Put(letter{stream: Stream{Exchange: 3}, end: true})
+	b.Put(data(1, 7))
+	b.Put(letter{stream: one, head: true, data: "1234567"})
+	b.Put(letter{stream: one, data: "abc", end: true})
+	b.Put(letter{stream: Stream{Exchange: 2}, head: true}) // begins too late
+	b.Put(letter{stream: Stream{Exchange: 2}, end: true})
+	heads := limit * 5 / 4 / letterCost
+	s := b.State()
+	if s.Cost != limit*5/4+3*letterCost || s.Dropped != int64(2*limit/letterCost-heads+3) || s.Lost != 17 || s.Gaps != 1 {
+		t.Errorf("%+v", s)
+	}
+	expect(t, all(b)[heads:], "3 end\n1 -17\n1 end")
+}
+
+// FuzzGaps: whatever comes and however it is taken, what was let in is complete but for its holes,
+// which stand where they belong and are as large as they say; it ends; the box holds half more than
+// its limit at most.
+func FuzzGaps(f *testing.F) {
+	f.Add([]byte("\x00\x10\x20\x30\x41\x52\x63\x74\x85\x96\xa7\xb8\xc9\xda\xeb\xfc"))
+	f.Add(bytes.Repeat([]byte{1, 0x31, 0x21, 0x11, 2, 0x32, 0x22, 0x12, 0xff}, 20))
+	f.Add(bytes.Repeat([]byte{0x3f, 0x2f, 0x1f, 0x37, 0x27, 0x17, 0xf0, 0x30}, 200))
+	f.Fuzz(func(t *testing.T, script []byte) {
+		const limit = 4 * 3 * endRoom
+		const letters = "abcdefghijklmnopqrstuvwxyz"
+		text := strings.Repeat(letters, limit/len(letters)+2)
+		b := New(gaps(limit))
+		sent := map[Stream]int64{}
+		over := map[int]bool{}
+		var taken []letter
+		lost, exchange := int64(0), [4]int{0, 1, 2, 3}
+		for i, op := range script {
+			if op >= 0xe0 {
+				batch, _ := b.Take(int(op&0x1f) << 8)
+				taken = append(taken, batch...)
+				continue
+			}
+			slot := int(op & 3)
+			l := letter{stream: Stream{exchange[slot], op&4 != 0}, head: op&8 != 0}
+			size := []int{0, 1, 500, 3000, limit - 100, limit, 7}[op>>5]
+			at := int(sent[l.stream] % int64(len(letters)))
+			l.data = text[at : at+size]
+			if l.end = op&16 != 0 && !l.stream.Request; l.end {
+				over[l.stream.Exchange] = true
+				exchange[slot] = 4 + i
+			}
+			sent[l.stream] += int64(size)
+			b.Put(l)
+			if s := b.State(); s.Cost > limit+limit/2 {
+				t.Fatalf("%+v", s)
+			}
+		}
+		taken = append(taken, all(b)...)
+		came, ended, seen := map[Stream]int64{}, map[int]bool{}, map[int]bool{}
+		for _, l := range taken {
+			came[l.stream] += l.lost
+			lost += l.lost
+			at := int(came[l.stream] % int64(len(letters)))
+			if want := text[at : at+len(l.data)]; l.data != want {
+				t.Fatalf("%v: from byte %d on it is %q, not %q", l.stream, came[l.stream], l.data, want)
+			}
+			came[l.stream] += int64(len(l.data))
+			x := l.stream.Exchange
+			if seen[x] = true; ended[x] {
+				t.Fatalf("%v comes after its end", l)
+			}
+			ended[x] = l.end
+		}
+		for s, n := range sent {
+			switch {
+			case !seen[s.Exchange]:
+				lost += n
+			case came[s] != n || ended[s.Exchange] != over[s.Exchange]:
+				t.Errorf("%v: %d bytes of %d, ended: %t", s, came[s], n, ended[s.Exchange])
+			}
+		}
+		if s := b.State(); s.Lost != lost || s.Waiting != 0 || s.Cost != 0 {
+			t.Errorf("%d are missing: %+v", lost, s)
+		}
+		if open := slices.Collect(func(yield func(int) bool) {
+			for x := range b.begun {
+				if over[x] && !yield(x) {
+					return
+				}
+			}
+		}); len(open) > 0 {
+			t.Errorf("%v are remembered", open)
+		}
+	})
+}

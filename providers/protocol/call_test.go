@@ -1,0 +1,96 @@
+package protocol
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"toolscope/stream"
+)
+
+// TestArgsText: an event owns its text and where that is from, whatever becomes of the buffers.
+func TestArgsText(t *testing.T) {
+	var got []stream.Event
+	o := NewOut(func(e stream.Event) { got = append(got, e) })
+	c := o.Open(stream.Opening{}).OpenCall(3, stream.CallInfo{})
+	got = nil
+	var want []string
+	text, from := []byte("text 0"), []byte("from 0")
+	for i := range 10 {
+		text[5], from[5] = '0'+byte(i), '0'+byte(i)
+		c.ArgsText(text, from)
+		want = append(want, fmt.Sprintf(`args turn=0 slot=3 "text %d" source="from %d"`, i, i))
+	}
+	c.ArgsText(text, nil)
+	c.Rewrite(text, from)
+	want = append(want, `args turn=0 slot=3 "text 9"`, `rewrite turn=0 slot=3 "text 9" source="from 9"`)
+	for i, e := range got {
+		if e.String() != want[i] {
+			t.Errorf("%s, want %s", e, want[i])
+		}
+	}
+	if len(got) != len(want) || c.Bytes != len(text) {
+		t.Errorf("%d events, want %d; %d bytes, want %d", len(got), len(want), c.Bytes, len(text))
+	}
+	o.To(func(stream.Event) {})
+	if n := testing.AllocsPerRun(1000, func() { c.ArgsText(text, from) }); n > 0 {
+		t.Errorf("%v allocations per delta", n)
+	}
+}
+
+// TestIsNull: the word null is known however it is cut, and from every longer word.
+func TestIsNull(t *testing.T) {
+	for _, test := range []struct {
+		pieces string // with spaces between
+		want   bool
+	}{
+		{"null", true}, {"n ull", true}, {"nul l", true}, {"n u l l", true},
+		{"", false}, {"nul", false}, {"nulls", false}, {"null null", false}, {"null s", false}, {"full", false}, {"{ null", false},
+	} {
+		c := NewOut(func(stream.Event) {}).Open(stream.Opening{}).OpenCall(0, stream.CallInfo{})
+		for _, piece := range strings.Split(test.pieces, " ") {
+			c.Args(AppendString(nil, []byte(piece)))
+			c.Args(Raw(`""`))
+		}
+		if got := c.IsNull(); got != test.want {
+			t.Errorf("%q: %t", test.pieces, got)
+		}
+	}
+}
+
+// keeping is a call that keeps its arguments, of which these strings came.
+func keeping(deltas ...string) *Call {
+	c := NewOut(func(stream.Event) {}).Open(stream.Opening{}).OpenCall(0, stream.CallInfo{})
+	c.Keep()
+	for _, delta := range deltas {
+		c.Args(Raw(delta))
+	}
+	return c
+}
+
+func TestMatches(t *testing.T) {
+	c := keeping(`"{\"a\""`, `":\"b\"}"`)
+	for whole, want := range map[string]bool{
+		`{"a": "b"}`:       true,
+		`"{\"a\":\"b\"}"`:  true,
+		`{"a":"c"}`:        false,
+		`"{\"a\": \"b\"}"`: true,
+		`"{\"a\": \"c\"}"`: false,
+		``:                 false,
+	} {
+		if c.Matches(Raw(whole)) != want {
+			t.Errorf("%s: want %v", whole, want)
+		}
+	}
+}
+
+// TestMatchesHalves: two deltas that cut a surrogate pair bring what the whole has.
+func TestMatchesHalves(t *testing.T) {
+	c := keeping(`"{\"a\":\"\ud83d"`, `"\ude00\"}"`)
+	if !c.Matches(Raw(`{"a": "😀"}`)) || !c.Matches(Raw(`"{\"a\":\"\ud83d\ude00\"}"`)) || c.Matches(Raw(`{"a":"😁"}`)) {
+		t.Error("halves are not joined")
+	}
+	if c.Rewrite([]byte(`{"b":1}`), nil); !c.Matches(Raw(`{"b":1}`)) {
+		t.Error("what was rewritten is remembered as it was")
+	}
+}

@@ -1,0 +1,113 @@
+package protocol
+
+// This file is shared by the protocols that write messages as Chat Completions does.
+
+// ReadMessages reads the list of messages a request has. If the request breaks off it returns the
+// messages that are whole, and the error.
+func ReadMessages(request []byte, read func(Raw) Message) (messages []Message, err error) {
+	s := Scan(request)
+	for ok := s.Object(); ok; ok = s.Member() {
+		if string(s.Key()) != "messages" {
+			continue
+		}
+		for ok := s.Array(); ok; ok = s.Element() {
+			if v := s.Value(); v.Kind() == '{' {
+				messages = append(messages, read(v))
+			}
+		}
+	}
+	return messages, s.End()
+}
+
+// ReadChat reads the messages of a request in which a message of the role tool is the result of one
+// call. Such a message becomes one of the user's, with the part that result reads.
+func ReadChat(request []byte, result func(Raw) Part, parts func(Raw) []Part) ([]Message, error) {
+	return ReadMessages(request, func(v Raw) Message {
+		switch role := v.Get("role"); {
+		case role.Is("tool"):
+			return Message{Role: User, Parts: []Part{result(v)}}
+		case role.Is("assistant"):
+			return Message{Role: Assistant, Raw: v, Parts: parts(v)}
+		case role.Is("system"):
+			return Message{Role: System, Raw: v, Parts: parts(v)}
+		default:
+			return Message{Role: User, Raw: v, Parts: parts(v)}
+		}
+	})
+}
+
+// WriteMessages writes messages, each by write. Their results are written by result, as messages of
+// their own before it.
+func WriteMessages(messages []Message, result func(*Part) []byte, write func(*Message, []Part) []byte) (out [][]byte) {
+	for i := range messages {
+		m := &messages[i]
+		var rest []Part
+		for j := range m.Parts {
+			switch p := &m.Parts[j]; {
+			case p.Kind != ResultPart:
+				rest = append(rest, *p)
+			case p.Raw != nil:
+				out = append(out, p.Raw)
+			default:
+				out = append(out, result(p))
+			}
+		}
+		if len(rest) > 0 || len(m.Parts) == 0 {
+			out = append(out, write(m, rest))
+		}
+	}
+	return out
+}
+
+// ReadContent reads a message's content: a string, or a list of parts each of which has a type.
+func ReadContent(content Raw) (parts []Part) {
+	if content.IsString() {
+		if !content.Empty() {
+			parts = []Part{{Kind: TextPart, Text: content.Unquoted()}}
+		}
+		return parts
+	}
+	for v := range content.Elements() {
+		p := Part{Kind: OtherPart, Raw: v}
+		switch kind := v.Get("type"); {
+		case kind.Is("text"):
+			p.Kind, p.Text = TextPart, v.Get("text").Unquoted()
+		case kind.Is("thinking"): // a string, or again a list of texts
+			p.Kind = ReasoningPart
+			p.Text, _ = ResultText(v.Get("thinking"))
+		}
+		parts = append(parts, p)
+	}
+	return parts
+}
+
+// Content is the content of these parts; was is the content they were read from. It is a string if
+// the parts can be one, else a list. Several texts become one string only if joined is set. Without
+// parts the content is was if that had none either, and nil if it had some.
+func Content(was Raw, parts []Part, joined bool) []byte {
+	if len(parts) == 0 {
+		if len(ReadContent(was)) > 0 {
+			return nil
+		}
+		return was
+	}
+	list := was.Kind() == '[' || len(parts) > 1 && !joined
+	var text []byte
+	for i := range parts {
+		list = list || parts[i].Raw != nil
+		text = append(text, parts[i].Text...)
+	}
+	var w Writer
+	if !list {
+		return w.Bytes(text).Text
+	}
+	w.Open('[')
+	for i := range parts {
+		if p := &parts[i]; p.Raw != nil {
+			w.Raw(p.Raw)
+		} else {
+			w.Open('{').Member("type", "text").Key("text").Bytes(p.Text).Close('}')
+		}
+	}
+	return w.Close(']').Text
+}

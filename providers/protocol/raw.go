@@ -1,0 +1,201 @@
+package protocol
+
+import (
+	"bytes"
+	"errors"
+	"strconv"
+
+	"toolscope/stream"
+	"toolscope/stream/jsonbytes"
+)
+
+// Raw is the exact bytes of one JSON value; nil is a value that was not there.
+type Raw []byte
+
+// Kind is the first byte of the value: one of {["tfn-0…9, or 0 when absent.
+func (r Raw) Kind() byte {
+	if len(r) == 0 {
+		return 0
+	}
+	return r[0]
+}
+
+// IsPresent reports whether the value is there and not null.
+func (r Raw) IsPresent() bool { return len(r) > 0 && r[0] != 'n' }
+
+// IsString reports whether the value is a string.
+func (r Raw) IsString() bool { return r.Kind() == '"' }
+
+// Word is a string's content where that is written without escapes, as the words of a protocol are;
+// nil for anything else.
+func (r Raw) Word() []byte {
+	if !r.IsString() || bytes.IndexByte(r, '\\') >= 0 {
+		return nil
+	}
+	return r[1 : len(r)-1]
+}
+
+// OrDefault is a string's content, or other where the value is no string or an empty one.
+func (r Raw) OrDefault(other []byte) []byte {
+	if !r.HasText() {
+		return other
+	}
+	if word := r.Word(); word != nil {
+		return word
+	}
+	return r.Append(nil)
+}
+
+// Append appends what the value stands for as text: a string's content, the exact bytes of anything
+// else.
+func (r Raw) Append(dst []byte) []byte {
+	if len(dst) == 0 && cap(dst) > 1<<20 && len(r) < cap(dst)/4 {
+		dst = nil // a buffer that one value has made big is dropped
+	}
+	if !r.IsString() {
+		return append(dst, r...)
+	}
+	return jsonbytes.AppendUnquoted(dst, r[1:len(r)-1])
+}
+
+// Text is a string's content, and "" for anything else.
+func (r Raw) Text() string {
+	if !r.IsString() {
+		return ""
+	}
+	if lit := r[1 : len(r)-1]; bytes.IndexByte(lit, '\\') < 0 {
+		return string(lit)
+	}
+	return string(r.Append(nil))
+}
+
+// Unquoted is a string's content as bytes, and nil for anything else.
+func (r Raw) Unquoted() []byte {
+	if !r.IsString() {
+		return nil
+	}
+	return r.Append(nil)
+}
+
+// Is reports whether the value is the string s.
+func (r Raw) Is(s string) bool {
+	if !r.IsString() {
+		return false
+	}
+	lit := r[1 : len(r)-1]
+	return string(lit) == s || bytes.IndexByte(lit, '\\') >= 0 && r.Text() == s
+}
+
+// Empty reports whether the value is the string "".
+func (r Raw) Empty() bool { return len(r) == 2 && r[0] == '"' }
+
+// HasText reports whether the value is a string other than "".
+func (r Raw) HasText() bool { return len(r) > 2 && r[0] == '"' }
+
+// IsTrue reports whether the value is true.
+func (r Raw) IsTrue() bool { return string(r) == "true" }
+
+// EmptyObject reports whether the value is an object without members.
+func (r Raw) EmptyObject() bool {
+	s := r.Scan()
+	return s.Kind() == '{' && !s.Object() && s.End() == nil
+}
+
+// Int is an integer's value. Numbers like 12.0 count, as some providers write them.
+func (r Raw) Int() (n int64, ok bool) {
+	if !r.IsNumber() {
+		return 0, false
+	}
+	if len(r) == 1 && r[0] != '-' {
+		return int64(r[0] - '0'), true
+	}
+	n, err := strconv.ParseInt(string(r), 10, 64)
+	if err != nil {
+		f, ok := r.Float()
+		return int64(f), ok && f == float64(int64(f))
+	}
+	return n, true
+}
+
+// AsSlot is the value as the slot of a call: an index, 0 if it is no integer.
+func (r Raw) AsSlot() int32 {
+	n, _ := r.Int()
+	return int32(n)
+}
+
+// IsNumber reports whether the value is a number.
+func (r Raw) IsNumber() bool {
+	k := r.Kind()
+	return k == '-' || '0' <= k && k <= '9'
+}
+
+// BeyondDouble reports whether the value is an integer beyond ±2^53, where doubles cannot hold
+// every integer.
+func (r Raw) BeyondDouble() bool {
+	const exact = 1 << 53
+	if !r.IsNumber() || len(r) < len("9007199254740992") {
+		return false
+	}
+	n, err := strconv.ParseInt(string(r), 10, 64)
+	return errors.Is(err, strconv.ErrRange) || err == nil && (n > exact || n < -exact)
+}
+
+// Float is a number's value.
+func (r Raw) Float() (float64, bool) {
+	if !r.IsNumber() {
+		return 0, false
+	}
+	f, err := strconv.ParseFloat(string(r), 64)
+	return f, err == nil
+}
+
+// Count is a token count.
+func (r Raw) Count() stream.Count {
+	n, ok := r.Int()
+	return stream.Count{N: n, Reported: ok}
+}
+
+// ErrorOf is the type and message of an error as most protocols write it. Without a message,
+// message is the whole error.
+func ErrorOf(err Raw) (id, message string) {
+	if message = err.Get("message").Text(); message == "" {
+		message = string(err)
+	}
+	return err.Get("type").Text(), message
+}
+
+// GoogleErrorOf is the status, or else the code, and the message of an error as Google's APIs write
+// it (google.rpc.Status). Without a message, message is the whole error.
+func GoogleErrorOf(err Raw) (id, message string) {
+	if message = err.Get("message").Text(); message == "" {
+		message = string(err.Append(nil))
+	}
+	if id = err.Get("status").Text(); id == "" {
+		if code := err.Get("code"); code.IsPresent() {
+			id = string(code.Append(nil))
+		}
+	}
+	return id, message
+}
+
+// Clip is at most the first 200 bytes of the value, to be quoted in a message.
+func (r Raw) Clip() string {
+	return stream.Clip(r, 0, 200)
+}
+
+// Get is the member of that name, or nil where the value has none. Of two the last counts.
+func (r Raw) Get(name string) (value Raw) {
+	if r == nil {
+		return nil
+	}
+	s := Scan(r)
+	for ok := s.Object(); ok; ok = s.Member() {
+		if string(s.Key()) == name {
+			value = s.Value()
+		}
+	}
+	return value
+}
+
+// Scan begins to read the value.
+func (r Raw) Scan() Scanner { return Scan(r) }

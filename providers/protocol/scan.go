@@ -1,0 +1,192 @@
+package protocol
+
+import (
+	"fmt"
+	"strconv"
+
+	"toolscope/stream"
+	"toolscope/stream/jsonbytes"
+)
+
+// Scanner reads one JSON text from front to back without building anything, so that a dialect pays
+// only for what it reads:
+//
+//	for ok := s.Object(); ok; ok = s.Member() {
+//		switch string(s.Key()) {
+//		case "index":
+//			index = s.Value()
+//		case "choices":
+//			for ok := s.Array(); ok; ok = s.Element() { … }
+//		}
+//	}
+//
+// A value that the body does not consume is skipped; a loop must run to its end. Everything is
+// checked against RFC 8259 on the way, skipped parts too. After an error all loops end; End tells
+// it. A value of the wrong type reads as an empty one: an inspector shows what came.
+type Scanner struct {
+	data  []byte
+	i     int
+	value int // where the value of the current member or element begins
+	key   []byte
+	keyAt int // where key begins in data, after its quote
+	depth int
+	err   error
+	trace *scanTrace // notes what is read, for the cache of a Shape; nil for none
+}
+
+// Scan begins to read data.
+func Scan(data []byte) Scanner {
+	s := Scanner{data: data}
+	s.skipSpace()
+	return s
+}
+
+// End checks that the text ended with the value read, and returns Err.
+func (s *Scanner) End() error {
+	if s.err == nil && s.i < len(s.data) {
+		s.fail("the end of the text")
+	}
+	return s.err
+}
+
+// Err is the first error, which names the byte.
+func (s *Scanner) Err() error { return s.err }
+
+// Kind is the first byte of the next value: one of {["tfn-0…9, or 0 at the end.
+func (s *Scanner) Kind() byte {
+	if s.i < len(s.data) && s.err == nil {
+		return s.data[s.i]
+	}
+	return 0
+}
+
+// Object enters the next value, if that is an object, and moves to its first member. It is false
+// where there is none.
+func (s *Scanner) Object() bool {
+	return s.enterContainer('{', '}') && s.scanKey()
+}
+
+// Member moves on to the next member of the object; false leaves the object.
+func (s *Scanner) Member() bool {
+	if s.i == s.value {
+		s.skipValue()
+	}
+	return s.nextItem('}') && s.scanKey()
+}
+
+// Key is the name of the current member, unescaped.
+func (s *Scanner) Key() []byte { return s.key }
+
+// Array enters the next value, if that is an array, and moves to its first element. It is false
+// where there is none.
+func (s *Scanner) Array() bool {
+	if !s.enterContainer('[', ']') {
+		return false
+	}
+	s.value = s.i
+	return true
+}
+
+// Element moves on to the next element of the array; false leaves the array.
+func (s *Scanner) Element() bool {
+	if s.i == s.value {
+		s.skipValue()
+	}
+	if !s.nextItem(']') {
+		return false
+	}
+	s.value = s.i
+	return true
+}
+
+// Value consumes the next value and returns its bytes.
+func (s *Scanner) Value() Raw {
+	start := s.i
+	end := s.skipValue()
+	if s.err != nil {
+		return nil
+	}
+	return Raw(s.data[start:end])
+}
+
+// enterContainer consumes the opening bracket; false if there is none or nothing inside.
+func (s *Scanner) enterContainer(opener, closer byte) bool {
+	if s.Kind() != opener {
+		return false
+	}
+	if s.depth++; s.depth > stream.MaxDepth {
+		s.fail("at most 10000 levels of nesting")
+		return false
+	}
+	s.i++
+	s.skipSpace()
+	if s.Kind() == closer {
+		s.leaveContainer()
+		return false
+	}
+	return s.err == nil
+}
+
+// nextItem consumes a comma, or the closing bracket; then it is false.
+func (s *Scanner) nextItem(closer byte) bool {
+	switch c := s.Kind(); {
+	case s.err != nil:
+		return false
+	case c == ',':
+		s.i++
+		s.skipSpace()
+		return true
+	case c == closer:
+		s.leaveContainer()
+		return false
+	}
+	s.fail("a comma or " + string(closer))
+	return false
+}
+
+func (s *Scanner) leaveContainer() {
+	s.depth--
+	s.i++
+	s.skipSpace()
+}
+
+// scanKey consumes a key and its colon.
+func (s *Scanner) scanKey() bool {
+	if s.Kind() != '"' {
+		s.fail("a key")
+		return false
+	}
+	start := s.i + 1
+	plain := s.scanString()
+	if s.err != nil {
+		return false
+	}
+	s.keyAt = start
+	if s.key = s.data[start : s.i-1]; !plain {
+		s.key = jsonbytes.AppendUnquoted(nil, s.key)
+	}
+	s.skipSpace()
+	if s.Kind() != ':' {
+		s.fail("a colon")
+		return false
+	}
+	s.i++
+	s.skipSpace()
+	s.value = s.i
+	return true
+}
+
+func (s *Scanner) skipSpace() {
+	s.i += jsonbytes.SpaceLen(s.data[s.i:])
+}
+
+func (s *Scanner) fail(expected string) {
+	if s.err != nil {
+		return
+	}
+	got := "the end"
+	if s.i < len(s.data) {
+		got = strconv.QuoteRune(rune(s.data[s.i]))
+	}
+	s.err = fmt.Errorf("byte %d: expected %s, got %s", s.i, expected, got)
+}

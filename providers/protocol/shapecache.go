@@ -1,0 +1,196 @@
+package protocol
+
+import "slices"
+
+// A templateCache makes reading frames that look alike cheap. Invariant: it gives what Scanner gives, or
+// says that it does not know. Events of one kind differ only in their strings and numbers, called
+// holes; the bytes between are the literals. The cache remembers the literals of recent frames. A
+// frame with the same literals is valid if its holes are, and has its values between the same
+// holes. So only the holes are read.
+type templateCache struct {
+	looks  [4]*frameTemplate // the latest one first
+	trace  scanTrace
+	last   *frameValues // what the last read set, by a look or the trace
+	sizes  [8]size
+	begun  bool // a frame was read before
+	missed int  // frames in a row that looked like none of looks
+}
+
+// size is cheap to find and the same for frames that look alike: how many bytes of literals, and
+// how many holes. A frame is remembered only if one of its size came shortly before, because most
+// sizes never come again.
+type size struct{ literals, holes int }
+
+// Limits. A frame that is larger or has more holes is not remembered.
+const (
+	maxHoles    = 128
+	maxLiterals = 4 << 10
+	maxMisses   = 8  // so many misses in a row are remembered,
+	missesAfter = 64 // and then one of so many
+)
+
+// frameValues is what one frame set: values, and counts and flags of lists.
+type frameValues struct {
+	values []*Raw
+	counts []counted // of the elements of lists
+	flags  []*bool   // of the lists that are there
+}
+
+type counted struct {
+	to *int
+	n  int
+}
+
+// clearValues takes back what was set: values nil, lists empty and not there.
+func (f *frameValues) clearValues() {
+	for _, to := range f.values {
+		*to = nil
+	}
+	for _, c := range f.counts {
+		*c.to = 0
+	}
+	for _, to := range f.flags {
+		*to = false
+	}
+}
+
+// scanTrace is what Scanner read in one frame, from which a look is made.
+type scanTrace struct {
+	frameValues
+	keeps  bool   // the frame is to be remembered: then also
+	places []span // of the values
+	holes  []span
+}
+
+type span struct {
+	start, end int
+	kind       slotKind
+}
+
+func (t *scanTrace) addSlot(start, end int, kind slotKind) {
+	if t != nil && t.keeps {
+		t.holes = append(t.holes, span{start, end, kind})
+	}
+}
+
+func (t *scanTrace) addValue(to *Raw, start, end int) {
+	if t == nil {
+		return
+	}
+	if t.values = append(t.values, to); t.keeps {
+		t.places = append(t.places, span{start: start, end: end})
+	}
+}
+
+// addList notes how many elements a list has.
+func (t *scanTrace) addList(n *int, given *bool) {
+	if t != nil {
+		t.counts, t.flags = append(t.counts, counted{n, *n}), append(t.flags, given)
+	}
+}
+
+// skipFrame says that the frame must not be remembered.
+func (t *scanTrace) skipFrame() {
+	if t != nil {
+		t.keeps = false
+	}
+}
+
+// startFrame forgets what the last read set. It returns the trace for a frame that Scanner has to read.
+func (c *templateCache) startFrame() *scanTrace {
+	c.clearLast()
+	c.missed++
+	t := &c.trace
+	*t = scanTrace{
+		frameValues: frameValues{t.values[:0], t.counts[:0], t.flags[:0]},
+		keeps:       c.begun && (c.missed <= maxMisses || c.missed%missesAfter == 0), // not the first: it may be the only one
+		places:      t.places[:0], holes: t.holes[:0],
+	}
+	c.last, c.begun = &t.frameValues, true
+	return t
+}
+
+func (c *templateCache) clearLast() {
+	if c.last != nil {
+		c.last.clearValues()
+	}
+}
+
+// addTemplate remembers the frame of the trace.
+func (c *templateCache) addTemplate(data []byte) {
+	t := &c.trace
+	if !t.keeps || len(t.holes) > maxHoles || !c.isRecentSize(t.frameSize(len(data))) {
+		return
+	}
+	l := &frameTemplate{
+		frameValues: frameValues{slices.Clone(t.values), slices.Clone(t.counts), slices.Clone(t.flags)},
+		places:      make([]place, 0, len(t.places)), holes: make([]templateSlot, 0, len(t.holes)),
+		ends: make([]int, 1, len(t.holes)+1), spare: make([]int, len(t.holes)+1),
+	}
+	at := 0
+	for _, h := range t.holes {
+		l.literal = append(l.literal, data[at:h.start]...)
+		l.holes, l.ends = append(l.holes, templateSlot{len(l.literal), h.kind}), append(l.ends, h.end)
+		at = h.end
+	}
+	if l.literal = append(l.literal, data[at:]...); len(l.literal) > maxLiterals {
+		return
+	}
+	l.learnHead(data)
+	for _, p := range t.places {
+		l.places = append(l.places, place{t.offsetOf(p.start), t.offsetOf(p.end)})
+	}
+	copy(c.looks[1:], c.looks[:])
+	c.looks[0], c.last = l, &l.frameValues
+}
+
+// isRecentSize reports whether a frame of that size came shortly before.
+func (c *templateCache) isRecentSize(s size) bool {
+	if slices.Contains(c.sizes[:], s) {
+		return true
+	}
+	copy(c.sizes[1:], c.sizes[:])
+	c.sizes[0] = s
+	return false
+}
+
+func (t *scanTrace) frameSize(all int) size {
+	for _, h := range t.holes {
+		all -= h.end - h.start
+	}
+	return size{all, len(t.holes)}
+}
+
+// offsetOf is the mark of the byte at. No value begins or ends inside a hole.
+func (t *scanTrace) offsetOf(at int) slotOffset {
+	m := slotOffset{0, at}
+	for i, h := range t.holes {
+		if h.end > at {
+			break
+		}
+		m = slotOffset{i + 1, at - h.end}
+	}
+	return m
+}
+
+// read sets the values of a frame that looks like one before. It is false if the frame does not,
+// and then sets nothing.
+func (c *templateCache) read(data []byte) bool {
+	for i, l := range c.looks {
+		if l == nil || !l.is(data) {
+			continue
+		}
+		if i > 0 {
+			copy(c.looks[1:i+1], c.looks[:i])
+			c.looks[0] = l
+		}
+		if c.last != &l.frameValues {
+			c.clearLast()
+			c.last = &l.frameValues
+		}
+		c.missed = 0
+		l.set(data)
+		return true
+	}
+	return false
+}

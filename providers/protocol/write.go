@@ -1,0 +1,156 @@
+package protocol
+
+import (
+	"slices"
+	"strconv"
+)
+
+// A Writer writes one JSON text, without spaces. The zero value is ready.
+type Writer struct {
+	Text  []byte
+	comma bool // the next key or element needs one before it
+}
+
+// Open begins an object or array: { or [.
+func (w *Writer) Open(bracket byte) *Writer {
+	w.writeComma()
+	w.Text = append(w.Text, bracket)
+	w.comma = false
+	return w
+}
+
+// Close ends it: } or ].
+func (w *Writer) Close(bracket byte) *Writer {
+	w.Text = append(w.Text, bracket)
+	w.comma = true
+	return w
+}
+
+// Key begins a member; its value follows.
+func (w *Writer) Key(name string) *Writer {
+	w.writeComma()
+	w.Text = append(AppendString(w.Text, []byte(name)), ':')
+	w.comma = false
+	return w
+}
+
+// String writes a value that is a string.
+func (w *Writer) String(s string) *Writer { return w.Bytes([]byte(s)) }
+
+// Bytes writes a string of bytes.
+func (w *Writer) Bytes(s []byte) *Writer {
+	w.writeComma()
+	w.Text = AppendString(w.Text, s)
+	return w
+}
+
+// Int writes a number.
+func (w *Writer) Int(n int) *Writer {
+	w.writeComma()
+	w.Text = strconv.AppendInt(w.Text, int64(n), 10)
+	return w
+}
+
+// Raw writes a value that is JSON already.
+func (w *Writer) Raw(value []byte) *Writer {
+	w.writeComma()
+	w.Text = append(w.Text, value...)
+	return w
+}
+
+// Member writes a member that is a string.
+func (w *Writer) Member(name, value string) *Writer { return w.Key(name).String(value) }
+
+// Flag writes a member that is true or false.
+func (w *Writer) Flag(name string, is bool) *Writer {
+	w.Key(name)
+	w.writeComma()
+	w.Text = strconv.AppendBool(w.Text, is)
+	return w
+}
+
+// MemberIfSet writes a member that is a string, unless that is empty.
+func (w *Writer) MemberIfSet(name, value string) *Writer {
+	if value != "" {
+		w.Member(name, value)
+	}
+	return w
+}
+
+// WriteArgs writes the arguments of a call in their form: a text as a string, anything else as JSON, and
+// {} if there are none.
+func (w *Writer) WriteArgs(p *Part) *Writer {
+	switch {
+	case p.Form == TextForm:
+		return w.Bytes(p.Args)
+	case len(p.Args) == 0:
+		return w.Open('{').Close('}')
+	}
+	return w.Raw(p.Args)
+}
+
+// A Member is one member of an object to write; without a Value it is left out.
+type Member struct {
+	Name  string
+	Value []byte // JSON
+}
+
+// UpdatedMember is the member name of an object that is written again. With a nil value the member is left
+// out, unless it was empty before: null, "" or []. Then it stays.
+func UpdatedMember(before Raw, name string, value []byte) Member {
+	was := before.Get(name)
+	if value == nil && (!was.IsPresent() || was.Empty() || string(was) == "[]") {
+		value = was
+	}
+	return Member{name, value}
+}
+
+// List is the array of the elements that a Writer wrote one after another; nil if it wrote none.
+func List(elements *Writer) []byte {
+	if len(elements.Text) == 0 {
+		return nil
+	}
+	return append(append([]byte{'['}, elements.Text...), ']')
+}
+
+// ReplaceMembers writes the object before again with these members. Each takes the place of the member
+// with its name, or goes to the end. All others stay. before may be nil.
+func ReplaceMembers(before Raw, members ...Member) []byte {
+	var w Writer
+	w.Open('{')
+	done := make([]bool, len(members))
+	put := func(n int) {
+		if m := members[n]; !done[n] && m.Value != nil {
+			w.Key(m.Name).Raw(m.Value)
+		}
+		done[n] = true
+	}
+	s := before.Scan()
+	for ok := s.Object(); ok; ok = s.Member() {
+		key := string(s.Key())
+		if n := slices.IndexFunc(members, func(m Member) bool { return m.Name == key }); n >= 0 {
+			put(n)
+		} else {
+			w.Key(key).Raw(s.Value())
+		}
+	}
+	for n := range members {
+		put(n)
+	}
+	return w.Close('}').Text
+}
+
+func (w *Writer) writeComma() {
+	if w.comma {
+		w.Text = append(w.Text, ',')
+	}
+	w.comma = true
+}
+
+// Value writes a text as the JSON value it is, or as a string if it is none.
+func (w *Writer) Value(text []byte) *Writer {
+	if s := Scan(text); s.Value() == nil || s.End() != nil {
+		return w.Bytes(text)
+	}
+	return w.Raw(text)
+}

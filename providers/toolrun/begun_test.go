@@ -1,0 +1,14 @@
+package toolrun
+
+import "testing"
+
+// TestBegun: a JSON string is held against the beginning of what a model wrote by its text.
+func TestBegun(t *testing.T) {
+	const wrote = `{"a":"\u00e9"}`
+	for got, want := range map[string]int{`"{\"a"`: 3, `""`: 0, `"{\"a\":\"\\u00"`: 10, `"{'a"`: -1, `{"a":1}`: -1, `"{\"a\":\"\\u00e9\"}"`: -1, `7`: -1} {
+		size, ok := prefixLen([]byte(wrote), []byte(got))
+		if ok != (want >= 0) || ok && size != want {
+			t.Errorf("%s of %s: %d, %v", got, wrote, size, ok)
+		}
+	}
+}

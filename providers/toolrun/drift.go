@@ -1,0 +1,181 @@
+package toolrun
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"toolscope/providers/mcp"
+	"toolscope/providers/protocol"
+	"toolscope/stream"
+)
+
+// maxDeclared is how many names of tools are remembered.
+const maxDeclared = 4096
+
+// A declaration is the name of a tool that models were given in a run.
+type declaration struct{ run, name string }
+
+func (j *Join) declare(d declaration) {
+	if len(j.declared) < maxDeclared && !slices.Contains(j.declared, d) {
+		j.declared = append(j.declared, d)
+	}
+}
+
+// A driftedTool is a tool of which the model was given another schema than its server told.
+type driftedTool struct {
+	run, server, tool, where string
+	by                       *stream.Diagnosis
+}
+
+// Declared takes the tools that a model was given in a run, and reports those whose schema is not what their
+// server told, once, with who did it: all of a server that are alike in one finding.
+func (j *Join) Declared(run string, tools []protocol.Tool) (found []stream.Finding) {
+	var alike [][]driftedTool
+	for _, t := range tools {
+		name := t.Name
+		if t.Namespace != "" {
+			name = t.Namespace + "__" + t.Name
+		}
+		j.declare(declaration{run, name})
+		d, drifts := j.drift(run, name, t.Schema)
+		if !drifts || slices.Contains(j.drifts, d) || len(j.drifts) == maxDeclared {
+			continue
+		}
+		j.drifts = append(j.drifts, d)
+		i := slices.IndexFunc(alike, func(l []driftedTool) bool { return l[0].server == d.server && l[0].by == d.by })
+		if i < 0 {
+			i, alike = len(alike), append(alike, nil)
+		}
+		alike[i] = append(alike[i], d)
+	}
+	for _, list := range alike {
+		found = append(found, driftFinding(list))
+	}
+	return found
+}
+
+// driftFinding tells of tools of one server that drift alike.
+func driftFinding(list []driftedTool) stream.Finding {
+	d, why, more := list[0], "", ""
+	if d.by == driftOfServer {
+		why = ": its server has changed it since"
+	}
+	if n := len(list) - 1; n > 0 {
+		names := make([]string, 0, maxNamed)
+		for _, other := range list[1:min(len(list), 1+maxNamed)] {
+			names = append(names, other.tool)
+		}
+		more = fmt.Sprintf("; and so with %d more: %s", n, strings.Join(names, ", "))
+		if n > maxNamed {
+			more += " …"
+		}
+	}
+	return d.by.Finding("the model was given another schema of %s than %s told, %s differs%s%s", d.tool, d.server, d.where, why, more)
+}
+
+// maxNamed is how many tools a finding names beside the first.
+const maxNamed = 5
+
+// drift holds the schema of a tool that a model was given against the one that its server told.
+func (j *Join) drift(run, name string, schema protocol.Raw) (d driftedTool, drifts bool) {
+	var of *mcp.Server
+	var tool *mcp.Tool
+	for _, s := range j.Log.Servers {
+		for i := range s.Tools {
+			if s.Run != run || schema == nil || nameMatch(name, s, s.Tools[i].Name) < someServer || s.Tools[i].Schema == nil {
+				continue
+			}
+			if of != nil && of.Name != s.Name {
+				return d, false // nobody knows which is meant
+			}
+			of, tool = s, &s.Tools[i]
+			if sameSchema(schema, tool.Schema) {
+				return d, false
+			}
+		}
+	}
+	if tool == nil {
+		return d, false
+	}
+	d = driftedTool{run, of.Name, strings.TrimSpace(tool.Name), cmp.Or(firstDifference(withoutSchemaKey(tool.Schema), withoutSchemaKey(schema)), "it"), schemaDrift}
+	switch {
+	case slices.ContainsFunc(of.FormerTools, func(t mcp.Tool) bool { return t.Name == tool.Name && sameSchema(schema, t.Schema) }):
+		if of.Changes == 0 {
+			return d, false // an old list, and nobody said that there is another
+		}
+		d.by = driftOfServer
+	default:
+		where, widens := allowsMore(tool.Schema, schema, false)
+		if !widens {
+			d.by = driftOfWords
+		} else if where != "" {
+			d.where = where
+		}
+	}
+	return d, true
+}
+
+// What drifts, as it is told.
+var (
+	driftOfServer = schemaDrift.WithCause(stream.Server)
+	driftOfWords  = schemaDrift.WithSeverity(stream.Info)
+)
+
+// allowsMore reports whether a model may write by the schema that it was given what is not right by the
+// one that was told, and where: not where what differs is words beside it, or that nothing more than
+// told may be there. Within names what is there is called as somebody likes.
+func allowsMore(told, given protocol.Raw, names bool) (where string, widens bool) {
+	switch {
+	case told.Kind() == '{' && given.Kind() == '{':
+		x, y := membersOf(told), membersOf(given)
+		for _, name := range slices.Sorted(maps.Keys(unionKeys(x, y))) {
+			if !names && (slices.Contains(annotations, name) || name == "additionalProperties" && x[name] == nil && string(y[name]) == "false") {
+				continue
+			}
+			if where, widens := allowsMore(x[name], y[name], !names && slices.Contains(named, name)); widens {
+				return "/" + pointer.Replace(name) + where, true
+			}
+		}
+		return "", false
+	case told.Kind() == '[' && given.Kind() == '[':
+		x, y := slices.Collect(told.Elements()), slices.Collect(given.Elements())
+		for i := range min(len(x), len(y)) {
+			if where, widens := allowsMore(x[i], y[i], false); widens {
+				return "/" + strconv.Itoa(i) + where, true
+			}
+		}
+		return "", len(x) != len(y)
+	}
+	return "", told == nil || given == nil || !protocol.Same(told, given)
+}
+
+// Members of a schema that allow and forbid nothing, and those whose members are named by who wrote it.
+var (
+	annotations = []string{"$schema", "$comment", "default", "description", "examples", "title"}
+	named       = []string{"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"}
+)
+
+// sameSchema reports whether two schemas are the same but for the order of their members and what
+// dialect they say they are of.
+func sameSchema(a, b protocol.Raw) bool {
+	return protocol.Same(withoutSchemaKey(a), withoutSchemaKey(b))
+}
+
+// withoutSchemaKey is a schema without the name of its dialect.
+func withoutSchemaKey(schema protocol.Raw) protocol.Raw {
+	all := membersOf(schema)
+	if _, has := all["$schema"]; !has {
+		return schema
+	}
+	var b strings.Builder
+	for name, value := range all {
+		if name != "$schema" {
+			fmt.Fprintf(&b, ",%s:%s", protocol.AppendString(nil, []byte(name)), value)
+		}
+	}
+	return protocol.Raw("{" + strings.TrimPrefix(b.String(), ",") + "}")
+}

@@ -1,0 +1,63 @@
+package toolrun
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"toolscope/providers/mcp"
+	"toolscope/providers/protocol"
+)
+
+// declaring is what is found when a server told one schema, of each of its tools, and the model was given
+// another.
+func declaring(told, given string, tools ...string) string {
+	s := &mcp.Server{Name: "s"}
+	j := &Join{Log: &mcp.Log{Servers: []*mcp.Server{s}}}
+	var set []protocol.Tool
+	for _, name := range tools {
+		s.Tools = append(s.Tools, mcp.Tool{Name: name, Schema: protocol.Raw(told)})
+		set = append(set, protocol.Tool{Name: "mcp__s__" + name, Schema: protocol.Raw(given)})
+	}
+	var all []string
+	for _, f := range append(j.Declared("", set), j.Declared("", set)...) {
+		all = append(all, fmt.Sprintf("%s %s by %s: %s", f.Severity, f.Code, f.By, f.Message))
+	}
+	return strings.Join(all, "\n")
+}
+
+// TestDrift: what differs is told with its place; as a warning only where a model may write by it what
+// the server refuses.
+func TestDrift(t *testing.T) {
+	for _, test := range []struct{ name, told, given, want string }{
+		{"the order of members", `{"type":"object","properties":{"a":{}}}`, `{"properties":{"a":{}},"type":"object"}`, ""},
+		{"the dialect", `{"$schema":"x","type":"object"}`, `{"type":"object"}`, ""},
+		{"a default is left out", `{"properties":{"a":{"type":"string","default":"x"}}}`, `{"properties":{"a":{"type":"string"}}}`, "info /properties/a/default"},
+		{"other words", `{"description":"x","items":[{"title":"y"}]}`, `{"description":"z","items":[{}]}`, "info /description"},
+		{"nothing more may be there", `{"properties":{"a":{}}}`, `{"properties":{"a":{}},"additionalProperties":false}`, "info /additionalProperties"},
+		{"more may be there", `{"properties":{"a":{}},"additionalProperties":false}`, `{"properties":{"a":{}}}`, "warn /additionalProperties"},
+		{"a property more", `{"properties":{"a":{}}}`, `{"properties":{"a":{},"wait_for_previous":{"type":"boolean"}}}`, "warn /properties/wait_for_previous"},
+		{"a property that is called as words are", `{"properties":{"title":{}}}`, `{"properties":{}}`, "warn /properties/title"},
+		{"and one that is called properties", `{"properties":{"properties":{"type":"string"}}}`, `{"properties":{"properties":{"type":"string","title":"x"}}}`, "info /properties/properties/title"},
+		{"a limit is left out", `{"properties":{"a":{"default":3,"maximum":10}}}`, `{"properties":{"a":{}}}`, "warn /properties/a/maximum"},
+		{"another type", `{"properties":{"a":{"type":"number"}}}`, `{"properties":{"a":{"type":"string"}}}`, "warn /properties/a/type"},
+		{"one of several is left out", `{"anyOf":[{"a":1},{"b":1}]}`, `{"anyOf":[{"a":1}]}`, "warn /anyOf"},
+	} {
+		want := test.want
+		if grade, where, ok := strings.Cut(want, " "); ok {
+			want = grade + " TOOL_SCHEMA_DRIFT by client: the model was given another schema of a than s told, " + where + " differs"
+		}
+		if got := declaring(test.told, test.given, "a"); got != want {
+			t.Errorf("%s: %s\nwant %s", test.name, got, want)
+		}
+	}
+}
+
+// TestDriftOnce: tools of a server that drift alike are one finding, and told once.
+func TestDriftOnce(t *testing.T) {
+	got := declaring(`{"a":1}`, `{"a":2}`, "a", "b", "c", "d", "e", "f", "g", "h")
+	want := "warn TOOL_SCHEMA_DRIFT by client: the model was given another schema of a than s told, /a differs; and so with 7 more: b, c, d, e, f …"
+	if got != want {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+}

@@ -1,0 +1,98 @@
+package toolrun
+
+import (
+	"strings"
+	"testing"
+
+	"toolscope/providers/mcp"
+)
+
+// TestMeans: the names that clients give to tools, and those that only look so.
+func TestMeans(t *testing.T) {
+	every := &mcp.Server{Name: "every"}
+	long := strings.Repeat("very_", 12) + "long_tool"
+	for _, test := range []struct {
+		name string
+		s    *mcp.Server
+		tool string
+		want int
+	}{
+		{"mcp__every__get-sum", every, "get-sum", thisServer},
+		{"mcp__every__get_sum", every, "get-sum", thisServer},
+		{"mcp_every_get-sum", every, "get-sum", thisServer},
+		{"every_get-sum", every, "get-sum", thisServer},
+		{"mcp__web__get_sum", &mcp.Server{Name: "http://127.0.0.1:1/web/mcp"}, "get-sum", thisServer},
+		{"mcp__other__get-sum", every, "get-sum", someServer},
+		{"get-sum", every, "get-sum", bareName},
+		{"my_get-sum", every, "get-sum", endsSo},
+		{"forget-sum", every, "get-sum", noName},
+		{"get-sums", every, "get-sum", noName},
+		{"", every, "get-sum", noName},
+		{"get-sum", every, "", noName},
+		{("mcp_every_" + long)[:30] + "..." + long[len(long)-30:], every, long, thisServer},
+		{("mcp__every__" + long)[:55] + "_0a1b2c3d", every, long, thisServer},
+		{("mcp__every__" + long)[:55] + "_something", every, long, noName},
+	} {
+		if got := nameMatch(test.name, test.s, test.tool); got != test.want {
+			t.Errorf("%s of %s: %d, want %d", test.name, test.tool, got, test.want)
+		}
+	}
+}
+
+// TestTold: what the model was told of an answer.
+func TestTold(t *testing.T) {
+	long := strings.Repeat("a line of the answer, and another one\n", 400)
+	for _, test := range []struct {
+		text, shape, got string
+		want             ResultRelation
+	}{
+		{"3", "", "3", Same},
+		{"3\n", "", " 3", Same},
+		{`{"sum": 3}`, `{"sum":3}`, `{"sum":3}`, Same},
+		{"The sum is 3.", "", `{"output":"The sum is 3."}`, Wrapped},
+		{"one\ntwo \"three\"", "", `[{"type":"text","text":"one\ntwo \"three\""}]`, Wrapped},
+		{"one\ntwo \"three\"", "", `Wall time: 1 s` + "\nOutput:\n" + `[{"text":"one\ntwo \"three\""}]`, Wrapped},
+		{"one  two   three", "", "one two three", Wrapped},
+		{"three", `{"sum":3}`, `{"sum":3}`, Half},
+		{"three", `{"sum":3}`, "three", Half},
+		{long, "", long[:3000] + "… cut", Cut},
+		{long, "", "… " + long[len(long)-300:], Cut},
+		{long, "", "The result is too long. It is in /tmp/x.", Cut},
+		{"Failed to scrape all: no host", "", "Failed to scrape", Cut},
+		{"3", "", "4", Altered},
+		{"3", "", "", None},
+		{"", "", "", Same},
+		{"", "", "words of the client", Unknown},
+		{"key [redacted:token:1a2b]", "", "key [redacted:token:3c4d]", Same},
+	} {
+		r := &mcp.Request{Text: test.text, TextSize: len(test.text), StructuredSize: len(test.shape)}
+		if test.shape != "" {
+			r.Structured = []byte(test.shape)
+		}
+		if got := compareResult(r, []byte(test.got), 0); got != test.want {
+			t.Errorf("%.40q %s told as %.40q: %q, want %q", test.text, test.shape, test.got, got, test.want)
+		}
+	}
+	if cut := (&mcp.Request{Text: long[:100], TextSize: len(long)}); compareResult(cut, []byte("something else"), 0) == Altered {
+		t.Error("what was not kept is held against the client")
+	}
+}
+
+// TestDifference: the path of the first value that differs, and what differs only in spelling.
+func TestDifference(t *testing.T) {
+	for _, test := range []struct{ a, b, want string }{
+		{`{"a":"1","b":2}`, `{"b":2,"a":1}`, "/a"},
+		{`{"a":[1,{"x/y":2}]}`, `{"a":[1,{"x/y":3}]}`, "/a/1/x~1y"},
+		{`{"a":1}`, `"{"`, ""},
+		{`{"a":1}`, `{}`, "/a"},
+	} {
+		if got := firstDifference([]byte(test.a), []byte(test.b)); got != test.want {
+			t.Errorf("%s %s: %q, want %q", test.a, test.b, got, test.want)
+		}
+	}
+	for _, same := range [][2]string{{``, `{}`}, {`null`, ``}, {`{"a":1.0}`, `{ "a": 1 }`}, {`{"k":"[redacted:key:0a1b]"}`, `{"k":"[redacted:key:ffff]"}`}} {
+		if !sameArgs([]byte(same[0]), []byte(same[1])) {
+			t.Errorf("%q and %q differ", same[0], same[1])
+		}
+	}
+}
