@@ -19,7 +19,7 @@ const (
 
 func tryLock(*os.File, int) (held bool, err error) { return false, errors.ErrUnsupported }
 
-func restrictToOwner(f *os.File) error       { return f.Chmod(0o600) }
-func isForeign(fs.FileInfo) bool { return false }
+func restrictToOwner(f *os.File) error { return f.Chmod(0o600) }
+func isForeign(fs.FileInfo) bool       { return false }
 
 func isOpen(info fs.FileInfo) bool { return info.Mode().Perm()&0o077 != 0 }
